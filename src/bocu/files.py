@@ -1,0 +1,117 @@
+"""Reading and writing files so that nothing is ever half-written and a broken file is named in one line.
+
+Every write goes to a temporary file in the same folder, whose name carries host and process, and is then renamed.
+"""
+
+import contextlib
+import json
+import os
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bocu.errors import BocuError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.(?P<host>[^.]+)\.(?P<process>\d+)\.tmp$")
+STRING_ATTRIBUTE_LIMIT = 64_000  # bytes; HDF5 keeps longer attributes in a way that not every reader follows
+
+
+def canonical_json(data: Any) -> str:
+    """Serialise plain data so that equal data give equal text: sorted keys, no spaces, no NaN."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
+
+
+def _host() -> str:
+    return socket.gethostname().split(".")[0] or "host"
+
+
+@contextlib.contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path beside `path`; rename it there when the block ends well, remove it when it does not.
+
+    The temporary name keeps the suffix of `path` last but for `.tmp`, so writers that look at suffixes need the format
+    told. Stale temporary files of `path` that dead processes of this host left are swept first.
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    sweep_stale(target)
+    temporary = target.parent / f".{target.name}.{_host()}.{os.getpid()}.tmp"
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    except OSError as error:
+        raise BocuError(f"{target}: could not be written: {error.strerror or error}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def sweep_stale(path: str | os.PathLike[str]) -> None:
+    """Remove the temporary files of `path` whose process, on this host, no longer runs."""
+    target = Path(path)
+    for candidate in target.parent.glob(f".{target.name}.*.tmp"):
+        match = _TEMPORARY.match(candidate.name)
+        if match and match["host"] == _host() and not _is_running(int(match["process"])):
+            candidate.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: str | os.PathLike[str], data: Any) -> None:
+    write_text(path, json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n")
+
+
+def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str]) -> None:
+    """Write a data set as compressed NetCDF-4, atomically.
+
+    Raises:
+        BocuError: a variable lacks `long_name` or `units`, or an attribute is too long for NetCDF readers.
+    """
+    for name, variable in dataset.variables.items():
+        missing = [key for key in ("long_name", "units") if key not in variable.attrs]
+        if missing:
+            raise BocuError(f"{path}: variable '{name}' has no attribute {' and no '.join(missing)}")
+    for key, value in dataset.attrs.items():
+        if isinstance(value, str) and len(value.encode()) > STRING_ATTRIBUTE_LIMIT:
+            raise BocuError(f"{path}: attribute '{key}' has {len(value.encode())} bytes; allowed: {STRING_ATTRIBUTE_LIMIT}")
+    encoding = {
+        name: {"zlib": True, "complevel": 2, "shuffle": True}
+        for name, variable in dataset.variables.items()
+        if variable.dtype.kind in "iufb" and variable.ndim
+    }
+    with atomic_path(path) as temporary:
+        dataset.to_netcdf(temporary, format="NETCDF4", engine="netcdf4", encoding=encoding)
+
+
+def read_netcdf(path: str | os.PathLike[str]) -> "xr.Dataset":
+    """Read a whole NetCDF file into memory and close it.
+
+    Raises:
+        BocuError: the file is missing or cannot be read.
+    """
+    import xarray as xr
+
+    if not Path(path).is_file():
+        raise BocuError(f"{path}: no such file")
+    try:
+        return xr.load_dataset(path, engine="netcdf4")
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise BocuError(f"{path}: not a readable NetCDF file ({reason}); delete it and it will be made again") from error
