@@ -90,7 +90,9 @@ def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str]) -> None:
             raise BocuError(f"{path}: variable '{name}' has no attribute {' and no '.join(missing)}")
     for key, value in dataset.attrs.items():
         if isinstance(value, str) and len(value.encode()) > STRING_ATTRIBUTE_LIMIT:
-            raise BocuError(f"{path}: attribute '{key}' has {len(value.encode())} bytes; allowed: {STRING_ATTRIBUTE_LIMIT}")
+            raise BocuError(
+                f"{path}: attribute '{key}' has {len(value.encode())} bytes; allowed: {STRING_ATTRIBUTE_LIMIT}"
+            )
     encoding = {
         name: {"zlib": True, "complevel": 2, "shuffle": True}
         for name, variable in dataset.variables.items()
@@ -114,4 +116,6 @@ def read_netcdf(path: str | os.PathLike[str]) -> "xr.Dataset":
         return xr.load_dataset(path, engine="netcdf4")
     except (OSError, ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
-        raise BocuError(f"{path}: not a readable NetCDF file ({reason}); delete it and it will be made again") from error
+        raise BocuError(
+            f"{path}: not a readable NetCDF file ({reason}); delete it and it will be made again"
+        ) from error

@@ -1,0 +1,1 @@
+"""The algorithms, one module a family; `bocu.registry` knows them by name."""

@@ -1,0 +1,1 @@
+"""The problems, one module a family; `bocu.registry` knows them by name."""

@@ -1,0 +1,39 @@
+"""Random numbers: one seed spawns independent streams that are keyed by name.
+
+Every algorithm of one problem and seed is handed streams of the same names, and therefore meets the same initial
+design, contexts, noise and problem draw: comparisons are paired.
+"""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+STREAMS = ("problem", "initial-design", "contexts", "noise", "weights", "algorithm")
+
+
+class Streams:
+    """The named generators of one seed.
+
+    A stream depends on the seed and its own name alone, never on which other streams exist or were used.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._generators = {name: np.random.Generator(np.random.PCG64(_sequence(seed, name))) for name in STREAMS}
+
+    def __getitem__(self, name: str) -> np.random.Generator:
+        return self._generators[name]
+
+    def state(self) -> dict[str, dict[str, Any]]:
+        """Give the state of every stream as plain data."""
+        return {name: generator.bit_generator.state for name, generator in self._generators.items()}
+
+    def restore(self, state: dict[str, dict[str, Any]]) -> None:
+        for name, generator in self._generators.items():
+            generator.bit_generator.state = state[name]
+
+
+def _sequence(seed: int, name: str) -> np.random.SeedSequence:
+    key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
+    return np.random.SeedSequence(entropy=seed, spawn_key=(key,))

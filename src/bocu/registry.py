@@ -1,0 +1,127 @@
+"""Names of problems, objectives, algorithms, judges and figures, as text: importing this imports none of them.
+
+To add one, write the class and add its line here.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from bocu.errors import BocuError
+from bocu.loading import load
+from bocu.parameters import nearest
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered class.
+
+    Attributes:
+        name: as written in experiment files.
+        target: "module:Class".
+        summary: one line for listings.
+        protocols: the protocols it is defined for.
+        pursues_objective: of an algorithm: whether the objective changes what it does.
+        aliases: other names of the same thing, as papers use them.
+    """
+
+    name: str
+    target: str
+    summary: str
+    protocols: tuple[str, ...] = ()
+    pursues_objective: bool = False
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def module(self) -> str:
+        return self.target.partition(":")[0]
+
+    def load(self) -> Any:
+        """Import the class."""
+        return load(self.target)
+
+
+TIME_VARYING = ("time-varying",)
+
+REGISTRY: dict[str, tuple[Entry, ...]] = {
+    "problem": (
+        Entry(
+            "hills",
+            "bocu.problems.hills:Hills",
+            "ten hills, eleven candidate priors; one draw from prior 2 a seed (Ziomek et al. 2025)",
+            TIME_VARYING,
+        ),
+        Entry(
+            "sensors",
+            "bocu.problems.sensors:Sensors",
+            "the warmest of the Intel lab's sensors, priors from earlier days (Ziomek et al. 2025)",
+            TIME_VARYING,
+            aliases=("intel",),
+        ),
+    ),
+    "objective": (),
+    "algorithm": (
+        Entry("random", "bocu.algorithms.simple:Random", "a uniform draw from the available decisions", TIME_VARYING),
+        Entry(
+            "pe-gp-ucb",
+            "bocu.algorithms.time_varying:PEGPUCB",
+            "GP-UCB with prior elimination (Ziomek et al. 2025)",
+            TIME_VARYING,
+        ),
+        Entry(
+            "mle",
+            "bocu.algorithms.time_varying:MaximumLikelihood",
+            "GP-UCB under the prior of highest evidence (Ziomek et al. 2025)",
+            TIME_VARYING,
+        ),
+        Entry(
+            "fully-bayesian",
+            "bocu.algorithms.time_varying:FullyBayesian",
+            "GP-UCB averaged over priors by their posterior weights (Ziomek et al. 2025)",
+            TIME_VARYING,
+        ),
+        Entry(
+            "regret-balancing",
+            "bocu.algorithms.time_varying:RegretBalancing",
+            "regret balancing and elimination over priors (Ziomek et al. 2025)",
+            TIME_VARYING,
+        ),
+        Entry(
+            "oracle",
+            "bocu.algorithms.time_varying:Oracle",
+            "TV-GP-UCB with the best prior known: a yardstick, not a competitor",
+            TIME_VARYING,
+            aliases=("tv-gp-ucb",),
+        ),
+    ),
+    "judge": (
+        Entry(
+            "so",
+            "bocu.judges:Stochastic",
+            "expected payoff under the reference, against the best available decision",
+            TIME_VARYING,
+        ),
+        Entry(
+            "ro", "bocu.judges:Robust", "payoff in the worst context, against the best available decision", TIME_VARYING
+        ),
+        Entry(
+            "best-fixed-decision",
+            "bocu.judges:BestFixedDecision",
+            "expected payoff, against the best single decision in hindsight",
+            TIME_VARYING,
+        ),
+    ),
+    "figure": (),
+}
+
+
+def find(kind: str, name: str, where: str = "") -> Entry:
+    """Look up a registered name or alias.
+
+    Raises:
+        BocuError: the name is unknown; the line says the nearest one.
+    """
+    entries = REGISTRY[kind]
+    for entry in entries:
+        if name == entry.name or name in entry.aliases:
+            return entry
+    raise BocuError(f"{where}unknown {kind} '{name}'; {nearest(name, [entry.name for entry in entries])}")

@@ -1,0 +1,1 @@
+"""The surrogates: Gaussian processes that the algorithms condition on data."""
