@@ -1,0 +1,48 @@
+"""What every prepared file says of its origin: source, label, citation, hashes of the raw files, what was dropped."""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bocu.files import canonical_json
+from bocu.provenance import SIMULATED_LABEL
+
+PREPARED_SCHEMA = "1"  # of the prepared NetCDF files; a reader refuses none yet
+
+
+def sha256(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file as 64 hexadecimal digits."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def data_label(source: str) -> str:
+    """The words that a figure or a page must carry for data of this source; empty for real data."""
+    return SIMULATED_LABEL if source == "simulate" else ""
+
+
+def attributes(
+    origin: Mapping[str, str],
+    raw: Sequence[str | os.PathLike[str]],
+    dropped: Mapping[str, int],
+    notes: Sequence[str] = (),
+) -> dict[str, str]:
+    """Global attributes of a prepared file.
+
+    Args:
+        origin: from `Catalogue.origin`; its `source` decides what the label says, whatever the raw files carry.
+        raw: the raw files it was made of.
+        dropped: reason -> how many rows, readings or values it took out or changed; zero counts stay, as a statement.
+        notes: sentences for a reader.
+    """
+    source = origin["source"]
+    return {
+        **origin,
+        "simulated": "yes" if source == "simulate" else "no",
+        "data_label": data_label(source),
+        "schema_version": PREPARED_SCHEMA,
+        "raw_sha256": canonical_json({Path(path).name: sha256(path) for path in raw}),
+        "dropped": canonical_json(dict(dropped)),
+        "notes": " ".join(notes),
+    }
