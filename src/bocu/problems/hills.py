@@ -1,0 +1,131 @@
+"""Ten hills and eleven opinions on which of them is tall: the toy problem of Ziomek et al. (2025), section 7.
+
+The payoff is one draw a seed from prior 2 and does not change with time; what changes is where one may look: in even
+rounds the tall hill of the true prior is closed. The paper gives no numbers; the defaults are ours.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from bocu.algorithms.base import Context, Decision, Description, Round
+from bocu.domains import BoxDomain, FiniteDomain
+from bocu.errors import BocuError
+from bocu.parameters import Integer, Number
+from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.randomness import Streams
+from bocu.surrogates.time_varying import TimeVaryingPrior
+
+HILLS = 10
+CENTRES = np.arange(HILLS) / (HILLS - 1)
+
+Positive = Annotated[Number, Field(gt=0.0)]
+
+
+class HillsParameters(ProblemParameters):
+    """Parameters of the hills. Positions are in [0, 1]; the payoff has no unit."""
+
+    grid: Annotated[Integer, Field(ge=2)] = Field(500, description="arms, evenly spaced over [0, 1]")
+    low: Number = Field(0.5, description="height of an ordinary hill in the prior mean")
+    high: Number = Field(1.5, description="height of the tall hill in the prior mean")
+    hill_width: Positive = Field(0.02, description="standard deviation of a hill's Gaussian bump, in position")
+    kernel_variance: Positive = Field(0.01, description="variance of the squared-exponential kernel")
+    kernel_lengthscale: Positive = Field(0.1, description="length-scale of the squared-exponential kernel, in position")
+    noise: Positive = Field(0.05, description="standard deviation of the observation noise")
+    true_prior: Annotated[Integer, Field(ge=0, le=HILLS)] = Field(
+        2, description="the prior that the payoff is drawn from; n > 0: hill n is tall; 0: none is"
+    )
+    closed: Annotated[Number, Field(ge=0.0)] = Field(
+        0.05, description="half-width of the zone around the true prior's tall hill that even rounds exclude"
+    )
+
+
+class Hills(Problem):
+    """The family of draws from the true prior.
+
+    Raises:
+        BocuError: the closed zone leaves no arm.
+    """
+
+    Parameters = HillsParameters
+    protocol = "time-varying"
+    title = "Ten hills"
+    units = "1"
+    prior_labels = tuple(str(n) for n in range(HILLS + 1))
+    parameters: HillsParameters
+
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+        super().__init__(parameters, inputs)
+        self.positions = np.linspace(0.0, 1.0, self.parameters.grid)
+        self.priors = self._priors()
+        self.best_prior = self.priors[self.parameters.true_prior]
+        self.open_arms = self._open_arms()
+
+    def realise(self, streams: Streams) -> "HillsRealisation":
+        """Draw the payoff of every arm from the true prior, with the stream "problem"."""
+        normal = streams["problem"].standard_normal(len(self.positions))
+        return HillsRealisation(self, self.best_prior.mean + self._root @ normal)
+
+    def _priors(self) -> tuple[TimeVaryingPrior, ...]:
+        settings = self.parameters
+        distance = (self.positions[:, None] - self.positions) / settings.kernel_lengthscale
+        covariance = settings.kernel_variance * np.exp(-0.5 * distance**2)
+        bumps = np.exp(-0.5 * ((self.positions - CENTRES[:, None]) / settings.hill_width) ** 2)  # (hills, arms)
+        heights = np.full((HILLS + 1, HILLS), settings.low)
+        heights[1:][np.diag_indices(HILLS)] = settings.high
+        return tuple(
+            TimeVaryingPrior(label, mean, covariance)
+            for label, mean in zip(self.prior_labels, heights @ bumps, strict=True)
+        )
+
+    def _open_arms(self) -> np.ndarray | None:
+        """Give the arms that even rounds leave open; None: all."""
+        if self.parameters.true_prior == 0:
+            return None
+        distance = np.abs(self.positions - CENTRES[self.parameters.true_prior - 1])
+        arms = np.flatnonzero(distance > self.parameters.closed)
+        if arms.size == 0:
+            raise BocuError(f"hills: closed: found {self.parameters.closed}; no arm is left in even rounds")
+        return arms
+
+    @cached_property
+    def _root(self) -> np.ndarray:
+        # The kernel is singular to rounding: a spectral root needs no jitter.
+        eigenvalues, eigenvectors = np.linalg.eigh(self.best_prior.covariance)
+        return eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+
+
+class HillsRealisation(Realisation):
+    """One draw.
+
+    Args:
+        problem: the family.
+        draw: the payoff of every arm, shape (arms,).
+    """
+
+    def __init__(self, problem: Hills, draw: np.ndarray) -> None:
+        self.draw = draw
+        self._open_arms = problem.open_arms
+        self.description = Description(
+            decisions=FiniteDomain(problem.positions[:, None], ("position",), ("1",)),
+            contexts=BoxDomain(np.array([1.0]), np.array([np.inf]), ("time step",), ("1",)),
+            noise=problem.parameters.noise,
+            protocol=problem.protocol,
+            priors=problem.priors,
+            best_prior=problem.best_prior,
+        )
+
+    def round(self, t: int) -> Round:
+        return Round(t=t, available=self._open_arms if t % 2 == 0 else None)
+
+    def payoff(self, decision: Decision, context: Context) -> float:
+        return float(self.draw[decision])
+
+    def payoffs(self, t: int) -> np.ndarray:
+        return self.draw[:, None]
+
+    def reference(self, t: int) -> np.ndarray:
+        return np.ones(1)

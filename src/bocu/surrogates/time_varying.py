@@ -1,0 +1,214 @@
+"""Gaussian processes over (arm, time) whose past fades, for several candidate priors at once.
+
+Source: Ziomek et al. (2025), section 2; the kernel is that of Bogunovic et al. (2016). A prior has mean m(i) and kernel
+``covariance[i, j] * (1 - forgetting) ** (abs(t - s) / 2)``. The posterior subtracts the prior mean at the data (the
+paper prints it at the point of prediction).
+
+In time the kernel is that of an autoregressive process: moving the prediction from time t to a later s multiplies every
+covariance with the data by ``(1 - forgetting) ** ((s - t) / 2)``. So the rows of the triangular solve against all arms,
+one for each observation, are grown once, at the observation's own time, and only rescaled afterwards. One observation
+costs O(observations x arms) for each kernel; nothing is ever factorised again. Predictions are for the time of the
+newest observation or later.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bocu.errors import BocuError
+
+INITIAL_CAPACITY = 32  # rows; doubled when full
+HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
+
+
+@dataclass(frozen=True, eq=False)
+class TimeVaryingPrior:
+    """A Gaussian process prior over (arm, time).
+
+    Attributes:
+        label: name for figures and error lines.
+        mean: prior mean in units of the payoff, the same at all times, shape (arms,).
+        covariance: covariance of arms at one time in squared units of the payoff, shape (arms, arms); may be singular.
+        forgetting: the paper's epsilon, in [0, 1]; 0: nothing changes with time.
+
+    Raises:
+        BocuError: shapes do not fit, a number is not finite, the covariance is not symmetric, or forgetting is outside
+            [0, 1].
+    """
+
+    label: str
+    mean: np.ndarray
+    covariance: np.ndarray
+    forgetting: float = 0.0
+
+    def __post_init__(self) -> None:
+        mean = np.asarray(self.mean, dtype=float)
+        covariance = np.asarray(self.covariance, dtype=float)
+        where = f"prior '{self.label}'"
+        if mean.ndim != 1 or mean.size == 0:
+            raise BocuError(f"{where}: mean has shape {mean.shape}; allowed: (arms,)")
+        if covariance.shape != (mean.size, mean.size):
+            raise BocuError(f"{where}: covariance has shape {covariance.shape}; allowed: {(mean.size, mean.size)}")
+        if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
+            raise BocuError(f"{where}: mean or covariance holds a number that is not finite")
+        if np.abs(covariance - covariance.T).max() > 1e-10 * np.abs(covariance).max():
+            raise BocuError(f"{where}: covariance is not symmetric")
+        if not 0.0 <= self.forgetting <= 1.0:
+            raise BocuError(f"{where}: forgetting is {self.forgetting}; allowed: 0 to 1")
+        object.__setattr__(self, "mean", mean)
+        object.__setattr__(self, "covariance", covariance)
+        object.__setattr__(self, "forgetting", float(self.forgetting))
+
+    @property
+    def arms(self) -> int:
+        return self.mean.size
+
+    def shares_kernel(self, other: "TimeVaryingPrior") -> bool:
+        """Say whether the two priors differ in their means at most."""
+        return self.forgetting == other.forgetting and (
+            self.covariance is other.covariance or np.array_equal(self.covariance, other.covariance)
+        )
+
+
+class TimeVaryingPosteriors:
+    """The posteriors of several priors given the same observations.
+
+    Priors that share a kernel share one factor. Everything that depends on the observations is in `state`, as it was
+    grown, so that a restored object goes on bit for bit.
+
+    Args:
+        priors: the candidate priors, over the same arms.
+        noise: standard deviation of the observation noise, in units of the payoff.
+
+    Raises:
+        BocuError: there is no prior, they differ in their number of arms, or `noise` is not positive.
+    """
+
+    def __init__(self, priors: Sequence[TimeVaryingPrior], noise: float) -> None:
+        if not priors:
+            raise BocuError("priors: found none; at least one is wanted")
+        if sizes := {prior.arms for prior in priors} - {priors[0].arms}:
+            raise BocuError(f"priors: found {priors[0].arms} and {min(sizes)} arms; all need the same number")
+        if not noise > 0.0 or not np.isfinite(noise):
+            raise BocuError(f"noise: found {noise}; allowed: a positive number")
+        self.priors = tuple(priors)
+        self.noise = float(noise)
+        kernels, self._kernel_of = _distinct_kernels(self.priors)
+        self._covariance = np.stack([kernel.covariance for kernel in kernels])  # (kernels, arms, arms)
+        self._variance = np.stack([np.diag(kernel.covariance) for kernel in kernels])  # (kernels, arms)
+        self._correlation = np.sqrt([[1.0 - kernel.forgetting] for kernel in kernels])  # (kernels, 1), of one step
+        self._prior_mean = np.stack([prior.mean for prior in self.priors])  # (priors, arms)
+        self.count = 0
+        self.time = 0
+        self.log_evidence = np.zeros(len(self.priors))
+        self._times = np.empty(INITIAL_CAPACITY)
+        self._rows = np.empty((len(kernels), INITIAL_CAPACITY, self.arms))
+        self._shift = np.zeros_like(self._prior_mean)  # posterior minus prior mean, at `time`
+        self._explained = np.zeros_like(self._variance)  # prior minus posterior variance, at `time`
+
+    @property
+    def arms(self) -> int:
+        return self._prior_mean.shape[1]
+
+    def predict(self, t: int) -> tuple[np.ndarray, np.ndarray]:
+        """Predict the noise-free payoff of all arms at time `t`, not before the newest observation.
+
+        Returns:
+            Mean and standard deviation, each of shape (priors, arms).
+
+        Raises:
+            BocuError: `t` lies before the newest observation.
+        """
+        fade = self._fade(t)
+        mean = self._prior_mean + fade[self._kernel_of] * self._shift
+        return mean, np.sqrt(self._variance_at(fade))[self._kernel_of]
+
+    def observe(self, arm: int, t: int, value: float) -> None:
+        """Condition on the payoff `value` of `arm` at time `t`, not before the newest observation.
+
+        Raises:
+            BocuError: `arm` or `t` is out of range, `value` is not finite, or a prior's covariance turns out not to be
+                positive semi-definite.
+        """
+        if not 0 <= arm < self.arms:
+            raise BocuError(f"arm: found {arm}; allowed: 0 to {self.arms - 1}")
+        if not np.isfinite(value):
+            raise BocuError(f"value of arm {arm} at time {t}: found {value}; a finite number is wanted")
+        fade = self._fade(t)
+        self._shift *= fade[self._kernel_of]
+        pivot = np.sqrt(self._variance_at(fade)[:, arm] + self.noise**2)[:, None]  # (kernels, 1)
+        self._explained *= fade**2
+
+        n = self.count
+        decay = self._correlation ** (t - self._times[:n])  # (kernels, n)
+        factor = decay * self._rows[:, :n, arm]  # the new row of the Cholesky factor
+        known = (decay * factor)[:, None, :] @ self._rows[:, :n]
+        row = (self._covariance[:, arm] - known[:, 0]) / pivot
+        error = (value - self._prior_mean[:, arm] - self._shift[:, arm]) / pivot[self._kernel_of, 0]
+
+        self._shift += row[self._kernel_of] * error[:, None]
+        self._explained += row**2
+        self.log_evidence = self.log_evidence - 0.5 * error**2 - np.log(pivot[self._kernel_of, 0]) - HALF_LOG_TWO_PI
+        self._append(row, t)
+
+    def state(self) -> dict[str, Any]:
+        """Give all that the observations left behind, as arrays and numbers."""
+        return {
+            "time": self.time,
+            "times": self._times[: self.count].copy(),
+            "rows": self._rows[:, : self.count].copy(),
+            "shift": self._shift.copy(),
+            "explained": self._explained.copy(),
+            "log_evidence": self.log_evidence.copy(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Put back what `state` gave, bit for bit."""
+        self.time = int(state["time"])
+        self.count = len(state["times"])
+        capacity = max(self.count, INITIAL_CAPACITY)
+        self._times = np.empty(capacity)
+        self._times[: self.count] = state["times"]
+        self._rows = np.empty((len(self._variance), capacity, self.arms))
+        self._rows[:, : self.count] = state["rows"]
+        self._shift = np.array(state["shift"], dtype=float)
+        self._explained = np.array(state["explained"], dtype=float)
+        self.log_evidence = np.array(state["log_evidence"], dtype=float)
+
+    def _fade(self, t: int) -> np.ndarray:
+        """Give the correlation of time `t` with the time of the newest observation, shape (kernels, 1)."""
+        if t < self.time:
+            raise BocuError(f"time: found {t}; allowed: {self.time}, the time of the newest observation, or later")
+        return self._correlation ** (t - self.time)
+
+    def _variance_at(self, fade: np.ndarray) -> np.ndarray:
+        variance = self._variance - fade**2 * self._explained
+        # Rounding leaves tiny negative numbers where noise is small; anything larger is the prior's fault.
+        if variance.min() < -1e-8 * self._variance.max():
+            kernel = int(np.argmin(variance.min(axis=1)))
+            label = self.priors[int(np.argmax(self._kernel_of == kernel))].label
+            raise BocuError(f"prior '{label}': covariance is not positive semi-definite")
+        return np.maximum(variance, 0.0)
+
+    def _append(self, row: np.ndarray, t: int) -> None:
+        if self.count == len(self._times):
+            self._times = np.concatenate([self._times, np.empty_like(self._times)])
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)], axis=1)
+        self._times[self.count] = t
+        self._rows[:, self.count] = row
+        self.count += 1
+        self.time = t
+
+
+def _distinct_kernels(priors: Sequence[TimeVaryingPrior]) -> tuple[list[TimeVaryingPrior], np.ndarray]:
+    """Give one prior for each distinct kernel, and for each prior the index of its kernel."""
+    distinct: list[TimeVaryingPrior] = []
+    index = []
+    for prior in priors:
+        position = next((k for k, kernel in enumerate(distinct) if prior.shares_kernel(kernel)), len(distinct))
+        if position == len(distinct):
+            distinct.append(prior)
+        index.append(position)
+    return distinct, np.array(index)
