@@ -22,6 +22,7 @@ class Entry:
         protocols: the protocols it is defined for.
         pursues_objective: of an algorithm: whether the objective changes what it does.
         aliases: other names of the same thing, as papers use them.
+        scope: of a figure: drawn for each "problem", or once for the whole "experiment".
     """
 
     name: str
@@ -30,6 +31,7 @@ class Entry:
     protocols: tuple[str, ...] = ()
     pursues_objective: bool = False
     aliases: tuple[str, ...] = ()
+    scope: str = "problem"
 
     @property
     def module(self) -> str:

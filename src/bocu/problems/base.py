@@ -16,8 +16,8 @@ from bocu.parameters import Parameters
 from bocu.randomness import Streams
 
 if TYPE_CHECKING:
-    from bocu.plan import ProblemPaths
     from bocu.data.catalogue import Catalogue
+    from bocu.plan import ProblemPaths
 
 
 class ProblemParameters(Parameters):
@@ -94,6 +94,7 @@ class Problem(ABC):
         units: unit of the payoff.
         simulated: whether the data behind it are stand-ins.
         prior_labels: names of the candidate priors, in order.
+        provenance: title, licence, citation and treatment of the data behind it, as its prepared files say.
     """
 
     Parameters: ClassVar[type[ProblemParameters]]
@@ -102,6 +103,7 @@ class Problem(ABC):
     units: str
     simulated: bool = False
     prior_labels: tuple[str, ...] = ()
+    provenance: Mapping[str, Any] = {}
 
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
         self.parameters = parameters

@@ -1,0 +1,61 @@
+"""bocu: from data sets to a report. Stages: data, priors, runs, scores, cubes, report."""
+
+import sys
+
+from snakemake.utils import min_version
+
+min_version("9.1")
+
+try:
+    from bocu.errors import BocuError
+    from bocu.plan import make_plan
+except ModuleNotFoundError as error:
+    sys.exit(f"error: {error}; install the package in this environment first: pip install -e .")
+
+# The quick start is read only where no other configuration is given: Snakemake would merge the two.
+if not workflow.config_settings.configfiles:
+
+    configfile: "config/config.yaml"
+
+
+try:
+    plan = make_plan(
+        config,
+        files=workflow.config_settings.configfiles or ["config/config.yaml"],
+        overrides=workflow.config_settings.config,
+        sources_file=workflow.source_path("data/sources.yaml"),
+    )
+    plan.refuse_to_shrink()
+except BocuError as error:
+    sys.exit(f"error: {error}")
+
+config["checkpoint_seconds"] = plan.experiment.checkpoint_seconds
+
+
+wildcard_constraints:
+    label="[a-z0-9-]+",
+    problem="[a-z0-9-]+",
+    objective="[a-z0-9-]+",
+    algorithm="[a-z0-9-]+",
+    figure="[a-z0-9-]+",
+    folder="[a-z0-9-]+",
+    first=r"\d+",
+    last=r"\d+",
+
+
+rule all:
+    default_target: True
+    input:
+        plan.report,
+
+
+include: "workflow/rules/data.smk"
+include: "workflow/rules/priors.smk"
+include: "workflow/rules/runs.smk"
+include: "workflow/rules/scores.smk"
+include: "workflow/rules/cubes.smk"
+include: "workflow/rules/report.smk"
+
+
+onstart:
+    plan.write_record()

@@ -1,0 +1,51 @@
+"""The command line: `bocu run`, `bocu list`, ... Each command imports what it needs when it is called."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from bocu.commands.listing import list_command
+from bocu.commands.run import run_command
+from bocu.commands.schema import schema_command
+from bocu.commands.check import check_command
+from bocu.commands.worst_case import worst_case_command
+from bocu.errors import BocuError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Robust Bayesian optimisation under an uncontrolled context: methods, problems and the sweep that compares them.",
+)
+app.command("run")(run_command)
+app.command("list")(list_command)
+app.command("check")(check_command)
+app.command("schema")(schema_command)
+app.command("worst-case")(worst_case_command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"bocu {version('bocu')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run a command; a fault of the user's ends with one line and exit status 1."""
+    try:
+        app()
+    except BocuError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(1) from None

@@ -1,0 +1,1 @@
+"""The commands of `bocu`, one module each; `bocu.cli` puts them together."""

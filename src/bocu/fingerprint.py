@@ -1,0 +1,106 @@
+"""The hash of the source files that a piece of the pipeline can reach.
+
+Jobs carry it among their parameters, so that changed code reruns exactly what uses it. The parsed code counts:
+comments, docstrings and layout do not. Imports are followed inside the package, wherever they stand in a module;
+classes that are named as text (the registry's) are roots of their own.
+"""
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+PACKAGE = "bocu"
+_ROOT = Path(__file__).parent
+
+
+def fingerprint(*modules: str) -> str:
+    """Hash the code that `modules`, such as "bocu.runs", reach.
+
+    Returns:
+        16 hexadecimal digits.
+    """
+    return _fingerprint(tuple(sorted(set(modules))))
+
+
+@functools.cache
+def _fingerprint(modules: tuple[str, ...]) -> str:
+    digest = hashlib.sha256()
+    for module in sorted(reachable(modules)):
+        digest.update(f"{module}={module_hash(module)};".encode())
+    return digest.hexdigest()[:16]
+
+
+def reachable(modules: Iterable[str]) -> set[str]:
+    """Give the names of all modules of the package that `modules` import, directly or not, and of themselves."""
+    found: set[str] = set()
+    waiting = list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting.extend(imports(module))
+    return found
+
+
+@functools.cache
+def module_hash(module: str) -> str:
+    """Hash the parsed code of one module, without docstrings."""
+    tree = _parse(module)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node, clean=False
+        ):
+            node.body = node.body[1:]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+@functools.cache
+def imports(module: str) -> frozenset[str]:
+    """Give the modules of the package that one module imports for running; imports for type checkers are left out."""
+    names: set[str] = set()
+    for node in _nodes_that_run(_parse(module)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(module, node)
+            # `from bocu.x import y`: y is a module, or a name of module x.
+            names.update(f"{base}.{alias.name}" if _file(f"{base}.{alias.name}") else base for alias in node.names)
+    return frozenset(name for name in names if name.split(".")[0] == PACKAGE and _file(name))
+
+
+def _absolute(module: str, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    file = _file(module)
+    parts = module.split(".")
+    drop = node.level - (1 if file is not None and file.name == "__init__.py" else 0)
+    base = parts[: len(parts) - drop]
+    return ".".join(base + ([node.module] if node.module else []))
+
+
+def _nodes_that_run(node: ast.AST) -> Iterable[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+            continue
+        yield child
+        yield from _nodes_that_run(child)
+
+
+def _file(module: str) -> Path | None:
+    parts = module.split(".")
+    if parts[0] != PACKAGE:
+        return None
+    base = _ROOT.joinpath(*parts[1:])
+    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def _parse(module: str) -> ast.Module:
+    file = _file(module)
+    if file is None:
+        raise ModuleNotFoundError(f"no module {module} in {_ROOT}")
+    return ast.parse(file.read_bytes(), filename=str(file))

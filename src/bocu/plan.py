@@ -1,0 +1,482 @@
+"""From an experiment to branches, run specifications and file names. Every path of the pipeline is made here.
+
+Planning opens no data file and imports neither torch nor botorch: the workflow is parsed again by each cluster job.
+"""
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bocu.data.catalogue import Catalogue, load_catalogue
+from bocu.errors import BocuError
+from bocu.experiment import AlgorithmEntry, Entry, Experiment, FigureEntry, Seeds, origin, parse_experiment
+from bocu.files import canonical_json, write_json
+from bocu.fingerprint import fingerprint
+from bocu.parameters import Parameters, nearest, validate
+from bocu.problems.base import ProblemParameters
+from bocu.registry import REGISTRY, find
+from bocu.registry import Entry as Registered
+
+SPECIFICATION_SCHEMA = 1
+NO_OBJECTIVE = "any"
+SOURCES_FILE = "data/sources.yaml"
+
+
+@dataclass(frozen=True)
+class Component:
+    """An entry of the experiment with its registered class and checked parameters."""
+
+    label: str
+    registered: Registered
+    parameters: Parameters
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        return {"class": self.registered.target, "parameters": self.parameters.model_dump(mode="json")}
+
+
+@dataclass(frozen=True)
+class ProblemPaths:
+    """The files that a problem may ask for.
+
+    Attributes:
+        folder: folder of its fitted priors.
+        catalogue: the data sets, which name their prepared files.
+    """
+
+    folder: str
+    catalogue: Catalogue
+
+    def prior(self, label: str) -> str:
+        return f"{self.folder}/{label}.nc"
+
+
+@dataclass(frozen=True)
+class FigurePaths:
+    """The files that a figure of one problem may ask for."""
+
+    plan: "Plan"
+    problem: str
+
+    @property
+    def cube(self) -> str:
+        return self.plan.cube(self.problem)
+
+    def run_files(self, algorithm_name: str) -> list[str]:
+        """Give the run files of a registered algorithm, all objectives and labels, or none where it does not run."""
+        return [
+            file
+            for branch in self.plan.branches_of(self.problem)
+            if branch.algorithm.registered.name == algorithm_name
+            for file in self.plan.run_files(branch)
+        ]
+
+    def problem_inputs(self) -> dict[str, str | list[str]]:
+        return self.plan.problem_inputs(self.problem)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One problem x objective x algorithm, all seeds.
+
+    Attributes:
+        objective: what the algorithm pursues; None where it pursues none.
+    """
+
+    problem: Component
+    objective: Component | None
+    algorithm: Component
+    iterations: int
+    threads: int
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.problem.label, self.objective.label if self.objective else NO_OBJECTIVE, self.algorithm.label
+
+    @functools.cached_property
+    def specification(self) -> dict[str, Any]:
+        """Everything that its numbers depend on, but for seeds and files, as plain data without labels."""
+        return {
+            "schema": SPECIFICATION_SCHEMA,
+            "problem": self.problem.specification,
+            "objective": self.objective.specification if self.objective else None,
+            "algorithm": self.algorithm.specification,
+            "iterations": self.iterations,
+            "threads": self.threads,
+        }
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules that a run of this branch starts from."""
+        parts = [self.problem, self.algorithm, *([self.objective] if self.objective else [])]
+        return ["bocu.runs", *(part.registered.module for part in parts)]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an experiment comes to. Made by `make_plan`."""
+
+    experiment: Experiment
+    catalogue: Catalogue
+    problems: Mapping[str, Component]
+    judges: Sequence[Component]
+    branches: Mapping[tuple[str, str, str], Branch]
+    figures: Mapping[str, Component]
+    figure_problems: Mapping[str, Sequence[str]]
+    _by_problem: Mapping[str, list[Branch]] = field(repr=False)
+
+    # Names of files
+
+    @property
+    def results(self) -> str:
+        return f"results/{self.experiment.name}"
+
+    @functools.cached_property
+    def blocks(self) -> list[tuple[int, int]]:
+        return self.experiment.seeds.blocks()
+
+    def run_file(self, branch: Branch, first: int, last: int) -> str:
+        return f"{self.results}/runs/{'/'.join(branch.key)}/seeds-{first}-{last}.nc"
+
+    def run_files(self, branch: Branch) -> list[str]:
+        return [self.run_file(branch, first, last) for first, last in self.blocks]
+
+    def checkpoint(self, branch: Branch, first: int, last: int) -> str:
+        """Give the folder of a block's checkpoints."""
+        return f"{self.results}/checkpoints/{'/'.join(branch.key)}/seeds-{first}-{last}"
+
+    def score_file(self, branch: Branch) -> str:
+        problem, objective, algorithm = branch.key
+        return f"{self.results}/scores/{problem}/{objective}/{algorithm}.nc"
+
+    def cube(self, problem: str) -> str:
+        return f"{self.results}/cubes/{problem}.nc"
+
+    @property
+    def cubes(self) -> list[str]:
+        return [self.cube(problem) for problem in self.problems]
+
+    @property
+    def summary(self) -> str:
+        return f"{self.results}/cubes/summary.nc"
+
+    @property
+    def report(self) -> str:
+        return f"{self.results}/report/index.html"
+
+    @property
+    def record(self) -> str:
+        """The experiment as it was last run: what a smaller one may not replace unasked."""
+        return f"{self.results}/experiment.json"
+
+    def figure_files(self, suffix: str) -> list[str]:
+        return [
+            f"{self.results}/figures/{folder}/{label}.{suffix}"
+            for label, problems in self.figure_problems.items()
+            for folder in problems
+        ]
+
+    # What files are made from
+
+    def problem_paths(self, problem: str) -> ProblemPaths:
+        return ProblemPaths(f"{self.results}/priors/{problem}", self.catalogue)
+
+    def problem_parameters(self, problem: str) -> ProblemParameters:
+        parameters = self.problems[problem].parameters
+        assert isinstance(parameters, ProblemParameters)
+        return parameters
+
+    def problem_inputs(self, problem: str) -> dict[str, str | list[str]]:
+        return self.problem_parameters(problem).inputs(self.problem_paths(problem))
+
+    def prior_inputs(self, problem: str) -> dict[str, str | list[str]]:
+        return self.problem_parameters(problem).prior_inputs(self.problem_paths(problem))
+
+    def branches_of(self, problem: str) -> list[Branch]:
+        return self._by_problem[problem]
+
+    def branch(self, problem: str, objective: str, algorithm: str) -> Branch:
+        """Look up a branch by its labels.
+
+        Raises:
+            BocuError: the plan has no such branch.
+        """
+        found = self.branches.get((problem, objective, algorithm))
+        if found is None:
+            known = ["/".join(key) for key in self.branches]
+            raise BocuError(
+                f"{self.experiment.name}: no branch '{problem}/{objective}/{algorithm}'; "
+                + nearest(f"{problem}/{objective}/{algorithm}", known)
+            )
+        return found
+
+    def branch_at(self, wildcards: Any) -> Branch:
+        """Look up the branch of a rule's wildcards."""
+        return self.branch(wildcards.problem, wildcards.objective, wildcards.algorithm)
+
+    def run_parameters(self, branch: Branch, first: int | str, last: int | str) -> dict[str, Any]:
+        """Give what makes a block of runs out of date when it changes."""
+        return {
+            "specification": canonical_json({**branch.specification, "seeds": [int(first), int(last)]}),
+            "fingerprint": fingerprint(*branch.modules),
+        }
+
+    def prior_parameters(self, problem: str, prior: str) -> dict[str, Any]:
+        specifications = self.problem_parameters(problem).priors()
+        if prior not in specifications:
+            raise BocuError(f"{problem}: no prior '{prior}'; {nearest(prior, specifications)}")
+        return {"specification": canonical_json(specifications[prior]), "fingerprint": fingerprint("bocu.priors.fit")}
+
+    def score_parameters(self, branch: Branch) -> dict[str, Any]:
+        judges = {judge.label: judge.specification for judge in self.judges}
+        modules = {"bocu.scores", branch.problem.registered.module, *(j.registered.module for j in self.judges)}
+        return {"judges": canonical_json(judges), "fingerprint": fingerprint(*modules)}
+
+    def cube_parameters(self, problem: str) -> dict[str, Any]:
+        component = self.problems[problem]
+        description = {
+            "experiment": self.experiment.name,
+            "problem_label": problem,
+            "problem_name": component.registered.name,
+            "branches": [
+                {
+                    "objective": branch.key[1],
+                    "algorithm": branch.key[2],
+                    "algorithm_name": branch.algorithm.registered.name,
+                    "algorithm_parameters": branch.algorithm.parameters.model_dump(mode="json"),
+                    "score": self.score_file(branch),
+                }
+                for branch in self.branches_of(problem)
+            ],
+            "judges": [judge.label for judge in self.judges],
+            "seeds": [self.experiment.seeds.first, self.experiment.seeds.count],
+            "iterations": self.iterations(problem),
+        }
+        return {"description": canonical_json(description), "fingerprint": fingerprint("bocu.cubes")}
+
+    def iterations(self, problem: str) -> int:
+        horizon = self.problem_parameters(problem).horizon()
+        return self.experiment.iterations if horizon is None else min(horizon, self.experiment.iterations)
+
+    def figure_inputs(self, label: str, folder: str) -> dict[str, str | list[str]]:
+        figure = self.figures[label]
+        if figure.registered.scope == "experiment":
+            return {"cubes": self.cubes, "summary": self.summary}
+        parameters: Any = figure.parameters
+        return parameters.inputs(FigurePaths(self, folder))
+
+    def figure_parameters(self, label: str) -> dict[str, Any]:
+        figure = self.figures[label]
+        return {
+            "specification": canonical_json(figure.specification),
+            "fingerprint": fingerprint(figure.registered.module),
+        }
+
+    def fingerprint(self, *modules: str) -> str:
+        return fingerprint(*modules)
+
+    def describe(self) -> dict[str, Any]:
+        """Give the experiment, with every parameter as it stands, as plain data."""
+        entries = {
+            "problems": list(self.problems.values()),
+            "judges": list(self.judges),
+            "objectives": list(
+                {b.objective.label: b.objective for b in self.branches.values() if b.objective}.values()
+            ),
+            "algorithms": list({b.algorithm.label: b.algorithm for b in self.branches.values()}.values()),
+            "figures": list(self.figures.values()),
+        }
+        plain = self.experiment.model_dump(mode="json", exclude={"mirror", "overwrite", "checkpoint_seconds", *entries})
+        for kind, components in entries.items():
+            plain[kind] = [
+                {"label": c.label, "name": c.registered.name, "parameters": c.parameters.model_dump(mode="json")}
+                for c in components
+            ]
+        plain["iterations_of"] = {problem: self.iterations(problem) for problem in self.problems}
+        return plain
+
+    # What was run before
+
+    def write_record(self) -> None:
+        write_json(self.record, self.describe())
+
+    def refuse_to_shrink(self) -> None:
+        """Raise where results of this name hold more than is asked for, and the user has not agreed to lose them.
+
+        Raises:
+            BocuError: fewer seeds or iterations than the results hold.
+        """
+        record = Path(self.record)
+        if self.experiment.overwrite or not record.is_file():
+            return
+        try:
+            before = json.loads(record.read_text(encoding="utf-8"))
+            iterations, seeds = before["iterations_of"], Seeds.model_validate(before["seeds"])
+        except (ValueError, KeyError):
+            raise BocuError(f"{record}: not readable as the record of an experiment; delete it to go on") from None
+        away = "give another `name`, or `overwrite: true` to replace them"
+        now = self.experiment.seeds
+        if seeds.first < now.first or seeds.first + seeds.count > now.first + now.count:
+            raise BocuError(
+                f"seeds: {now.first} to {now.first + now.count - 1} are fewer than the "
+                f"{seeds.first} to {seeds.first + seeds.count - 1} that {self.results} holds; {away}"
+            )
+        for problem in self.problems:
+            if self.iterations(problem) < iterations.get(problem, 0):
+                raise BocuError(
+                    f"iterations: {self.iterations(problem)} on '{problem}' are fewer than the "
+                    f"{iterations[problem]} that {self.results} holds; {away}"
+                )
+
+
+def make_plan(
+    config: Mapping[str, Any],
+    files: Sequence[str | Path] = (),
+    overrides: Mapping[str, Any] | None = None,
+    sources_file: str | Path = SOURCES_FILE,
+) -> Plan:
+    """Turn a configuration into a plan.
+
+    Args:
+        config: the merged configuration.
+        files: the files it came from, for error lines.
+        overrides: what the command line added, for error lines.
+        sources_file: the catalogue of data sets.
+
+    Raises:
+        BocuError: one line with file, key, what was found and what is allowed.
+    """
+    experiment = parse_experiment(config, files, overrides)
+    maker = _Maker(experiment, load_catalogue(sources_file), lambda key: f"{origin(key, files, overrides)}: ")
+    return maker.plan()
+
+
+@dataclass
+class _Maker:
+    experiment: Experiment
+    catalogue: Catalogue
+    origin: Any
+
+    def plan(self) -> Plan:
+        problems = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
+        objectives = [
+            self._component("objective", "objectives", i, e) for i, e in enumerate(self.experiment.objectives)
+        ]
+        judges = [self._component("judge", "judges", i, e) for i, e in enumerate(self.experiment.judges)]
+        self._refuse_duplicates("problems", list(problems.values()))
+        self._refuse_duplicates("objectives", objectives)
+        branches = self._branches(problems, objectives)
+        by_problem: dict[str, list[Branch]] = {label: [] for label in problems}
+        for branch in branches.values():
+            by_problem[branch.problem.label].append(branch)
+        for position, (label, found) in enumerate(by_problem.items()):
+            if not found:
+                raise BocuError(
+                    f"{self.origin('problems')}problems.{position}: no algorithm runs on '{label}': an empty branch"
+                )
+        figures, figure_problems = self._figures(problems)
+        return Plan(self.experiment, self.catalogue, problems, judges, branches, figures, figure_problems, by_problem)
+
+    def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
+        where = f"{self.origin(section)}{section}.{position}"
+        registered = find(kind, entry.name, f"{where}.name: ")
+        parameters = validate(registered.load().Parameters, entry.parameters, f"{where}.parameters.")
+        return Component(entry.label, registered, parameters)
+
+    def _problem(self, position: int, entry: Entry) -> Component:
+        component = self._component("problem", "problems", position, entry)
+        parameters = component.parameters
+        assert isinstance(parameters, ProblemParameters)
+        try:
+            resolved = parameters.resolve(self.catalogue, self.experiment.data.source, self.experiment.data.mirror)
+        except BocuError as error:
+            raise BocuError(f"{self.origin('problems')}problems.{position}: {error}") from None
+        return Component(component.label, component.registered, resolved)
+
+    def _branches(
+        self, problems: Mapping[str, Component], objectives: Sequence[Component]
+    ) -> dict[tuple[str, str, str], Branch]:
+        branches: dict[tuple[str, str, str], Branch] = {}
+        entries = self.experiment.algorithms
+        algorithms = [self._component("algorithm", "algorithms", i, entry) for i, entry in enumerate(entries)]
+        self._refuse_duplicates("algorithms", algorithms)
+        for position, (entry, algorithm) in enumerate(zip(entries, algorithms, strict=True)):
+            where = f"{self.origin('algorithms')}algorithms.{position}"
+            found = [
+                Branch(problem, objective, algorithm, self._iterations(problem), self.experiment.threads)
+                for problem in self._chosen(entry, "problems", problems, where)
+                if set(problem.registered.protocols) & set(algorithm.registered.protocols)
+                for objective in self._pursued(entry, algorithm, objectives, where)
+            ]
+            if not found:
+                raise BocuError(
+                    f"{where}: '{algorithm.label}' runs on no problem of this experiment: an empty branch; "
+                    f"it is defined for the protocols {', '.join(algorithm.registered.protocols)}"
+                )
+            branches.update({branch.key: branch for branch in found})
+        return branches
+
+    def _refuse_duplicates(self, section: str, components: Sequence[Component]) -> None:
+        seen: dict[str, str] = {}
+        for position, component in enumerate(components):
+            same = seen.setdefault(canonical_json(component.specification), component.label)
+            if same != component.label:
+                raise BocuError(
+                    f"{self.origin(section)}{section}.{position}: '{component.label}' is the same as "
+                    f"'{same}': duplicate branches; give other parameters or leave one out"
+                )
+
+    def _iterations(self, problem: Component) -> int:
+        parameters = problem.parameters
+        assert isinstance(parameters, ProblemParameters)
+        horizon = parameters.horizon()
+        return self.experiment.iterations if horizon is None else min(horizon, self.experiment.iterations)
+
+    @staticmethod
+    def _chosen(entry: Any, key: str, components: Mapping[str, Component], where: str) -> list[Component]:
+        wanted = getattr(entry, key)
+        for label in wanted or []:
+            if label not in components:
+                raise BocuError(
+                    f"{where}.{key}: no entry of '{key}' has the label '{label}'; {nearest(label, components)}"
+                )
+        return [component for label, component in components.items() if wanted is None or label in wanted]
+
+    def _pursued(
+        self, entry: AlgorithmEntry, algorithm: Component, objectives: Sequence[Component], where: str
+    ) -> Sequence[Component | None]:
+        if not algorithm.registered.pursues_objective:
+            return [None]
+        return self._chosen(entry, "objectives", {objective.label: objective for objective in objectives}, where)
+
+    def _figure_entries(self, problems: Mapping[str, Component]) -> Sequence[FigureEntry]:
+        if self.experiment.figures is not None:
+            return self.experiment.figures
+        protocols = {protocol for problem in problems.values() for protocol in problem.registered.protocols}
+        return [
+            FigureEntry(label=figure.name, name=figure.name)
+            for figure in REGISTRY["figure"]
+            if figure.scope == "experiment" or protocols & set(figure.protocols)
+        ]
+
+    def _figures(self, problems: Mapping[str, Component]) -> tuple[dict[str, Component], dict[str, list[str]]]:
+        figures: dict[str, Component] = {}
+        folders: dict[str, list[str]] = {}
+        for position, entry in enumerate(self._figure_entries(problems)):
+            figure = self._component("figure", "figures", position, entry)
+            figures[figure.label] = figure
+            if figure.registered.scope == "experiment":
+                folders[figure.label] = ["all"]
+                continue
+            where = f"{self.origin('figures')}figures.{position}"
+            folders[figure.label] = [
+                problem.label
+                for problem in self._chosen(entry, "problems", problems, where)
+                if set(problem.registered.protocols) & set(figure.registered.protocols)
+            ]
+            if not folders[figure.label]:
+                raise BocuError(f"{where}: '{figure.label}' is drawn for no problem of this experiment")
+        return figures, folders

@@ -1,0 +1,102 @@
+"""What one seed's run leaves behind, round by round, and the run file that holds a block of seeds."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bocu.algorithms.base import Reported
+from bocu.domains import Domain, FiniteDomain
+from bocu.protocol import Turn
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_CORE = (
+    ("decision_index", "int32", -1, "index of the decision in its finite domain; -1 in a continuous one", "1"),
+    ("context_index", "int32", -1, "index of the context in its finite domain; -1 in a continuous one", "1"),
+    ("payoff", "float64", np.nan, "noise-free payoff of the decision in the context", "payoff"),
+    ("observation", "float64", np.nan, "payoff as observed", "payoff"),
+    ("seconds", "float64", np.nan, "time to choose and to learn", "s"),
+)
+
+
+class Record:
+    """Arrays with one row a round; rows of rounds that were not played hold fill values."""
+
+    def __init__(
+        self, iterations: int, decisions: Domain, contexts: Domain, reports: Sequence[Reported], priors: int
+    ) -> None:
+        self.domains = {"decision": decisions, "context": contexts}
+        self.reports = reports
+        self.arrays: dict[str, np.ndarray] = {
+            name: np.full(iterations, fill, dtype=dtype) for name, dtype, fill, _, _ in _CORE
+        }
+        for kind, domain in self.domains.items():
+            self.arrays[kind] = np.full((iterations, domain.dimension), np.nan)
+        for report in reports:
+            shape = (iterations, priors) if report.per_prior else (iterations,)
+            self.arrays[report.name] = np.full(shape, fill_value(report), dtype=report.dtype)
+
+    def write(self, row: int, turn: Turn) -> None:
+        for kind, chosen in (("decision", turn.decision), ("context", turn.context)):
+            domain = self.domains[kind]
+            # Under "time-varying" the context is the step itself, whose domain is a box of one dimension.
+            self.arrays[kind][row] = domain.coordinates(chosen)  # type: ignore[arg-type]
+            if isinstance(domain, FiniteDomain):
+                self.arrays[f"{kind}_index"][row] = chosen
+        self.arrays["payoff"][row] = turn.payoff
+        self.arrays["observation"][row] = turn.observation
+        self.arrays["seconds"][row] = turn.seconds
+        for report in self.reports:
+            self.arrays[report.name][row] = turn.report[report.name]
+
+    def read(self, row: int) -> Turn:
+        chosen = {
+            kind: int(self.arrays[f"{kind}_index"][row]) if isinstance(domain, FiniteDomain) else self.arrays[kind][row]
+            for kind, domain in self.domains.items()
+        }
+        report = {report.name: self.arrays[report.name][row] for report in self.reports}
+        payoff, observation, seconds = (float(self.arrays[name][row]) for name in ("payoff", "observation", "seconds"))
+        return Turn(chosen["decision"], chosen["context"], payoff, observation, report, seconds)
+
+    def copy_rows(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take over the rows that `arrays` have, from the first on."""
+        for name, values in arrays.items():
+            self.arrays[name][: len(values)] = values
+
+
+def fill_value(report: Reported) -> float:
+    return np.nan if report.dtype.startswith("float") else -1
+
+
+def run_dataset(
+    records: Sequence[Record], seeds: Sequence[int], prior_labels: Sequence[str], payoff_units: str
+) -> "xr.Dataset":
+    """Stack the records of a block into a data set with dimensions seed, iteration, decision_dim, context_dim, prior."""
+    import xarray as xr
+
+    first = records[0]
+    described = {name: (long_name, payoff_units if unit == "payoff" else unit) for name, _, _, long_name, unit in _CORE}
+    described |= {
+        report.name: (report.long_name, report.units.replace("payoff", payoff_units)) for report in first.reports
+    }
+    described |= {kind: (f"coordinates of the {kind}", f"see {kind}_units") for kind in first.domains}
+    trailing = {report.name: ["prior"] for report in first.reports if report.per_prior}
+    trailing |= {kind: [f"{kind}_dim"] for kind in first.domains}
+    data = xr.Dataset()
+    for name in first.arrays:
+        long_name, units = described[name]
+        values = np.stack([record.arrays[name] for record in records])
+        data[name] = (["seed", "iteration", *trailing.get(name, [])], values, {"long_name": long_name, "units": units})
+    data["seed"] = ("seed", np.asarray(seeds), {"long_name": "seed", "units": "1"})
+    iterations = np.arange(1, len(first.arrays["payoff"]) + 1)
+    data["iteration"] = ("iteration", iterations, {"long_name": "round after the initial design", "units": "1"})
+    for kind, domain in first.domains.items():
+        names = {"long_name": f"what each coordinate of the {kind} is", "units": "1"}
+        data[f"{kind}_dim"] = (f"{kind}_dim", list(domain.names), names)
+        units_of = {"long_name": f"unit of each coordinate of the {kind}", "units": "1"}
+        data[f"{kind}_units"] = (f"{kind}_dim", list(domain.units), units_of)
+    if trailing.keys() & {report.name for report in first.reports} or prior_labels:
+        data["prior"] = ("prior", list(prior_labels), {"long_name": "candidate prior", "units": "1"})
+    return data

@@ -1,0 +1,294 @@
+"""One run is a pure function of its specification: a block of seeds of one problem x objective x algorithm.
+
+Seeds are computed one by one, each from streams of its own, so that a seed's numbers depend neither on which others
+share its job nor on an interruption in between.
+"""
+
+import json
+import logging
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bocu.algorithms.base import Algorithm
+from bocu.checkpoints import CheckpointStore
+from bocu.errors import BocuError
+from bocu.files import canonical_json, read_netcdf, write_netcdf
+from bocu.loading import load
+from bocu.problems.base import Problem, Realisation
+from bocu.protocol import PROTOCOLS
+from bocu.provenance import SCHEMA_VERSION, SIMULATED_LABEL, hash_files, machine
+from bocu.randomness import Streams
+from bocu.records import Record, run_dataset
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+logger = logging.getLogger(__name__)
+
+Inputs = Mapping[str, str | list[str]]
+EXIT_TERMINATED = 128 + signal.SIGTERM
+
+
+def build_problem(specification: Mapping[str, Any], inputs: Inputs) -> Problem:
+    """Build the problem of a run specification from its files."""
+    target = load(specification["class"])
+    return target(target.Parameters.model_validate(specification["parameters"]), inputs)
+
+
+def build_algorithm(specification: Mapping[str, Any], realisation: Realisation, streams: Streams) -> Algorithm:
+    """Build the algorithm of a run specification for what one seed meets."""
+    target = load(specification["algorithm"]["class"])
+    parameters = target.Parameters.model_validate(specification["algorithm"]["parameters"])
+    objective = specification["objective"]
+    if objective is not None:
+        objective = load(objective["class"]).from_specification(objective["parameters"])
+    return target(realisation.description, objective, parameters, streams["algorithm"])
+
+
+class SeedRun:
+    """One seed's run, advanced round by round."""
+
+    def __init__(self, specification: Mapping[str, Any], problem: Problem, seed: int) -> None:
+        self.iterations: int = specification["iterations"]
+        self.streams = Streams(seed)
+        self.realisation = problem.realise(self.streams)
+        self.algorithm = build_algorithm(specification, self.realisation, self.streams)
+        self.protocol = PROTOCOLS[problem.protocol]
+        description = self.realisation.description
+        self.record = Record(
+            self.iterations,
+            description.decisions,
+            description.contexts,
+            self.algorithm.reports,
+            len(problem.prior_labels),
+        )
+        self.done = 0
+
+    def play(self) -> None:
+        turn = self.protocol.play(self.done + 1, self.realisation, self.algorithm, self.streams)
+        self.record.write(self.done, turn)
+        self.done += 1
+
+    def replay(self, arrays: Mapping[str, np.ndarray], stream_states: dict[str, Any] | None) -> None:
+        """Tell without asking what `arrays` recorded, then put the streams where they stood after it."""
+        self.record.copy_rows(arrays)
+        for row in range(len(arrays["payoff"])):
+            self.protocol.replay(row + 1, self.realisation, self.algorithm, self.record.read(row))
+        self.done = len(arrays["payoff"])
+        if stream_states is not None:
+            self.streams.restore(stream_states)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "done": self.done,
+            "record": self.record.arrays,
+            "streams": self.streams.state(),
+            "algorithm": self.algorithm.state() if self.done < self.iterations else {},
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.record.copy_rows(state["record"])
+        self.streams.restore(state["streams"])
+        self.done = state["done"]
+        if self.done < self.iterations:
+            self.algorithm.restore(state["algorithm"])
+
+
+@dataclass(frozen=True)
+class Block:
+    """What a job is asked for.
+
+    Attributes:
+        specification: plain data; `seeds` holds the first and the last seed.
+        inputs: files that the problem is built from.
+        fingerprint: hash of the code.
+    """
+
+    specification: Mapping[str, Any]
+    inputs: Inputs
+    fingerprint: str
+
+    @property
+    def seeds(self) -> list[int]:
+        first, last = self.specification["seeds"]
+        return list(range(first, last + 1))
+
+    @property
+    def rounds(self) -> int:
+        return len(self.seeds) * int(self.specification["iterations"])
+
+    def identity(self, inputs: Mapping[str, str]) -> dict[str, Any]:
+        """Give what the numbers depend on; `inputs` are the hashes of the files."""
+        return {"specification": self.specification, "fingerprint": self.fingerprint, "inputs": sorted(inputs.values())}
+
+
+def execute(
+    block: Block,
+    output: str | Path,
+    checkpoints: str | Path,
+    checkpoint_seconds: float = 20.0,
+    advance: Callable[[int], None] = lambda steps: None,
+) -> None:
+    """Run a block of seeds and write its run file.
+
+    An interrupted block goes on from its checkpoint. A run file at `output` of the same specification but fewer
+    iterations is continued by replaying it. In both cases the numbers are those of an undisturbed run, bit for bit.
+
+    Args:
+        block: what to run.
+        output: the run file.
+        checkpoints: folder of this block's checkpoints; removed when the run file stands.
+        checkpoint_seconds: time between two checkpoints; 0 saves after every round.
+        advance: told how many rounds were done, for a progress display.
+
+    Raises:
+        BocuError: an input file is missing or broken, or another process runs this block.
+    """
+    from threadpoolctl import threadpool_limits
+
+    start = time.perf_counter()
+    input_hashes = _hash_inputs(block.inputs)
+    identity = sha256(canonical_json(block.identity(input_hashes)).encode()).hexdigest()
+    store = CheckpointStore(checkpoints, identity)
+    with store.lock(), threadpool_limits(block.specification["threads"]), _termination() as asked_to_stop:
+        problem = build_problem(block.specification["problem"], block.inputs)
+        runner = _Runner(block, problem, store, checkpoint_seconds, advance, asked_to_stop)
+        runs = runner.complete(_earlier(output, block, input_hashes))
+        dataset = run_dataset([run.record for run in runs], block.seeds, problem.prior_labels, problem.units)
+        states = [canonical_json(run.streams.state()) for run in runs]
+        dataset["stream_states"] = (
+            "seed",
+            states,
+            {"long_name": "state of the random streams at the end", "units": "1"},
+        )
+        dataset.attrs = {
+            **_attributes(block, problem, input_hashes),
+            **machine(),
+            "wall_seconds": time.perf_counter() - start,
+        }
+        write_netcdf(dataset, output)
+        store.clear()
+
+
+@dataclass
+class _Runner:
+    block: Block
+    problem: Problem
+    store: CheckpointStore
+    seconds: float
+    advance: Callable[[int], None]
+    asked_to_stop: Callable[[], bool]
+
+    def complete(self, earlier: "xr.Dataset | None") -> list[SeedRun]:
+        """Run all seeds, from a checkpoint or an earlier run file where there is one."""
+        saved = (self.store.load() or {}).get("runs", [])
+        runs: list[SeedRun] = []
+        self._last = time.monotonic()
+        for position, seed in enumerate(self.block.seeds):
+            run = SeedRun(self.block.specification, self.problem, seed)
+            if position < len(saved):
+                run.restore(saved[position])
+            elif earlier is not None:
+                run.replay(*_recorded(earlier.isel(seed=position)))
+            self.advance(run.done)
+            runs.append(run)
+            while run.done < run.iterations:
+                run.play()
+                self.advance(1)
+                self._save_when_due(runs)
+        return runs
+
+    def _save_when_due(self, runs: list[SeedRun]) -> None:
+        stop = self.asked_to_stop()
+        if stop or time.monotonic() - self._last >= self.seconds:
+            self.store.save({"runs": [run.state() for run in runs]})
+            self._last = time.monotonic()
+        if stop:
+            logger.warning("asked to stop: saved a checkpoint in %s", self.store.folder)
+            raise SystemExit(EXIT_TERMINATED)
+
+
+@contextmanager
+def _termination() -> Iterator[Callable[[], bool]]:
+    """Turn SIGTERM into a flag that is looked at between rounds."""
+    received: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))
+    try:
+        yield lambda: bool(received)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _hash_inputs(inputs: Inputs) -> dict[str, str]:
+    try:
+        return hash_files(inputs)
+    except FileNotFoundError as error:
+        raise BocuError(f"{error.filename}: no such file; `snakemake {error.filename}` makes it") from None
+
+
+def _earlier(output: str | Path, block: Block, input_hashes: Mapping[str, str]) -> "xr.Dataset | None":
+    """Give the run file that stands at `output` if this block only continues it."""
+    if not Path(output).is_file():
+        return None
+    try:
+        earlier = read_netcdf(output)
+        found = json.loads(earlier.attrs["identity"])
+    except (BocuError, KeyError, ValueError):
+        return None  # another kind of file, or a broken one: it is replaced
+    wanted = block.identity(input_hashes)
+    shorter = found["specification"].get("iterations", 0) < wanted["specification"]["iterations"]
+    found["specification"]["iterations"] = wanted["specification"]["iterations"]
+    if not shorter or canonical_json(found) != canonical_json(wanted):
+        return None
+    logger.info("%s: continuing its %d iterations", output, earlier.sizes["iteration"])
+    return earlier
+
+
+def _recorded(run: "xr.Dataset", until: int | None = None) -> tuple[dict[str, np.ndarray], dict[str, Any] | None]:
+    """Give the arrays of one seed of a run file, and the state of its streams at the end of all rounds."""
+    rows = run if until is None else run.isel(iteration=slice(until))
+    arrays = {str(name): rows[name].values for name in rows.data_vars if "iteration" in rows[name].dims}
+    return arrays, json.loads(str(run["stream_states"].item())) if until is None else None
+
+
+def _attributes(block: Block, problem: Problem, input_hashes: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "title": problem.title,
+        "protocol": problem.protocol,
+        "payoff_units": problem.units,
+        "data_label": SIMULATED_LABEL if problem.simulated else "",
+        "data_provenance": canonical_json(dict(problem.provenance)),
+        "specification": canonical_json(block.specification),
+        "fingerprint": block.fingerprint,
+        "inputs": canonical_json(input_hashes),
+        "identity": canonical_json(block.identity(input_hashes)),
+        "numeric_threads": block.specification["threads"],
+    }
+
+
+def replay(run_file: str | Path, inputs: Inputs, seed: int, until: int) -> tuple[Realisation, Algorithm]:
+    """Rebuild what an algorithm knew after round `until` of a recorded run.
+
+    Args:
+        run_file: the run file.
+        inputs: the files that its problem is built from.
+        seed: a seed of the file.
+        until: the last round to be told; 0 for none.
+
+    Returns:
+        The problem as the seed met it, and the algorithm.
+    """
+    data = read_netcdf(run_file)
+    specification = json.loads(data.attrs["specification"])
+    run = SeedRun(specification, build_problem(specification["problem"], inputs), seed)
+    run.replay(*_recorded(data.sel(seed=seed), until))
+    return run.realisation, run.algorithm

@@ -1,0 +1,14 @@
+# Candidate priors, one job each.
+
+
+rule fit_prior:
+    input:
+        unpack(lambda wildcards: plan.prior_inputs(wildcards.problem)),
+    output:
+        plan.results + "/priors/{problem}/{prior}.nc",
+    params:
+        prior=lambda wildcards: plan.prior_parameters(wildcards.problem, wildcards.prior),
+    log:
+        plan.results + "/logs/priors/{problem}/{prior}.log",
+    script:
+        "../scripts/fit_prior.py"
