@@ -231,7 +231,7 @@ class Plan:
         return {"specification": canonical_json(specifications[prior]), "fingerprint": fingerprint("bocu.priors.fit")}
 
     def score_parameters(self, branch: Branch) -> dict[str, Any]:
-        judges = {judge.label: judge.specification for judge in self.judges}
+        judges = [{"label": judge.label, **judge.specification} for judge in self.judges]
         modules = {"bocu.scores", branch.problem.registered.module, *(j.registered.module for j in self.judges)}
         return {"judges": canonical_json(judges), "fingerprint": fingerprint(*modules)}
 

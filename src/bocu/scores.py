@@ -23,14 +23,14 @@ _DROPPED = ("wall_seconds", "inputs", "identity")
 
 
 def score(
-    run_files: Sequence[str | Path], inputs: Inputs, judges: Mapping[str, Mapping[str, Any]], output: str | Path
+    run_files: Sequence[str | Path], inputs: Inputs, judges: Sequence[Mapping[str, Any]], output: str | Path
 ) -> None:
     """Judge the runs of one branch.
 
     Args:
         run_files: its blocks.
         inputs: the files that its problem is built from.
-        judges: label -> plain specification.
+        judges: their labels and plain specifications.
         output: the score file: `regret` and `value` with dimensions (judge, seed, iteration), and what the runs
             reported of themselves.
 
@@ -39,8 +39,10 @@ def score(
     """
     import xarray as xr
 
-    panel = [_build(specification) for specification in judges.values()]
-    scored = [_score_block(read_netcdf(file), inputs, panel, list(judges)) for file in run_files]
+    panel = [_build(specification) for specification in judges]
+    scored = [
+        _score_block(read_netcdf(file), inputs, panel, [judge["label"] for judge in judges]) for file in run_files
+    ]
     for file, block in zip(run_files, scored, strict=True):
         if _branch_of(block) != _branch_of(scored[0]):
             raise BocuError(f"{file}: attribute 'specification' differs from that of {run_files[0]}; run both again")
