@@ -112,7 +112,14 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             TIME_VARYING,
         ),
     ),
-    "figure": (),
+    "figure": (
+        Entry(
+            "regret",
+            "bocu.figures.regret:Regret",
+            "cumulative, average or instantaneous regret over the rounds, mean and standard error",
+            TIME_VARYING,
+        ),
+    ),
 }
 
 

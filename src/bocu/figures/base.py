@@ -1,0 +1,117 @@
+"""What a figure is, and how its files are written.
+
+A figure is registered under a name, built from its parameters and drawn from the files that `Parameters.inputs` names.
+Planning imports these modules, so matplotlib and xarray are imported where they are used.
+"""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bocu.figures import style
+from bocu.files import atomic_path, write_json
+from bocu.parameters import Parameters
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+
+    from bocu.plan import FigurePaths
+
+Inputs = Mapping[str, Any]
+"""Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them."""
+
+
+class FigureParameters(Parameters):
+    """Parameters of a figure that is drawn once for each problem."""
+
+    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
+        """Name the files that the figure is drawn from. Opens none."""
+        return {"cube": paths.cube}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A finished picture with its words.
+
+    Attributes:
+        figure: the picture.
+        title: a short heading.
+        caption: what is drawn: seeds, mean and spread, judge, units.
+        alternative: what the picture shows, for readers who do not see it.
+        problem: label of the problem; empty for a figure of the whole experiment.
+        data_label: what the data are where they are not measured ("SIMULATED stand-in, ..."); empty otherwise.
+    """
+
+    figure: "matplotlib.figure.Figure"
+    title: str
+    caption: str
+    alternative: str
+    problem: str = ""
+    data_label: str = ""
+
+
+class Figure(ABC):
+    """A family of pictures. Subclasses say what stands in them in `compose`; `draw` gives them their style."""
+
+    Parameters: ClassVar[type[Parameters]]
+
+    def __init__(self, parameters: Any) -> None:
+        self.parameters = parameters
+
+    @abstractmethod
+    def compose(self, inputs: Inputs) -> Drawing:
+        """Draw, without the mark of simulated data."""
+
+    def draw(self, inputs: Inputs) -> Drawing:
+        """Draw from files.
+
+        Args:
+            inputs: the files, by the keys of `Parameters.inputs`; experiment-wide figures get `cubes` and `summary`.
+
+        Raises:
+            BocuError: a file is missing or broken, or holds nothing that the figure could show.
+        """
+        with style.applied():
+            drawing = self.compose(inputs)
+            if not drawing.data_label:
+                return drawing
+            style.mark_simulated(drawing.figure)
+            return replace(
+                drawing,
+                caption=f"{drawing.caption} Simulated data ({drawing.data_label}).",
+                alternative=f"{drawing.alternative} The picture is marked as showing simulated data.",
+            )
+
+
+def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | Path) -> None:
+    """Write a drawing as PNG and SVG, and its words as JSON; each appears whole or not at all.
+
+    The same drawing gives the same bytes: no dates, no random identifiers. The JSON names the pictures relative to
+    itself, so that a results folder can be moved.
+    """
+    words = {"Title": drawing.title, "Description": drawing.alternative}
+    metadata: dict[str, dict[str, Any]] = {"png": {"Software": None, **words}, "svg": {"Date": None, **words}}
+    folder = Path(description).parent
+    with style.applied():
+        for path, kind in ((png, "png"), (svg, "svg")):
+            with atomic_path(path) as temporary:
+                drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind])
+    write_json(
+        description,
+        {
+            "title": drawing.title,
+            "caption": drawing.caption,
+            "alternative": drawing.alternative,
+            "problem": drawing.problem,
+            "data_label": drawing.data_label,
+            "png": _relative(png, folder),
+            "svg": _relative(svg, folder),
+        },
+    )
+
+
+def _relative(path: str | Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()

@@ -1,0 +1,204 @@
+"""What figures and tables ask of a cube, in one place: which seeds count, what things are called, in which unit."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bocu.errors import BocuError
+from bocu.figures import style
+from bocu.files import read_netcdf
+from bocu.parameters import nearest
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MISSING, DONE = 0, 1
+"""Values of `status`; anything else is a combination that the experiment does not define."""
+
+NO_OBJECTIVE = "any"
+NO_PRIOR = -1
+
+
+@dataclass(frozen=True)
+class Branch:
+    """The runs of one algorithm, pursuing one objective ("any": none)."""
+
+    objective: str
+    algorithm: str
+
+    @property
+    def label(self) -> str:
+        return self.algorithm if self.objective == NO_OBJECTIVE else f"{self.algorithm} ({self.objective})"
+
+
+class Cube:
+    """The results of one problem.
+
+    Attributes:
+        path: its file.
+        data: the data set.
+        names: algorithm label -> registered name.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = path
+        self.data: xr.Dataset = read_netcdf(path)
+        for variable in ("regret", "status"):
+            if variable not in self.data:
+                raise BocuError(f"{path}: no variable '{variable}'; delete it and it will be made again")
+        labels = [str(label) for label in self.data["algorithm"].values]
+        self.names = dict(zip(labels, (str(name) for name in self.data["algorithm_name"].values), strict=True))
+
+    @property
+    def problem(self) -> str:
+        return str(self.data.attrs["problem_label"])
+
+    @property
+    def title(self) -> str:
+        return str(self.data.attrs["title"])
+
+    @property
+    def units(self) -> str:
+        return str(self.data.attrs["payoff_units"])
+
+    @property
+    def data_label(self) -> str:
+        return str(self.data.attrs["data_label"])
+
+    @property
+    def iterations(self) -> np.ndarray:
+        return self.data["iteration"].values
+
+    @property
+    def judges(self) -> list[str]:
+        return [str(label) for label in self.data["judge"].values]
+
+    @property
+    def seeds(self) -> list[int]:
+        return [int(seed) for seed in self.data["seed"].values]
+
+    @property
+    def priors(self) -> list[str]:
+        """Labels of the candidate priors; none where the problem has none."""
+        return [str(label) for label in self.data["prior"].values] if "prior" in self.data.coords else []
+
+    @property
+    def best_prior(self) -> int | None:
+        """Position of the best prior, where the problem knows it."""
+        label = self.data.attrs.get("best_prior", "")
+        return self.priors.index(label) if label in self.priors else None
+
+    @cached_property
+    def looks(self) -> dict[str, style.Look]:
+        return style.algorithm_looks(self.names)
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        return style.algorithm_titles(self.names)
+
+    def branches(self, algorithms: Sequence[str] | None = None) -> list[Branch]:
+        """Give the branches that the experiment defines, in its order, of all or some algorithms.
+
+        Raises:
+            BocuError: an algorithm is not in the cube.
+        """
+        for label in algorithms or ():
+            if label not in self.names:
+                raise BocuError(f"{self.path}: no algorithm '{label}'; {nearest(label, self.names)}")
+        status = self.data["status"].transpose("objective", "algorithm", "seed").values
+        return [
+            Branch(str(objective), label)
+            for i, objective in enumerate(self.data["objective"].values)
+            for j, label in enumerate(self.names)
+            if np.isin(status[i, j], (MISSING, DONE)).any() and (algorithms is None or label in algorithms)
+        ]
+
+    def objectives(self) -> list[str]:
+        """Give the objectives that some algorithm pursues, or only "any" where none pursues one."""
+        pursued = [branch.objective for branch in self.branches()]
+        return list(dict.fromkeys(o for o in pursued if o != NO_OBJECTIVE)) or [NO_OBJECTIVE]
+
+    def status(self, branch: Branch) -> np.ndarray:
+        """Give the status of every seed, shape (seeds,)."""
+        return self.data["status"].sel(objective=branch.objective, algorithm=branch.algorithm).values
+
+    def values(self, variable: str, branch: Branch, judge: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Give a variable of the finished seeds of a branch.
+
+        Returns:
+            The values, shape (finished seeds, iterations, ...), and those seeds.
+        """
+        chosen = self.data[variable].sel(objective=branch.objective, algorithm=branch.algorithm)
+        if judge is not None:
+            chosen = chosen.sel(judge=judge)
+        done = self.status(branch) == DONE
+        return chosen.transpose("seed", "iteration", ...).values[done], self.data["seed"].values[done]
+
+    def regret(self, branch: Branch, judge: str) -> tuple[np.ndarray, np.ndarray]:
+        """Give the instantaneous regret in units of the payoff, shape (seeds, iterations), and the seeds.
+
+        Seeds that are not finished, or that the judge cannot judge in every round, are left out.
+        """
+        values, seeds = self.values("regret", branch, judge)
+        whole = ~np.isnan(values).any(axis=1)
+        return values[whole], seeds[whole]
+
+    def reports(self, variable: str, branch: Branch) -> bool:
+        """Say whether the algorithm reports `variable` of itself: whether one finished run holds no fill value."""
+        if variable not in self.data:
+            return False
+        values, _ = self.values(variable, branch)
+        return bool((np.isfinite(values) if values.dtype.kind == "f" else values >= 0).any())
+
+    def attribute(self, name: str) -> Any:
+        """Give an attribute that is kept as JSON.
+
+        Raises:
+            BocuError: it is missing or is no JSON.
+        """
+        try:
+            return json.loads(self.data.attrs[name])
+        except (KeyError, TypeError, ValueError):
+            raise BocuError(
+                f"{self.path}: attribute '{name}' is missing or no JSON; delete the file, it is made again"
+            ) from None
+
+    def judge(self, wanted: str | None) -> str:
+        """Give the judge that is wanted, or the first.
+
+        Raises:
+            BocuError: the cube has no such judge.
+        """
+        if wanted is None:
+            return self.judges[0]
+        if wanted not in self.judges:
+            raise BocuError(f"{self.path}: no judge '{wanted}'; {nearest(wanted, self.judges)}")
+        return wanted
+
+
+def with_unit(quantity: str, units: str) -> str:
+    """Write a quantity with its unit for an axis; pure numbers have none."""
+    return quantity if units in ("", "1") else f"{quantity} [{units}]"
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun: "1 seed", "30 seeds"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def spoken(items: Sequence[str]) -> str:
+    """Write a list as people do: "a", "a and b", "a, b and c"."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+
+
+def seed_counts(counts: Mapping[str, int]) -> str:
+    """Say how many seeds stand behind every title, in few words where they agree."""
+    numbers = set(counts.values())
+    if len(numbers) == 1:
+        return counted(numbers.pop(), "seed")
+    return "seeds: " + ", ".join(f"{title} {number}" for title, number in counts.items())
