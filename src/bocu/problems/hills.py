@@ -109,6 +109,8 @@ class HillsRealisation(Realisation):
     def __init__(self, problem: Hills, draw: np.ndarray) -> None:
         self.draw = draw
         self._open_arms = problem.open_arms
+        self._payoffs = draw[:, None]
+        self._reference = np.ones(1)
         self.description = Description(
             decisions=FiniteDomain(problem.positions[:, None], ("position",), ("1",)),
             contexts=BoxDomain(np.array([1.0]), np.array([np.inf]), ("time step",), ("1",)),
@@ -125,7 +127,7 @@ class HillsRealisation(Realisation):
         return float(self.draw[decision])
 
     def payoffs(self, t: int) -> np.ndarray:
-        return self.draw[:, None]
+        return self._payoffs
 
     def reference(self, t: int) -> np.ndarray:
-        return np.ones(1)
+        return self._reference

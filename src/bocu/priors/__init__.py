@@ -1,0 +1,1 @@
+"""Candidate priors: fitting them to data, storing them, reading them."""

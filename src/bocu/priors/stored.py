@@ -1,0 +1,59 @@
+"""Reading fitted priors back, and telling which of them the data cannot tell apart."""
+
+import os
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from bocu.errors import BocuError
+from bocu.files import read_netcdf
+from bocu.surrogates.time_varying import TimeVaryingPrior
+
+
+def read_prior(path: str | os.PathLike[str], sensors: np.ndarray) -> TimeVaryingPrior:
+    """Read a prior that `fit_prior` stored.
+
+    Args:
+        path: the file.
+        sensors: numbers of the sensors that it has to be over, shape (sensors,).
+
+    Raises:
+        BocuError: the file is missing or corrupt, is no prior, or is over other sensors.
+    """
+    stored = read_netcdf(path)
+    lacking = [name for name in ("sensor", "mean", "covariance", "forgetting") if name not in stored.variables]
+    if lacking or "prior" not in stored.attrs:
+        raise BocuError(f"{path}: not a fitted prior: no {', '.join(lacking) or 'attribute prior'}")
+    if not np.array_equal(stored["sensor"].values, sensors):
+        raise BocuError(
+            f"{path}: prior over {stored['sensor'].size} sensors, the data have {len(sensors)} complete ones, not the "
+            "same; delete it and it will be made again"
+        )
+    return TimeVaryingPrior(
+        str(stored.attrs["prior"]), stored["mean"].values, stored["covariance"].values, float(stored["forgetting"])
+    )
+
+
+def differing_in_scale_only(priors: Sequence[TimeVaryingPrior], tolerance: float = 0.01) -> list[tuple[str, str]]:
+    """Find pairs of priors whose kernels agree but for a factor.
+
+    Elimination cannot tell such priors apart (Ziomek et al. 2025, section 6): a wider prior explains all that a
+    narrower one does.
+
+    Args:
+        priors: candidates over the same arms.
+        tolerance: up to which they count as the same: relative difference of the scaled covariances (Frobenius norm),
+            difference of the forgetting rates, and difference of the means in prior standard deviations.
+
+    Returns:
+        Pairs of labels.
+    """
+    shapes = [prior.covariance / np.linalg.norm(prior.covariance) for prior in priors]
+    return [
+        (one.label, other.label)
+        for (one, shape), (other, shape_of_other) in combinations(zip(priors, shapes, strict=True), 2)
+        if abs(one.forgetting - other.forgetting) <= tolerance
+        and np.linalg.norm(shape - shape_of_other) <= tolerance
+        and np.abs(one.mean - other.mean).max() <= tolerance * np.sqrt(np.diag(one.covariance).max())
+    ]

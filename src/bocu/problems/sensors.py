@@ -1,0 +1,264 @@
+"""Which sensor of the Intel lab is the warmest now (Ziomek et al. 2025, section 7).
+
+One arm a sensor; the payoff is its temperature at each step of the target day; every earlier day gives a candidate
+prior. The best prior known, for the oracle, is fitted to the target day itself, with hindsight. Temperatures are not
+transformed: the centring is the priors' mean.
+"""
+
+import warnings
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from bocu.algorithms.base import Context, Decision, Description, Round
+from bocu.domains import BoxDomain, FiniteDomain
+from bocu.errors import BocuError
+from bocu.files import read_netcdf
+from bocu.parameters import Integer, Number, Parameters
+from bocu.priors.fit import Centre, PriorSpecification
+from bocu.priors.stored import differing_in_scale_only, read_prior
+from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.randomness import Streams
+from bocu.surrogates.time_varying import TimeVaryingPrior
+
+if TYPE_CHECKING:
+    from bocu.data.catalogue import Catalogue
+    from bocu.plan import ProblemPaths
+
+DATASET = "intel"
+DAY_MINUTES = 24 * 60
+
+Minutes = Annotated[Integer, Field(gt=0)]
+
+
+class LogSettings(Parameters):
+    """Which days of the raw log, and how finely."""
+
+    interval: Minutes = Field(default=10, description="minutes of a time step")
+    target: date = Field(default=date(2004, 3, 14), description="the day to be played")
+    priors_from: date = Field(
+        default=date(2004, 3, 1), description="first of the days that give priors, up to the target's eve"
+    )
+
+    @model_validator(mode="after")
+    def _priors_before_target(self) -> Self:
+        if self.priors_from >= self.target:
+            raise ValueError(f"priors_from {self.priors_from} is not before the target {self.target}")
+        return self
+
+    @property
+    def target_day(self) -> str:
+        return self.target.isoformat()
+
+    @property
+    def prior_days(self) -> tuple[str, ...]:
+        count = (self.target - self.priors_from).days
+        return tuple((self.priors_from + timedelta(days=k)).isoformat() for k in range(count))
+
+
+class MatricesSettings(Parameters):
+    """Which days of the carried matrices, which know days by number only."""
+
+    interval: Minutes = Field(default=30, description="minutes of a time step")
+    target: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")] = Field(default="5", description="the day to be played")
+    priors: tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], ...] = Field(
+        default=("1", "2", "3", "4"), min_length=1, description="the days that give priors"
+    )
+
+    @model_validator(mode="after")
+    def _distinct_days(self) -> Self:
+        if len({*self.priors, self.target}) <= len(self.priors):
+            raise ValueError(f"days repeat: priors {', '.join(self.priors)}, target {self.target}")
+        return self
+
+    @property
+    def target_day(self) -> str:
+        return self.target
+
+    @property
+    def prior_days(self) -> tuple[str, ...]:
+        return self.priors
+
+
+class SensorsParameters(ProblemParameters):
+    """Parameters of the sensors. Temperatures are in degrees Celsius."""
+
+    record: Literal["auto", "log", "matrices"] = Field(
+        "auto", description="raw form of the data; auto: the first one that the source brings"
+    )
+    source: Literal["download", "mirror", "simulate"] | None = Field(
+        None, description="where the data come from; set by the plan from data.source"
+    )
+    log: LogSettings | None = Field(LogSettings(), description="days and interval under record: log")
+    matrices: MatricesSettings | None = Field(
+        MatricesSettings(), description="days and interval under record: matrices"
+    )
+    sensors_per_seed: Annotated[Integer, Field(ge=1)] | None = Field(
+        None, description="sensors that each seed draws as its arms; null: all"
+    )
+    noise: Annotated[Number, Field(gt=0.0)] = Field(
+        0.1, description="standard deviation of the observation noise, also when fitting priors, degrees Celsius"
+    )
+    centre: Centre = Field(
+        "prior-days",
+        description="prior mean: grand mean of the prior days, of the prior's own day, or of each sensor on that day",
+    )
+
+    def resolve(self, catalogue: "Catalogue", source: str, mirror: str | None) -> Self:
+        """Settle the record; the settings of the other one are dropped.
+
+        Raises:
+            BocuError: the source does not bring the record, or not at the interval, or `source` is set to another one.
+        """
+        if self.source not in (None, source):
+            raise BocuError(f"source: found '{self.source}'; data.source is '{source}': leave this key out")
+        record: str = self.record
+        if record == "auto":
+            offered = catalogue.available_records(DATASET, source, mirror)
+            record = offered[0] if offered else next(iter(catalogue.dataset(DATASET).records))
+        catalogue.check(DATASET, record, source, mirror)
+        other = "matrices" if record == "log" else "log"
+        resolved = self.model_copy(update={"record": record, "source": source, other: None})
+        resolved._prepared(catalogue)
+        return resolved
+
+    def horizon(self) -> int:
+        return DAY_MINUTES // self.settings.interval
+
+    def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
+        settings = self.settings
+        return {
+            "data": self._prepared(paths.catalogue),
+            "priors": [paths.prior(day) for day in settings.prior_days],
+            "oracle": paths.prior(_oracle_label(settings.target_day)),
+        }
+
+    def priors(self) -> dict[str, dict[str, Any]]:
+        """Give one prior a prior day, and the oracle's: the target day's own, known with hindsight only."""
+        settings = self.settings
+        days = {day: day for day in settings.prior_days} | {_oracle_label(settings.target_day): settings.target_day}
+        return {
+            label: PriorSpecification(
+                label=label,
+                day=day,
+                prior_days=settings.prior_days,
+                target=settings.target_day,
+                centre=self.centre,
+                noise=self.noise,
+            ).model_dump(mode="json")
+            for label, day in days.items()
+        }
+
+    def prior_inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
+        return {"data": self._prepared(paths.catalogue)}
+
+    @property
+    def settings(self) -> LogSettings | MatricesSettings:
+        """The settings of the record.
+
+        Raises:
+            BocuError: the record is not settled, or its settings are null.
+        """
+        chosen = {"log": self.log, "matrices": self.matrices}.get(self.record)
+        if chosen is None:
+            raise BocuError(f"record: found '{self.record}' without settings; allowed: log or matrices with theirs")
+        return chosen
+
+    def _prepared(self, catalogue: "Catalogue") -> str:
+        if self.source is None:
+            raise BocuError("source: found null; allowed: download, mirror, simulate")
+        return catalogue.prepared_path(DATASET, self.record, self.source, self.settings.interval)
+
+
+def _oracle_label(target: str) -> str:
+    return f"oracle-{target}"
+
+
+class Sensors(Problem):
+    """The target day, with the priors of earlier days.
+
+    Attributes:
+        temperatures: of the target day, degrees Celsius, shape (sensors, steps).
+        sensors: their numbers, shape (sensors,).
+        priors: the candidates, over all sensors.
+        best_prior: the target day's own.
+        indistinguishable: pairs of labels of candidates that differ in output scale only.
+
+    Raises:
+        BocuError: a file is unusable, a day lacks data, or there are fewer sensors than a seed is to draw.
+    """
+
+    Parameters = SensorsParameters
+    protocol = "time-varying"
+    title = "Intel lab temperatures"
+    units = "degree_Celsius"
+    parameters: SensorsParameters
+
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+        from bocu.data.intel import load_days
+
+        super().__init__(parameters, inputs)
+        settings = self.parameters.settings
+        loaded = load_days(inputs["data"], [*settings.prior_days, settings.target_day])
+        self.temperatures, self.sensors = loaded.temperatures[-1], loaded.sensors
+        self.prior_labels = settings.prior_days
+        self.priors = tuple(read_prior(path, self.sensors) for path in inputs["priors"])
+        self.best_prior = read_prior(inputs["oracle"], self.sensors)
+        self.provenance = dict(read_netcdf(inputs["data"]).attrs)
+        self.simulated = self.provenance.get("source") == "simulate"
+        drawn = self.parameters.sensors_per_seed
+        if drawn is not None and drawn > len(self.sensors):
+            found = f"{len(self.sensors)} sensors are complete on all days"
+            raise BocuError(f"{inputs['data']}: {found}, sensors_per_seed asks for {drawn}")
+        self.indistinguishable = differing_in_scale_only(self.priors)
+        if self.indistinguishable:
+            pairs = "; ".join(f"{one} and {other}" for one, other in self.indistinguishable)
+            warnings.warn(f"priors that differ in output scale only cannot be told apart: {pairs}", stacklevel=2)
+
+    def realise(self, streams: Streams) -> "SensorsRealisation":
+        """Draw the sensors of one seed with the stream "problem"; without `sensors_per_seed` all play."""
+        count = self.parameters.sensors_per_seed
+        everyone = np.arange(len(self.sensors))
+        arms = everyone if count is None else np.sort(streams["problem"].choice(everyone, count, replace=False))
+        return SensorsRealisation(self, arms)
+
+
+class SensorsRealisation(Realisation):
+    """The target day for some of the sensors.
+
+    Args:
+        problem: the day.
+        arms: rows of the sensors that play, ascending, shape (arms,).
+    """
+
+    def __init__(self, problem: Sensors, arms: np.ndarray) -> None:
+        self._temperatures = problem.temperatures[arms]
+        self._reference = np.ones(1)
+        steps = float(self._temperatures.shape[1])
+        self.description = Description(
+            decisions=FiniteDomain(problem.sensors[arms, None].astype(float), ("sensor",), ("1",)),
+            contexts=BoxDomain(np.array([1.0]), np.array([steps]), ("time step",), ("1",)),
+            noise=problem.parameters.noise,
+            protocol=problem.protocol,
+            priors=tuple(_restricted(prior, arms) for prior in problem.priors),
+            best_prior=_restricted(problem.best_prior, arms),
+        )
+
+    def round(self, t: int) -> Round:
+        return Round(t=t)
+
+    def payoff(self, decision: Decision, context: Context) -> float:
+        return float(self._temperatures[decision, int(context) - 1])
+
+    def payoffs(self, t: int) -> np.ndarray:
+        return self._temperatures[:, t - 1, None]
+
+    def reference(self, t: int) -> np.ndarray:
+        return self._reference
+
+
+def _restricted(prior: TimeVaryingPrior, arms: np.ndarray) -> TimeVaryingPrior:
+    return TimeVaryingPrior(prior.label, prior.mean[arms], prior.covariance[np.ix_(arms, arms)], prior.forgetting)
