@@ -275,6 +275,9 @@ class Plan:
             "fingerprint": fingerprint(figure.registered.module),
         }
 
+    def report_parameters(self) -> dict[str, Any]:
+        return {"experiment": canonical_json(self.describe()), "fingerprint": fingerprint("bocu.report.build")}
+
     def fingerprint(self, *modules: str) -> str:
         return fingerprint(*modules)
 

@@ -22,7 +22,7 @@ rule summary:
     output:
         plan.summary,
     params:
-        fingerprint=plan.fingerprint("bocu.cubes"),
+        fingerprint=lambda wildcards: plan.fingerprint("bocu.cubes"),
     log:
         plan.results + "/logs/cubes/summary.log",
     script:

@@ -1,0 +1,49 @@
+# make report   install into a virtual environment, run the quick start to its report
+# make test     install, run the tests
+# make check    install, run the linters and the type checker
+
+VENV ?= .venv
+PYTHON ?= python3
+CORES ?= all
+PYTEST_ARGS ?=
+
+BIN := $(abspath $(VENV))/bin
+INSTALLED := $(VENV)/installed
+# One thread for numerics in each job: jobs are what runs side by side.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export PATH := $(BIN):$(PATH)
+
+.PHONY: report test check format schema clean
+report: $(INSTALLED)
+	snakemake --cores $(CORES)
+	@echo "open results/quickstart/report/index.html"
+
+test: $(INSTALLED)
+	python -m pytest $(PYTEST_ARGS)
+
+check: $(INSTALLED)
+	ruff check .
+	ruff format --check .
+	snakefmt --check Snakefile workflow/rules
+	mypy
+
+format: $(INSTALLED)
+	ruff check --fix .
+	ruff format .
+	snakefmt Snakefile workflow/rules
+
+schema: $(INSTALLED)
+	bocu schema --output workflow/schemas/experiment.schema.json
+
+# torch goes first and pinned: asked for as a range, it would bring gigabytes for graphics cards.
+$(INSTALLED): requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(grep '^torch==' requirements.txt)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+clean:
+	rm -rf $(VENV) results .snakemake

@@ -1,0 +1,16 @@
+"""Build the report."""
+
+import json
+
+from bocu.jobs import job
+
+with job(snakemake):
+    from bocu.report.build import build
+
+    build(
+        json.loads(snakemake.params.report["experiment"]),
+        list(snakemake.input.cubes),
+        snakemake.input.summary,
+        list(snakemake.input.descriptions),
+        snakemake.output.page,
+    )
