@@ -107,7 +107,7 @@ class Experiment(Parameters):
     title: str = Field("", description="Title of the report.")
     description: str = Field("", description="What the experiment is for; opens the report.")
     papers: list[str] = Field(default_factory=list, description="Papers to cite, such as `ziomek2025`.")
-    data: Data = Field(default_factory=Data, description="Where data sets come from.")
+    data: Data = Field(Data(), description="Where data sets come from; a source alone is its name.")
     mirror: str | None = Field(None, description="Short for `data: {source: mirror, mirror: FOLDER}`.")
     seeds: Seeds = Field(description="Which seeds run; a number alone is their count.")
     iterations: Integer = Field(

@@ -49,4 +49,7 @@ def experiment_schema() -> dict[str, Any]:
         names = [name for thing in registered for name in (thing.name, *thing.aliases)]
         entry["properties"]["name"]["enum"] = names
         schema["$defs"][definition] = {"anyOf": [{"enum": names, "type": "string"}, entry]}
+    # What may be written in short.
+    definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
+    definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}
     return schema
