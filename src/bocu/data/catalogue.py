@@ -7,6 +7,7 @@ neither numpy nor torch and opens no data file.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -78,6 +79,11 @@ class Catalogue(Parameters):
         files = {entry.name: entry for record in self.dataset(dataset).records.values() for entry in record.files}
         return _get(files, file, f"file of data set '{dataset}'")
 
+    def sources(self, dataset: str) -> list[str]:
+        """Sources that can bring some record of a data set."""
+        records = self.dataset(dataset).records.values()
+        return [source for source in SOURCES if any(source in record.sources for record in records)]
+
     def file_names(self, dataset: str, source: str) -> list[str]:
         """Names of the raw files that a source can bring of a data set, each once, in order."""
         records = [record for record in self.dataset(dataset).records.values() if source in record.sources]
@@ -142,6 +148,16 @@ class Catalogue(Parameters):
             raise BocuError(
                 f"data.mirror: {missing[0]}: no such file{more}; needed for data set '{dataset}', record '{record}'"
             )
+
+    def known(self, dataset: str, file: str) -> dict[str, Any]:
+        """Address, SHA-256 and size of a raw file, None where not known, as plain data."""
+        return self.file(dataset, file).model_dump(include={"url", "sha256", "bytes"})
+
+    def patterns(self, source: str) -> dict[str, str]:
+        """Regular expressions for the names of the data sets and of the raw files that a source can bring."""
+        files = {dataset: self.file_names(dataset, source) for dataset in self.datasets}
+        names = {re.escape(name) for found in files.values() for name in found}
+        return {"dataset": "|".join(name for name in files if files[name]), "file": "|".join(sorted(names))}
 
     def origin(self, dataset: str, record: str, source: str) -> dict[str, str]:
         """What a prepared file says of where it comes from, as plain strings."""

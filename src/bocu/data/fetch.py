@@ -1,0 +1,144 @@
+"""Raw files from where they are published, or from a local folder with the same files. Nothing half-fetched is kept.
+
+Where the catalogue knows a file's SHA-256, another is refused. Where it does not, the first download's is recorded in
+`<file>.sha256` beside it, and a later download with another is refused until that record is deleted.
+The environment variable BOCU_DATA_URL, if set, replaces the published addresses: files then come from
+`<BOCU_DATA_URL>/<dataset>/<file>`.
+"""
+
+import logging
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pooch
+import requests
+
+from bocu.data.provenance import sha256
+from bocu.errors import BocuError
+from bocu.files import atomic_path, write_text
+
+LOG = logging.getLogger(__name__)
+BASE_URL_VARIABLE = "BOCU_DATA_URL"
+ATTEMPTS = 3
+TIMEOUT = 60  # seconds without a byte
+PROGRESS_SECONDS = 10.0  # between two progress lines
+
+
+def download(
+    dataset: str, file: str, known: Mapping[str, Any], path: str | os.PathLike[str], wait: float = 3.0
+) -> None:
+    """Fetch one raw file over HTTP, try again after a failure, check it, and rename it into place.
+
+    Args:
+        dataset: name of the data set.
+        file: name of the file.
+        known: `url`, and `sha256` and `bytes` or None, from the catalogue.
+        path: where the file is to lie.
+        wait: seconds before the second attempt, doubled before each later one.
+
+    Raises:
+        BocuError: no address, no answer, a truncated or changed body; nothing is kept then.
+    """
+    base = os.environ.get(BASE_URL_VARIABLE)
+    url = f"{base.rstrip('/')}/{dataset}/{quote(file)}" if base else known["url"]
+    if not url:
+        raise BocuError(f"data set '{dataset}': {file} has no published address; allowed: source mirror or simulate")
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            with atomic_path(path) as temporary:
+                _get(url, temporary)
+                digest = _check(f"{url}: the download", temporary, known)
+                _compare_with_first(url, digest, Path(path), known)
+            LOG.info("%s: done, SHA-256 %s", url, digest)
+            return
+        except requests.RequestException as error:
+            answer = error.response
+            if attempt == ATTEMPTS or (answer is not None and answer.status_code < 500):
+                raise BocuError(f"{url}: could not be downloaded ({_reason(error)}); nothing kept") from error
+            LOG.warning("%s: attempt %d of %d failed (%s)", url, attempt, ATTEMPTS, _reason(error))
+            time.sleep(wait * 2 ** (attempt - 1))
+
+
+def copy_from_mirror(
+    mirror: str | os.PathLike[str], dataset: str, file: str, known: Mapping[str, Any], path: str | os.PathLike[str]
+) -> None:
+    """Copy `<mirror>/<dataset>/<file>` into place and check it.
+
+    Raises:
+        BocuError: the file is missing, or differs from what the catalogue knows; nothing is kept then.
+    """
+    source = Path(mirror) / dataset / file
+    if not source.is_file():
+        raise BocuError(f"data.mirror: {source}: no such file")
+    with atomic_path(path) as temporary:
+        shutil.copyfile(source, temporary)
+        digest = _check(f"{source}: the file", temporary, known)
+    LOG.info("%s: copied, SHA-256 %s", source, digest)
+
+
+def _get(url: str, target: Path) -> None:
+    # identity: a server that packs a transfer would otherwise hand out another file than the published one
+    progress = _ProgressLines(url)
+    fetch = pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT, headers={"Accept-Encoding": "identity"})
+    fetch(url, str(target), None)
+
+
+def _check(what: str, file: Path, known: Mapping[str, Any]) -> str:
+    size, digest = file.stat().st_size, sha256(file)
+    if known["bytes"] is not None and size != known["bytes"]:
+        raise BocuError(
+            f"{what} has {size} bytes and SHA-256 {digest}; the catalogue says {known['bytes']} bytes and SHA-256 "
+            f"{known['sha256'] or 'not known'}; nothing kept"
+        )
+    if known["sha256"] is not None and digest != known["sha256"]:
+        raise BocuError(f"{what} has SHA-256 {digest}; the catalogue says {known['sha256']}; nothing kept")
+    return digest
+
+
+def _compare_with_first(url: str, digest: str, path: Path, known: Mapping[str, Any]) -> None:
+    if known["sha256"] is not None:
+        return
+    record = path.with_name(f"{path.name}.sha256")
+    if not record.is_file():
+        write_text(record, f"{digest}  {path.name}\n")
+        LOG.info("%s: no published SHA-256; this first download's is recorded in %s", url, record)
+        return
+    first = record.read_text(encoding="utf-8").split(maxsplit=1)[0]
+    if first != digest:
+        raise BocuError(
+            f"{url}: the download has SHA-256 {digest}; the first one had {first} (recorded in {record}; delete it to "
+            "accept the change); nothing kept"
+        )
+
+
+def _reason(error: requests.RequestException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+class _ProgressLines:
+    """What pooch wants of a progress bar, as lines in a log."""
+
+    total = 0
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._done = 0
+        self._last = time.monotonic()
+
+    def update(self, size: int) -> None:
+        self._done += size
+        if time.monotonic() - self._last >= PROGRESS_SECONDS:
+            self._last = time.monotonic()
+            of = f" of {self.total / 1e6:.1f}" if self.total else ""
+            LOG.info("%s: %.1f%s MB", self._url, self._done / 1e6, of)
+
+    def reset(self) -> None:
+        self._done = 0
+
+    def close(self) -> None:
+        pass

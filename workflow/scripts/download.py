@@ -1,0 +1,8 @@
+"""One raw file from where it is published."""
+
+from bocu.jobs import job
+
+with job(snakemake):
+    from bocu.data.fetch import download
+
+    download(snakemake.wildcards.dataset, snakemake.wildcards.file, snakemake.params.known, snakemake.output[0])

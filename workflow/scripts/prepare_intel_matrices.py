@@ -1,0 +1,8 @@
+"""Temperatures of the Intel lab from the carried matrices."""
+
+from bocu.jobs import job
+
+with job(snakemake):
+    from bocu.data.intel_matrices import prepare_matrices
+
+    prepare_matrices(snakemake.input, snakemake.output[0], snakemake.params.origin)
