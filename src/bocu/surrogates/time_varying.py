@@ -137,8 +137,8 @@ class TimeVaryingPosteriors:
         if not np.isfinite(value):
             raise BocuError(f"value of arm {arm} at time {t}: found {value}; a finite number is wanted")
         fade = self._fade(t)
-        self._shift *= fade[self._kernel_of]
         pivot = np.sqrt(self._variance_at(fade)[:, arm] + self.noise**2)[:, None]  # (kernels, 1)
+        self._shift *= fade[self._kernel_of]
         self._explained *= fade**2
 
         n = self.count
