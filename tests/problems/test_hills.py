@@ -1,0 +1,151 @@
+"""`bocu.problems.hills`: what is drawn, what is closed, and what prior elimination makes of it."""
+
+import numpy as np
+import pytest
+
+from bocu.algorithms.time_varying import PEGPUCB
+from bocu.algorithms.unknown_prior import squared_noise_bound
+from bocu.errors import BocuError
+from bocu.parameters import validate
+from bocu.problems.hills import CENTRES, Hills, HillsParameters
+from bocu.randomness import Streams
+
+
+@pytest.fixture(scope="module")
+def hills() -> Hills:
+    return Hills(HillsParameters(), {})
+
+
+def test_prior_n_has_its_nth_hill_tall_and_prior_0_none(hills: Hills) -> None:
+    tops = np.array(
+        [prior.mean[np.abs(hills.positions - centre).argmin()] for prior in hills.priors for centre in CENTRES]
+    )
+    expected = np.full((11, 10), 0.5)
+    expected[1:][np.diag_indices(10)] = 1.5
+    # Hills are seen on the grid, at most half a step from their tops.
+    np.testing.assert_allclose(tops.reshape(11, 10), expected, rtol=2e-3)
+    assert hills.prior_labels == tuple(str(n) for n in range(11))
+    assert [prior.label for prior in hills.priors] == list(hills.prior_labels)
+    assert hills.best_prior is hills.priors[2]
+    valleys = hills.priors[0].mean[np.abs(hills.positions - 0.5 * (CENTRES[3] + CENTRES[4])).argmin()]
+    assert valleys < 0.05
+
+
+def test_all_priors_share_one_kernel(hills: Hills) -> None:
+    assert all(prior.covariance is hills.priors[0].covariance and prior.forgetting == 0.0 for prior in hills.priors)
+    near, far = hills.priors[0].covariance[0, [0, -1]]
+    assert near == 0.01
+    assert far == pytest.approx(0.01 * np.exp(-50.0))
+
+
+def test_draws_come_from_the_true_prior(hills: Hills) -> None:
+    draws = np.array([hills.realise(Streams(seed)).draw for seed in range(600)])
+    error = (draws - hills.best_prior.mean)[:, ::50]
+    covariance = hills.best_prior.covariance[::50, ::50]
+    np.testing.assert_allclose(error.mean(axis=0), 0.0, atol=4 * 0.1 / np.sqrt(600))
+    np.testing.assert_allclose(error.T @ error / 600, covariance, atol=0.0025)
+
+
+def test_a_draw_depends_on_the_seed_and_the_stream_problem_alone(hills: Hills) -> None:
+    streams = Streams(4)
+    streams["noise"].standard_normal(10)
+    first = hills.realise(streams).draw
+    assert np.array_equal(first, Hills(HillsParameters(), {}).realise(Streams(4)).draw)
+    assert not np.array_equal(first, hills.realise(Streams(5)).draw)
+
+
+def test_even_rounds_close_the_tall_hill_and_odd_ones_nothing(hills: Hills) -> None:
+    realisation = hills.realise(Streams(0))
+    assert realisation.round(1).available is None
+    assert realisation.round(7).t == 7
+    open_arms = realisation.round(2).available
+    assert open_arms is not None
+    closed = np.setdiff1d(np.arange(500), open_arms)
+    assert np.abs(hills.positions[closed] - 1 / 9).max() <= 0.05
+    assert np.abs(hills.positions[open_arms] - 1 / 9).min() > 0.05
+    assert len(closed) == 50
+
+
+def test_payoffs_stand_still_and_are_handed_out_as_one_array(hills: Hills) -> None:
+    realisation = hills.realise(Streams(1))
+    assert realisation.payoffs(1) is realisation.payoffs(9)
+    assert realisation.reference(1) is realisation.reference(9)
+    assert realisation.payoffs(3).shape == (500, 1)
+    assert realisation.reference(3).sum() == 1.0
+    assert realisation.payoff(123, 3) == realisation.payoffs(3)[123, 0]
+    assert realisation.description.noise == 0.05
+
+
+def test_parameters_move_what_they_name() -> None:
+    hills = Hills(HillsParameters(grid=101, true_prior=9, closed=0.1, high=3.0, kernel_variance=1e-6), {})
+    draw = hills.realise(Streams(0))
+    assert draw.draw.argmax() == pytest.approx(100 * 8 / 9, abs=1)
+    assert draw.draw.max() == pytest.approx(3.0, rel=0.05)
+    available = draw.round(2).available
+    assert available is not None
+    assert np.abs(hills.positions[available] - 8 / 9).min() > 0.1
+    assert Hills(HillsParameters(true_prior=0), {}).realise(Streams(0)).round(2).available is None
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"true_prior": 11}, "true_prior: found 11;.*less than or equal to 10"),
+        ({"grid": 1}, "grid: found 1"),
+        ({"noise": 0}, "noise: found 0"),
+        ({"grid": True}, "grid: found True; a number is wanted"),
+        ({"lengthscale": 0.1}, "lengthscale: unknown key; did you mean 'kernel_lengthscale'"),
+    ],
+)
+def test_wrong_parameters_get_one_line(given: dict[str, object], message: str) -> None:
+    with pytest.raises(BocuError, match=message):
+        validate(HillsParameters, given, "")
+
+
+def test_a_zone_that_closes_everything_is_refused() -> None:
+    with pytest.raises(BocuError, match=r"hills: closed: found 1\.0; no arm is left"):
+        Hills(HillsParameters(closed=1.0), {})
+
+
+def rejections_of_the_true_prior(hills: Hills, seeds: int, rounds: int) -> tuple[int, int, float]:
+    """Seeds in which prior 2 is rejected as corrected, as printed, and wrong priors rejected on average.
+
+    The printed test takes widths after the observation (sigma_i for sigma_{i-1}); it is computed along the same run.
+    """
+    corrected = printed = wrong = 0
+    for seed in range(seeds):
+        streams = Streams(seed)
+        realisation = hills.realise(streams)
+        noise = realisation.description.noise
+        algorithm = PEGPUCB(realisation.description, None, PEGPUCB.Parameters(delta=0.1), streams["algorithm"])
+        error = width = 0.0
+        plays = 0
+        out = fallen = False
+        for t in range(1, rounds + 1):
+            arm = algorithm.ask(realisation.round(t))
+            value = realisation.payoff(arm, t) + noise * streams["noise"].standard_normal()
+            algorithm.tell(arm, t, value)
+            report = algorithm.report()
+            out |= report["rejected_prior"] == 2
+            if report["chosen_prior"] == 2:
+                plays += 1
+                error += value - report["predicted_mean"]
+                width += algorithm.sqrt_beta(t) * algorithm.posteriors(t)[1][2, arm]
+                fallen |= abs(error) > np.sqrt(squared_noise_bound(noise, 11, t, 0.1) * plays) + width
+        corrected += out
+        printed += fallen
+        wrong += int((report["active_priors"] == 0).sum() - out)
+    return corrected, printed, wrong / seeds
+
+
+def test_the_true_prior_survives_and_wrong_ones_fall(hills: Hills) -> None:
+    corrected, _, wrong = rejections_of_the_true_prior(hills, seeds=40, rounds=200)
+    assert corrected <= 1
+    assert wrong > 9.0
+
+
+def test_with_little_noise_the_printed_widths_would_reject_the_true_prior() -> None:
+    hills = Hills(HillsParameters(noise=0.005, kernel_variance=1.0), {})
+    corrected, printed, _ = rejections_of_the_true_prior(hills, seeds=40, rounds=100)
+    assert corrected <= 1
+    assert printed >= 36
