@@ -119,6 +119,42 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "cumulative, average or instantaneous regret over the rounds, mean and standard error",
             TIME_VARYING,
         ),
+        Entry(
+            "chosen-priors",
+            "bocu.figures.priors:ChosenPriors",
+            "how often each candidate prior was trusted (Ziomek et al. 2025, figures 2b and 4b)",
+            TIME_VARYING,
+        ),
+        Entry(
+            "rejection-times",
+            "bocu.figures.priors:RejectionTimes",
+            "the rounds in which candidate priors were rejected",
+            TIME_VARYING,
+        ),
+        Entry(
+            "rejection",
+            "bocu.figures.rejection:Rejection",
+            "how a prior gets rejected, from a real run (Ziomek et al. 2025, figure 1)",
+            TIME_VARYING,
+        ),
+        Entry(
+            "prior-means",
+            "bocu.figures.prior_means:PriorMeans",
+            "what the candidate priors say before any data (Ziomek et al. 2025, figure 3)",
+            TIME_VARYING,
+        ),
+        Entry(
+            "landscape",
+            "bocu.figures.landscape:Landscape",
+            "the problem itself: payoff by decision and round",
+            TIME_VARYING,
+        ),
+        Entry(
+            "summary",
+            "bocu.figures.summary:Summary",
+            "final regret of every algorithm on every problem, relative to a reference",
+            scope="experiment",
+        ),
     ),
 }
 

@@ -66,6 +66,7 @@ def mean_and_error(values: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.nd
 
     Args:
         values: any shape, without missing values.
+        axis: the axis of the seeds.
 
     Returns:
         Both of the shape without `axis`. The standard error (n - 1 in the variance) is not a number for one value,
@@ -85,6 +86,8 @@ def bootstrap_mean(values: np.ndarray, confidence: float = CONFIDENCE, resamples
 
     Args:
         values: one number a seed, shape (seeds,).
+        confidence: coverage of the interval.
+        resamples: number of bootstrap samples.
     """
     from scipy.stats import bootstrap
 
@@ -113,7 +116,10 @@ def bootstrap_ratio(
     """Give the ratio of two means over the same seeds, with a percentile interval that resamples seeds as pairs.
 
     Args:
-        numerator, denominator: one number a seed, both of shape (seeds,), of the same seeds in the same order.
+        numerator: one number a seed, shape (seeds,).
+        denominator: the same seeds in the same order.
+        confidence: coverage of the interval.
+        resamples: number of bootstrap samples.
     """
     numerator, denominator = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
     count = len(numerator)
@@ -139,6 +145,7 @@ def paired_differences(
     Args:
         regrets: label -> seed -> regret.
         reference: label of the algorithm to compare with.
+        confidence: coverage of the intervals.
 
     Returns:
         label -> difference (the algorithm's regret minus the reference's) over the seeds that both finished, for all

@@ -21,7 +21,6 @@ MISSING, DONE = 0, 1
 """Values of `status`; anything else is a combination that the experiment does not define."""
 
 NO_OBJECTIVE = "any"
-NO_PRIOR = -1
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Regret over the rounds: the picture that every paper of this field has (Ziomek et al. 2025, figures 2a and 4a)."""
 
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -8,7 +9,7 @@ from pydantic import Field
 from bocu.errors import BocuError
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs
-from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts, spoken, with_unit
+from bocu.figures.reading import NO_OBJECTIVE, Cube, seed_counts, spoken, with_unit
 from bocu.parameters import Integer
 from bocu.statistics import mean_and_error
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 Kind = Literal["cumulative", "average", "instantaneous"]
 MARKED_LINES = 6
 PANEL_HEIGHT = 2.2
+DWARFED = 4.0
+"""How many times the largest final regret exceeds the second largest before the others get a panel of their own."""
 
 
 class RegretParameters(FigureParameters):
@@ -31,6 +34,7 @@ class RegretParameters(FigureParameters):
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     log_rounds: bool = Field(False, description="Logarithmic axis of rounds.")
     log_regret: bool = Field(False, description="Logarithmic axis of regret; rounds without regret leave gaps.")
+    close_up: bool = Field(True, description="A second panel without the worst algorithm where it dwarfs the others.")
     smooth: Integer = Field(1, ge=1, description="Rounds averaged into one point of instantaneous regret.")
 
 
@@ -47,77 +51,111 @@ class Regret(Figure):
         cube = Cube(inputs["cube"])
         judges = [cube.judge(label) for label in self.parameters.judges or cube.judges]
         objectives = cube.objectives()
-        branches = cube.branches(self.parameters.algorithms)
-        picture = style.new_figure(PANEL_HEIGHT * len(objectives) + 0.55)
-        panels = picture.subplots(len(objectives), len(judges), squeeze=False, sharex=True)
-        counts: dict[str, int] = {}
-        final: dict[str, float] = {}
-        for row, objective in zip(panels, objectives, strict=True):
-            for axes, judge in zip(row, judges, strict=True):
-                shown = [branch for branch in branches if branch.objective in (objective, NO_OBJECTIVE)]
-                drawn = self._panel(axes, cube, shown, judge)
-                for branch, (count, last) in drawn.items():
-                    counts[cube.titles[branch.algorithm]] = count
-                    final.setdefault(cube.titles[branch.algorithm], last)
-                axes.set_title(_panel_title(objective, judge, len(objectives), len(judges)))
-            row[0].set_ylabel(with_unit(f"{self.parameters.kind} regret", cube.units))
-        if not counts:
+        curves = {
+            (objective, judge): self._curves(cube, objective, judge) for objective in objectives for judge in judges
+        }
+        if not any(curves.values()):
             raise BocuError(f"{cube.path}: no finished run; nothing to draw")
+        columns = [(judge, False) for judge in judges]
+        for judge in judges:
+            if self.parameters.close_up and any(dwarfing(curves[objective, judge]) for objective in objectives):
+                columns.insert(columns.index((judge, False)) + 1, (judge, True))
+        picture = style.new_figure(PANEL_HEIGHT * len(objectives) + 0.55)
+        panels = picture.subplots(len(objectives), len(columns), squeeze=False, sharex=True)
+        for row, objective in zip(panels, objectives, strict=True):
+            for axes, (judge, close) in zip(row, columns, strict=True):
+                worst = dwarfing(curves[objective, judge]) if close else None
+                shown = [curve for curve in curves[objective, judge] if curve is not worst]
+                draw_curves(axes, shown, self.parameters)
+                pursued = objective if len(objectives) > 1 else ""
+                axes.set_title(_panel_title(pursued, judge if len(judges) > 1 else "", worst))
+            row[0].set_ylabel(with_unit(f"{self.parameters.kind} regret", cube.units))
         for axes in panels[-1]:
             axes.set_xlabel("round")
-        _legend(picture, panels[0][0], columns=3)
-        return self._described(cube, picture, judges, objectives, counts, final)
+        handles, labels = panels[0][0].get_legend_handles_labels()
+        picture.legend(handles, labels, loc="outside lower center", ncols=3)
+        return self._described(cube, picture, curves)
 
-    def _panel(self, axes: "Axes", cube: Cube, branches: list[Branch], judge: str) -> dict[Branch, tuple[int, float]]:
-        """Draw the branches; give the number of seeds and the last mean of each."""
-        drawn: dict[Branch, tuple[int, float]] = {}
-        for branch in branches:
+    def _curves(self, cube: Cube, objective: str, judge: str) -> list["Curve"]:
+        found: list[Curve] = []
+        for branch in cube.branches(self.parameters.algorithms):
             regret, seeds = cube.regret(branch, judge)
-            if not len(seeds):
+            if branch.objective not in (objective, NO_OBJECTIVE) or not len(seeds):
                 continue
             rounds, values = accumulate(cube.iterations, regret, self.parameters.kind, self.parameters.smooth)
             mean, error = mean_and_error(values)
-            look = cube.looks[branch.algorithm]
-            marks = {"marker": look.marker, "markevery": _marks(len(rounds), len(drawn))}
-            axes.plot(rounds, mean, label=cube.titles[branch.algorithm], **look.line(), **marks)  # type: ignore[arg-type]
-            if len(seeds) > 1:
-                axes.fill_between(
-                    rounds, mean - error, mean + error, color=look.colour, alpha=style.BAND_OPACITY, linewidth=0
-                )
-            drawn[branch] = (len(seeds), float(mean[-1]))
-        axes.set_xscale("log" if self.parameters.log_rounds else "linear")
-        axes.set_yscale("log" if self.parameters.log_regret else "linear")
-        if not self.parameters.log_regret:
-            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-        axes.margins(x=0.01)
-        style.grid(axes)
-        return drawn
+            title, look = cube.titles[branch.algorithm], cube.looks[branch.algorithm]
+            found.append(Curve(title, look, rounds, mean, error, len(seeds), len(found)))
+        return found
 
-    def _described(
-        self,
-        cube: Cube,
-        picture: "Picture",
-        judges: list[str],
-        objectives: list[str],
-        counts: dict[str, int],
-        final: dict[str, float],
-    ) -> Drawing:
-        kind = self.parameters.kind
+    def _described(self, cube: Cube, picture: "Picture", curves: dict[tuple[str, str], list["Curve"]]) -> Drawing:
+        kind, smooth = self.parameters.kind, self.parameters.smooth
+        judges = list(dict.fromkeys(judge for _, judge in curves))
+        objectives = list(dict.fromkeys(objective for objective, _ in curves))
         units = "" if cube.units in ("", "1") else f" in {cube.units}"
-        smooth = self.parameters.smooth
         averaged = f", averaged over {smooth} rounds" if kind == "instantaneous" and smooth > 1 else ""
-        pursued = "" if objectives == [NO_OBJECTIVE] else f" Rows: the objective pursued ({spoken(objectives)})."
+        rows = "" if objectives == [NO_OBJECTIVE] else f" Rows: the objective pursued ({spoken(objectives)})."
+        counts = {curve.title: curve.seeds for panel in curves.values() for curve in panel}
         caption = (
             f"{kind.capitalize()} regret{units} on {cube.title}{averaged}: mean (lines) and one standard error (bands) "
-            f"over {seed_counts(counts)}, judged by {spoken(judges)}.{pursued}"
+            f"over {seed_counts(counts)}, judged by {spoken(judges)}.{rows}"
         )
-        order = sorted(final, key=lambda title: final[title])
+        ends = [
+            f"{f'pursuing {objective}, ' if rows else ''}judged by {judge}: "
+            + ", ".join(
+                f"{curve.title} {curve.mean[-1]:.4g}" for curve in sorted(panel, key=lambda each: each.mean[-1])
+            )
+            for (objective, judge), panel in curves.items()
+        ]
         alternative = (
-            f"Line chart of {kind} regret over {len(cube.iterations)} rounds. At the end, from least to most regret: "
-            + ", ".join(f"{title} {final[title]:.4g}" for title in order)
-            + f"{units} (judge {judges[0]})."
+            f"Line chart of {kind} regret over {len(cube.iterations)} rounds. At the end{units}, from least to most, "
+            f"{'; '.join(ends)}."
         )
         return Drawing(picture, f"{kind.capitalize()} regret", caption, alternative, cube.problem, cube.data_label)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One algorithm's line.
+
+    Attributes:
+        rounds, mean, error: what is drawn, each of shape (points,); the error is one standard error of the mean.
+        seeds: seeds behind it.
+        position: its place among the algorithms, by which its marks are staggered.
+    """
+
+    title: str
+    look: style.Look
+    rounds: np.ndarray
+    mean: np.ndarray
+    error: np.ndarray
+    seeds: int
+    position: int
+
+
+def draw_curves(axes: "Axes", curves: list[Curve], parameters: RegretParameters) -> None:
+    """Draw lines with bands into one panel, and set its axes."""
+    for curve in curves:
+        marks = {"marker": curve.look.marker, "markevery": _marks(len(curve.rounds), curve.position)}
+        axes.plot(curve.rounds, curve.mean, label=curve.title, **curve.look.line(), **marks)  # type: ignore[arg-type]
+        if curve.seeds > 1:
+            band: dict[str, Any] = {"color": curve.look.colour, "alpha": style.BAND_OPACITY, "linewidth": 0}
+            axes.fill_between(curve.rounds, curve.mean - curve.error, curve.mean + curve.error, **band)
+    axes.set_xscale("log" if parameters.log_rounds else "linear")
+    axes.set_yscale("log" if parameters.log_regret else "linear")
+    if not parameters.log_regret:
+        axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    axes.margins(x=0.01)
+    style.grid(axes)
+
+
+def dwarfing(curves: list[Curve]) -> Curve | None:
+    """Give the curve whose end is so far beyond all others that they cannot be told apart, if there is one."""
+    ranked = sorted(curves, key=lambda curve: curve.mean[-1])
+    if len(ranked) < 3:
+        return None
+    others = max(abs(curve.mean[-1]) for curve in ranked[:-1])
+    return ranked[-1] if ranked[-1].mean[-1] > DWARFED * others else None
 
 
 def accumulate(
@@ -151,11 +189,8 @@ def _marks(points: int, position: int) -> tuple[int, int]:
     return (position * step // 7) % max(step, 1), step
 
 
-def _panel_title(objective: str, judge: str, objectives: int, judges: int) -> str:
-    parts = [f"pursued: {objective}"] if objectives > 1 else []
-    return ", ".join([*parts, f"judge: {judge}"]) if objectives * judges > 1 else ""
-
-
-def _legend(picture: "Picture", axes: "Axes", columns: int) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    picture.legend(handles, labels, loc="outside lower center", ncols=min(columns, len(labels)))
+def _panel_title(pursued: str, judge: str, left_out: Curve | None) -> str:
+    parts = [f"pursued: {pursued}"] if pursued else []
+    parts += [f"judge: {judge}"] if judge else []
+    parts += [f"without {left_out.title}"] if left_out else []
+    return "\n".join(parts)

@@ -135,17 +135,34 @@ def algorithm_titles(names: Mapping[str, str]) -> dict[str, str]:
     return {label: NAMES.get(name, label) if label == name else label for label, name in names.items()}
 
 
-def prior_colours(count: int) -> list[str]:
-    """Give `count` colours for candidate priors, in their order, from dark blue to ochre."""
-    import matplotlib as mpl
+def prior_line(position: int) -> dict[str, Any]:
+    """Give the line of the candidate prior at a position of its list: the first dozens differ in colour or dash."""
+    colours = (BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, GREY)
+    dashes = (DASHED, DASH_DOT, DOTTED, LONG_DASH, DASH_DOT_DOT)
+    return {
+        "color": colours[position % len(colours)],
+        "linestyle": dashes[(position + position // len(colours)) % len(dashes)],
+        "linewidth": 1.1,
+    }
 
-    shades = mpl.colormaps[SEQUENTIAL]
-    return [mpl.colors.to_hex(shades(0.85 * position / max(count - 1, 1))) for position in range(count)]
 
+BEST_PRIOR: Mapping[str, Any] = {"color": BLACK, "linestyle": SOLID, "linewidth": 1.8}
+"""The line of the prior that the payoff is drawn from."""
 
-def prior_dash(position: int) -> Dash:
-    """Give the dash of a candidate prior that is not the best one; the best is drawn solid and black."""
-    return DASHES[1:][position % (len(DASHES) - 1)]
+REJECTED_MODEL: Mapping[str, Any] = {"color": VERMILLION, "linestyle": DASHED}
+KEPT_MODEL: Mapping[str, Any] = {"color": BLUE, "linestyle": SOLID}
+PAYOFF_LINE: Mapping[str, Any] = {"color": GREY, "linewidth": 0.9}
+SPOTLIGHT: Mapping[str, Any] = {
+    "marker": "D",
+    "markersize": 7,
+    "linestyle": "none",
+    "markerfacecolor": "white",
+    "markeredgecolor": BLACK,
+    "markeredgewidth": 1.3,
+    "zorder": 5,
+    "clip_on": False,
+}
+"""The one point that a picture is about."""
 
 
 SETTINGS: Mapping[str, Any] = {
@@ -192,7 +209,7 @@ def applied() -> Iterator[None]:
 
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(SETTINGS)
+        mpl.rcParams.update(SETTINGS)  # type: ignore[arg-type]
         yield
 
 

@@ -1,0 +1,98 @@
+"""A picture of the problem itself: the payoff of every decision in every round, as one seed meets it."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.reading import Cube, with_unit
+from bocu.figures.realised import RealisedParameters, arm_axis, realise
+from bocu.parameters import Integer
+
+if TYPE_CHECKING:
+    from bocu.problems.base import Realisation
+
+CROWDED = 100
+"""Rounds beyond which the dots get smaller."""
+
+
+class LandscapeParameters(RealisedParameters):
+    """Parameters of `Landscape`."""
+
+    seed: Integer | None = Field(None, ge=0, description="The seed whose problem is drawn; the first, if left out.")
+
+
+class Landscape(Figure):
+    """Payoff by decision and round, with the best available decision of each round."""
+
+    Parameters = LandscapeParameters
+
+    def __init__(self, parameters: LandscapeParameters) -> None:
+        super().__init__(parameters)
+        self.parameters: LandscapeParameters = parameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        cube = Cube(inputs["cube"])
+        seed = cube.seeds[0] if self.parameters.seed is None else self.parameters.seed
+        realisation = realise(cube, inputs, seed)
+        axis = arm_axis(realisation.description.decisions)
+        rounds = cube.iterations[cube.iterations >= 1]
+        payoffs, available = payoff_map(realisation, rounds)
+        order = np.arange(len(payoffs)) if axis.continuous else np.argsort(payoffs.mean(axis=1), kind="stable")
+        payoffs, available = payoffs[order], available[order]
+        heights = axis.positions if axis.continuous else np.arange(len(order), dtype=float)
+        best = np.where(available, payoffs, -np.inf).argmax(axis=0)
+
+        picture = style.new_figure(2.7)
+        axes = picture.subplots()
+        shown = np.ma.masked_array(payoffs, ~available)
+        image = axes.pcolormesh(rounds, heights, shown, cmap=style.SEQUENTIAL, shading="nearest", rasterized=True)
+        axes.set_facecolor(style.PALE)
+        axes.plot(
+            rounds,
+            heights[best],
+            linestyle="none",
+            marker="o",
+            markersize=2.4 if len(rounds) <= CROWDED else 1.6,
+            markerfacecolor="white",
+            markeredgecolor=style.BLACK,
+            markeredgewidth=0.5,
+            clip_on=False,
+            label="best available decision",
+        )
+        axes.set_xlabel("round")
+        axes.set_ylabel(
+            axis.label if axis.continuous else f"{realisation.description.decisions.names[0]}, by mean payoff"
+        )
+        bar = picture.colorbar(image, ax=axes, aspect=30, pad=0.015)
+        bar.set_label(with_unit("payoff", cube.units))
+        picture.legend(loc="outside lower center")
+
+        closed = not available.all()
+        caption = (
+            f"The payoff of every decision of {cube.title} in every round, without noise, as seed {seed} meets it; "
+            f"dots mark the best available decision.{' Grey: not available in that round.' if closed else ''}"
+        )
+        span = f"{payoffs.min():.4g} to {payoffs.max():.4g}" + ("" if cube.units in ("", "1") else f" {cube.units}")
+        alternative = (
+            f"Heat map of payoffs, {len(payoffs)} decisions by {len(rounds)} rounds, from {span}. The best available "
+            f"decision changes {int((np.diff(best) != 0).sum())} times."
+        )
+        return Drawing(picture, "The problem", caption, alternative, cube.problem, cube.data_label)
+
+
+def payoff_map(realisation: "Realisation", rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the expected payoff of every decision in every round, and whether it is available, (decisions, rounds)."""
+    columns, open_columns = [], []
+    for t in rounds:
+        expected = realisation.payoffs(int(t)) @ realisation.reference(int(t))
+        announced = realisation.round(int(t)).available
+        is_open = np.ones(len(expected), dtype=bool)
+        if announced is not None:
+            is_open[:] = False
+            is_open[announced] = True
+        columns.append(expected)
+        open_columns.append(is_open)
+    return np.stack(columns, axis=1), np.stack(open_columns, axis=1)

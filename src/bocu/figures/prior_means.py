@@ -1,0 +1,108 @@
+"""What the candidate priors say before any data (Ziomek et al. 2025, figure 3)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from bocu.errors import BocuError
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.reading import Cube, spoken, with_unit
+from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, realise
+from bocu.parameters import Integer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+
+class PriorMeansParameters(RealisedParameters):
+    """Parameters of `PriorMeans`."""
+
+    seed: Integer | None = Field(None, ge=0, description="The seed whose problem is drawn; the first, if left out.")
+
+
+class PriorMeans(Figure):
+    """Means of the candidate priors over the decisions; their standard deviations where all means agree."""
+
+    Parameters = PriorMeansParameters
+
+    def __init__(self, parameters: PriorMeansParameters) -> None:
+        super().__init__(parameters)
+        self.parameters: PriorMeansParameters = parameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        cube = Cube(inputs["cube"])
+        seed = cube.seeds[0] if self.parameters.seed is None else self.parameters.seed
+        description = realise(cube, inputs, seed).description
+        if not description.priors:
+            raise BocuError(f"{cube.path}: the problem has no candidate priors; leave the figure out")
+        axis = arm_axis(description.decisions)
+        means = np.stack([prior.mean for prior in description.priors])
+        best = _place(description.priors, description.best_prior)
+        if not axis.continuous or np.ptp(means, axis=0).max() == 0:
+            return self._deviations(cube, axis, description.priors, best, seed)
+        labels = [prior.label for prior in description.priors]
+        picture = style.new_figure(2.5)
+        axes = picture.subplots()
+        for place, (label, mean) in enumerate(zip(labels, means, strict=True)):
+            look = style.BEST_PRIOR if place == best else style.prior_line(place)
+            axes.plot(
+                axis.positions,
+                mean,
+                label=f"{label} (true)" if place == best else label,
+                zorder=2.5 if place == best else 2,
+                **look,
+            )
+        axis.tick(axes)
+        axes.set_ylabel(with_unit("prior mean of the payoff", cube.units))
+        axes.margins(x=0.01)
+        style.grid(axes)
+        picture.legend(title="candidate prior", loc="outside right center", handlelength=2.6)
+        true = "" if best is None else f" Solid black: prior {labels[best]}, the one that the payoff is drawn from."
+        caption = f"Means of the {len(labels)} candidate priors of {cube.title} over the decisions.{true}"
+        peaks = [
+            f"{label} at {axis.positions[int(np.argmax(mean))]:.3g}" for label, mean in zip(labels, means, strict=True)
+        ]
+        alternative = f"Line chart of {len(labels)} prior means over the decisions. Highest points: {spoken(peaks)}."
+        return Drawing(picture, "Prior means", caption, alternative, cube.problem, cube.data_label)
+
+    def _deviations(self, cube: Cube, axis: ArmAxis, priors: Sequence[Any], best: int | None, seed: int) -> Drawing:
+        labels = [prior.label for prior in priors]
+        deviations = np.sqrt(np.stack([np.diag(prior.covariance) for prior in priors]))
+        picture = self._map(cube, axis, priors, deviations)
+        true = "" if best is None else f" The best prior is {labels[best]}."
+        rates = [f"{prior.label} {prior.forgetting:.3g}" for prior in priors]
+        caption = (
+            f"The candidate priors of {cube.title}. Colour: prior standard deviation of each decision (decisions of "
+            f"seed {seed}); at the right the prior mean and the rate at which the prior forgets in a round.{true}"
+        )
+        alternative = (
+            f"Heat map of prior standard deviations, {len(labels)} priors by {deviations.shape[1]} decisions, from "
+            f"{deviations.min():.3g} to {deviations.max():.3g}. Forgetting rates: {spoken(rates)}."
+        )
+        return Drawing(picture, "Candidate priors", caption, alternative, cube.problem, cube.data_label)
+
+    @staticmethod
+    def _map(cube: Cube, axis: ArmAxis, priors: Sequence[Any], deviations: np.ndarray) -> "Picture":
+        picture = style.new_figure(0.9 + 0.2 * len(priors))
+        axes = picture.subplots()
+        image = axes.pcolormesh(
+            axis.positions, np.arange(len(priors)), deviations, cmap=style.SEQUENTIAL, shading="nearest"
+        )
+        axes.set_yticks(range(len(priors)), [prior.label for prior in priors])
+        axes.invert_yaxis()
+        axis.tick(axes)
+        axes.set_ylabel("candidate prior")
+        for place, prior in enumerate(priors):
+            flat = np.ptp(prior.mean) == 0
+            told = (f"mean {prior.mean[0]:.4g}, " if flat else "") + f"forgets {prior.forgetting:.2g}"
+            axes.text(1.01, place, told, transform=axes.get_yaxis_transform(), va="center", fontsize=6.5)
+        bar = picture.colorbar(image, ax=axes, location="top", aspect=40, pad=0.02)
+        bar.set_label(with_unit("prior standard deviation", cube.units))
+        return picture
+
+
+def _place(priors: Sequence[Any], wanted: Any) -> int | None:
+    return next((place for place, prior in enumerate(priors) if prior is wanted), None)

@@ -1,0 +1,249 @@
+"""Which prior was trusted, and when the wrong ones were rejected (Ziomek et al. 2025, figures 2b and 4b)."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from bocu.errors import BocuError
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs
+from bocu.figures.reading import Branch, Cube, counted, seed_counts, spoken
+from bocu.statistics import mean_and_error
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+ROW_HEIGHT = 0.17
+PANELS_ABREAST = 4
+DOT_SPREAD = 0.62
+
+
+class ChosenPriorsParameters(FigureParameters):
+    """Parameters of `ChosenPriors`."""
+
+    algorithms: list[str] | None = Field(
+        None, description="Labels of the algorithms drawn; all that choose, if left out."
+    )
+    leave_out: list[str] = Field(
+        default_factory=lambda: ["oracle"], description="Registered names left out: they have no choice to make."
+    )
+
+
+class ChosenPriors(Figure):
+    """Share of rounds in which every candidate prior was trusted, a panel an algorithm."""
+
+    Parameters = ChosenPriorsParameters
+
+    def __init__(self, parameters: ChosenPriorsParameters) -> None:
+        super().__init__(parameters)
+        self.parameters: ChosenPriorsParameters = parameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        cube = Cube(inputs["cube"])
+        branches = [
+            branch
+            for branch in cube.branches(self.parameters.algorithms)
+            if cube.names[branch.algorithm] not in self.parameters.leave_out and cube.reports("chosen_prior", branch)
+        ]
+        if not branches or not cube.priors:
+            raise BocuError(f"{cube.path}: no algorithm reports the prior it trusts; leave the figure out")
+        panels, picture = _panels(len(branches), len(cube.priors))
+        means: dict[str, np.ndarray] = {}
+        counts: dict[str, int] = {}
+        for axes, branch in zip(panels, branches, strict=True):
+            chosen, seeds = cube.values("chosen_prior", branch)
+            mean, error = mean_and_error(shares(chosen, len(cube.priors)))
+            _bars(axes, mean, error, cube, branch)
+            means[_panel_title(cube, branch)], counts[_panel_title(cube, branch)] = mean, len(seeds)
+        picture.supxlabel("share of rounds", fontsize=style.SETTINGS["axes.labelsize"])
+        caption = (
+            f"Share of rounds in which each candidate prior was trusted on {cube.title}: mean over "
+            f"{seed_counts(counts)}, bars with one standard error.{_best_words(cube)} An algorithm that averages over "
+            "priors counts with the heaviest one."
+        )
+        tops = [
+            f"{title} trusts prior {cube.priors[int(np.argmax(m))]} most ({m.max():.0%})" for title, m in means.items()
+        ]
+        alternative = f"Bar charts of how often each of {len(cube.priors)} priors was trusted. {spoken(tops)}."
+        return Drawing(picture, "Priors trusted", caption, alternative, cube.problem, cube.data_label)
+
+
+def shares(chosen: np.ndarray, priors: int) -> np.ndarray:
+    """Count how often each prior was trusted.
+
+    Args:
+        chosen: indices of priors, negative where none was, shape (seeds, iterations).
+        priors: number of candidate priors.
+
+    Returns:
+        Shares of the rounds with a choice, shape (seeds, priors); seeds without any are left out.
+    """
+    counts = (chosen[:, :, None] == np.arange(priors)).sum(axis=1)
+    total = counts.sum(axis=1, keepdims=True)
+    return counts[total[:, 0] > 0] / total[total[:, 0] > 0]
+
+
+def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Cube, branch: Branch) -> None:
+    colour = cube.looks[branch.algorithm].colour
+    places = np.arange(len(mean))
+    bars = axes.barh(places, mean, height=0.72, color=colour, alpha=0.85)
+    spread = mean > 0
+    if not np.isnan(error).any():
+        axes.errorbar(
+            mean[spread], places[spread], xerr=error[spread], fmt="none", ecolor=style.INK, elinewidth=0.8, capsize=1.5
+        )
+    if cube.best_prior is not None:
+        bars[cube.best_prior].set(edgecolor=style.INK, linewidth=1.1, hatch="////")
+    axes.set_title(_panel_title(cube, branch))
+    axes.set_xlim(0, 1)
+    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    style.grid(axes, "x")
+    _prior_ticks(axes, cube)
+
+
+class RejectionTimesParameters(FigureParameters):
+    """Parameters of `RejectionTimes`."""
+
+    algorithms: list[str] | None = Field(
+        None, description="Labels of the algorithms drawn; all that keep a list of candidates, if left out."
+    )
+
+
+class RejectionTimes(Figure):
+    """The round in which each prior was rejected, a dot a seed, a panel an algorithm."""
+
+    Parameters = RejectionTimesParameters
+
+    def __init__(self, parameters: RejectionTimesParameters) -> None:
+        super().__init__(parameters)
+        self.parameters: RejectionTimesParameters = parameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        cube = Cube(inputs["cube"])
+        branches = [
+            branch for branch in cube.branches(self.parameters.algorithms) if cube.reports("active_priors", branch)
+        ]
+        if not branches or not cube.priors:
+            raise BocuError(
+                f"{cube.path}: no algorithm reports which priors are still candidates; leave the figure out"
+            )
+        panels, picture = _panels(len(branches), len(cube.priors), abreast=3)
+        words: list[str] = []
+        counts: dict[str, int] = {}
+        found = [rejection_rounds(cube, branch) for branch in branches]
+        for axes, branch, rounds in zip(panels, branches, found, strict=True):
+            _strips(axes, rounds, cube, branch)
+            title = _panel_title(cube, branch)
+            words.append(_told(title, rounds, cube) + _resets(cube, branch))
+            counts[title] = len(rounds)
+        panels[0].set_xlim(0, _last_needed(found, int(cube.iterations[-1])))
+        picture.supxlabel("round of rejection", fontsize=style.SETTINGS["axes.labelsize"])
+        caption = (
+            f"Rounds in which candidate priors were rejected for the first time on {cube.title}: a dot a seed, a bar "
+            f"at the median, at the right the seeds that rejected the prior; {seed_counts(counts)} of "
+            f"{counted(int(cube.iterations[-1]), 'round')}.{_best_words(cube)} {' '.join(words)}"
+        )
+        alternative = f"Strips of dots, one strip for each of {len(cube.priors)} priors. {' '.join(words)}"
+        return Drawing(picture, "When priors were rejected", caption, alternative, cube.problem, cube.data_label)
+
+
+def rejection_rounds(cube: Cube, branch: Branch) -> np.ndarray:
+    """Give the round in which each prior was first rejected, shape (seeds, priors); not a number where it never was."""
+    gone = cube.values("active_priors", branch)[0] == 0
+    if cube.reports("rejected_prior", branch):
+        # A prior whose rejection emptied the list is a candidate again at the end of the same round.
+        gone = gone | (cube.values("rejected_prior", branch)[0][:, :, None] == np.arange(gone.shape[2]))
+    first = cube.iterations[gone.argmax(axis=1)].astype(float)
+    return np.where(gone.any(axis=1), first, np.nan)
+
+
+def _strips(axes: "Axes", rounds: np.ndarray, cube: Cube, branch: Branch) -> None:
+    seeds = len(rounds)
+    look = cube.looks[branch.algorithm]
+    offsets = DOT_SPREAD * ((np.arange(seeds) + 0.5) / max(seeds, 1) - 0.5)
+    for prior in range(rounds.shape[1]):
+        own = rounds[:, prior]
+        known = ~np.isnan(own)
+        axes.plot(
+            own[known],
+            prior + offsets[known],
+            linestyle="none",
+            marker="o",
+            markersize=2.4,
+            markeredgewidth=0,
+            color=style.BLACK if prior == cube.best_prior else look.colour,
+            alpha=0.75,
+        )
+        if known.any():
+            axes.vlines(np.median(own[known]), prior - 0.36, prior + 0.36, color=style.INK, linewidth=1.1)
+        share = f"{int(known.sum())}/{seeds}"
+        axes.text(1.01, prior, share, transform=axes.get_yaxis_transform(), va="center", fontsize=6.5)
+    for prior in range(rounds.shape[1] - 1):
+        axes.axhline(prior + 0.5, color=style.PALE, linewidth=0.5)
+    axes.text(1.01, 1.01, "seeds", transform=axes.transAxes, va="bottom", fontsize=6.5)
+    axes.set_title(_panel_title(cube, branch))
+    style.grid(axes, "x")
+    _prior_ticks(axes, cube)
+    if np.isnan(rounds).all():
+        said = f"no prior rejected\nin {counted(seeds, 'seed')} of {counted(int(cube.iterations[-1]), 'round')}"
+        box = {"boxstyle": "round,pad=0.4", "facecolor": "white", "edgecolor": style.PALE}
+        axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", va="center", bbox=box)
+
+
+def _last_needed(found: list[np.ndarray], last: int) -> float:
+    """Give where the axis of rounds may end: rejections mostly come early."""
+    latest = max((float(np.nanmax(rounds)) for rounds in found if not np.isnan(rounds).all()), default=float(last))
+    return min(1.15 * latest + 1, 1.02 * last)
+
+
+def _told(title: str, rounds: np.ndarray, cube: Cube) -> str:
+    seeds = len(rounds)
+    if np.isnan(rounds).all():
+        return f"{title} rejected no prior in any of {counted(seeds, 'seed')}."
+    best = cube.best_prior
+    wrong = [prior for prior in range(rounds.shape[1]) if prior != best]
+    mean = (~np.isnan(rounds[:, wrong])).sum(axis=1).mean()
+    told = (
+        f"{title} rejected {mean:.1f} of {len(wrong)} {'wrong ' if best is not None else ''}priors in a run on average"
+    )
+    if best is None:
+        return f"{told}."
+    return f"{told}, and the best one in {int((~np.isnan(rounds[:, best])).sum())} of {counted(seeds, 'seed')}."
+
+
+def _resets(cube: Cube, branch: Branch) -> str:
+    if "all_rejected" not in cube.data or not cube.reports("all_rejected", branch):
+        return ""
+    seeds = int((cube.values("all_rejected", branch)[0] == 1).any(axis=1).sum())
+    return f" In {counted(seeds, 'seed')} it rejected all of them and took all back." if seeds else ""
+
+
+def _panels(panels: int, priors: int, abreast: int = PANELS_ABREAST) -> tuple[list["Axes"], "Picture"]:
+    columns = min(panels, abreast)
+    rows = -(-panels // columns)
+    picture = style.new_figure(rows * (ROW_HEIGHT * priors + 0.35) + 0.35)
+    grid = picture.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    for axes in grid[panels:]:
+        axes.set_visible(False)
+    return list(grid[:panels]), picture
+
+
+def _prior_ticks(axes: "Axes", cube: Cube) -> None:
+    labels = [f"{label} (best)" if place == cube.best_prior else label for place, label in enumerate(cube.priors)]
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    if axes.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+        axes.set_ylabel("candidate prior")
+        if cube.best_prior is not None:
+            axes.get_yticklabels()[cube.best_prior].set_fontweight("bold")
+
+
+def _panel_title(cube: Cube, branch: Branch) -> str:
+    return branch.label.replace(branch.algorithm, cube.titles[branch.algorithm], 1)
+
+
+def _best_words(cube: Cube) -> str:
+    return "" if cube.best_prior is None else f" The best prior is {cube.priors[cube.best_prior]}."

@@ -1,0 +1,89 @@
+"""The problem behind a cube, built again as one seed meets it, for pictures of the problem itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bocu.domains import BoxDomain, Domain
+from bocu.errors import BocuError
+from bocu.figures.base import FigureParameters, Inputs
+from bocu.figures.reading import Cube, with_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bocu.plan import FigurePaths
+    from bocu.problems.base import Realisation
+
+MOST_TICKS = 18
+_PREFIX = "problem_"
+
+
+class RealisedParameters(FigureParameters):
+    """Parameters of a figure that needs the files of the problem besides the cube."""
+
+    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
+        problem = {f"{_PREFIX}{key}": files for key, files in paths.problem_inputs().items()}
+        return {"cube": paths.cube, **problem}
+
+
+def problem_inputs(inputs: Inputs) -> dict[str, Any]:
+    """Give the problem's own files back under the problem's own keys."""
+    return {key.removeprefix(_PREFIX): files for key, files in inputs.items() if key.startswith(_PREFIX)}
+
+
+def realise(cube: Cube, inputs: Inputs, seed: int) -> "Realisation":
+    """Build the problem of a cube as `seed` meets it."""
+    from bocu.randomness import Streams
+    from bocu.runs import build_problem
+
+    return build_problem(cube.attribute("specification")["problem"], problem_inputs(inputs)).realise(Streams(seed))
+
+
+def paths_of(value: str | Path | Sequence[str | Path]) -> list[Path]:
+    """Give a list of paths, whether one path or several stand behind a key."""
+    return [Path(value)] if isinstance(value, str | Path) else [Path(item) for item in value]
+
+
+@dataclass(frozen=True)
+class ArmAxis:
+    """How the decisions of a finite domain are laid out along an axis.
+
+    Attributes:
+        positions: a place for each decision, shape (decisions,).
+        label: of the axis, with its unit.
+        continuous: whether lines between neighbours mean anything.
+        names: what to write at each place of an axis that is not continuous.
+    """
+
+    positions: np.ndarray
+    label: str
+    continuous: bool
+    names: tuple[str, ...] = ()
+
+    def tick(self, axes: "Axes") -> None:
+        """Write the names of the decisions along the x axis, as many as fit."""
+        if not self.continuous:
+            step = -(-len(self.names) // MOST_TICKS)
+            places = range(0, len(self.names), step)
+            axes.set_xticks(self.positions[::step], [self.names[place] for place in places])
+        axes.set_xlabel(self.label)
+
+
+def arm_axis(domain: Domain) -> ArmAxis:
+    """Lay out decisions: along their coordinate where it is one ascending quantity, else one after the other.
+
+    Raises:
+        BocuError: the domain is not finite.
+    """
+    if isinstance(domain, BoxDomain):
+        raise BocuError("decisions: the domain is a box; this figure shows a finite set of decisions")
+    column = domain.points[:, 0]
+    # Whole numbers name things, such as sensors; their order means nothing.
+    if domain.dimension == 1 and np.any(column != np.round(column)) and np.all(np.diff(column) > 0):
+        return ArmAxis(column, with_unit(domain.names[0], domain.units[0]), continuous=True)
+    names = tuple(",".join(f"{value:g}" for value in point) for point in domain.points)
+    return ArmAxis(np.arange(domain.size, dtype=float), ", ".join(domain.names), continuous=False, names=names)

@@ -1,0 +1,289 @@
+"""How a prior gets rejected, from a recorded run (the idea of figure 1 of Ziomek et al. 2025).
+
+Above: two models of the payoff before one observation that lies in the confidence band of one and outside the other's.
+Below: the sum of the rejected prior's prediction errors against the bound that it crosses.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from bocu.errors import BocuError
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.reading import Cube, counted, with_unit
+from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, paths_of, problem_inputs
+from bocu.files import read_netcdf
+from bocu.parameters import Integer
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+    from bocu.plan import FigurePaths
+
+REPORTED = ("chosen_prior", "rejected_prior", "predicted_mean", "confidence_width", "error_sum", "error_limit")
+TRIED = 25
+"""Rejections looked at for one whose observation the other model explains."""
+
+
+class RejectionParameters(RealisedParameters):
+    """Parameters of `Rejection`."""
+
+    algorithm: str = Field(
+        "pe-gp-ucb", description="Registered name of an algorithm that rejects priors by their errors."
+    )
+    seed: Integer | None = Field(None, ge=0, description="Seed of the run; the clearest rejection of all, if left out.")
+    prior: str | None = Field(None, description="Label of the rejected prior; the clearest rejection, if left out.")
+
+    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
+        return {**super().inputs(paths), "runs": paths.run_files(self.algorithm)}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A round of a run in which the errors of the chosen prior were weighed.
+
+    Attributes:
+        file: the run file.
+        seed, round, prior: where to look; `prior` is an index.
+        rejected: whether the prior was rejected there.
+        clarity: distance of the observation from the prediction, in half-widths of the confidence interval.
+    """
+
+    file: Path
+    seed: int
+    round: int
+    prior: int
+    rejected: bool
+    clarity: float
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is drawn of a moment.
+
+    Attributes:
+        mean, width: posterior mean and half-width of the confidence interval before the observation, by prior,
+            shape (priors, decisions).
+        payoff: noise-free payoff in that round, shape (decisions,).
+        seen: earlier decisions and observations, each of shape (earlier rounds,).
+        decision, observation: of the round itself.
+        other: index of the prior that is compared with.
+        other_is_best: whether that is the best prior.
+    """
+
+    moment: Moment
+    axis: ArmAxis
+    labels: tuple[str, ...]
+    mean: np.ndarray
+    width: np.ndarray
+    payoff: np.ndarray
+    seen: tuple[np.ndarray, np.ndarray]
+    decision: int
+    observation: float
+    other: int
+    other_is_best: bool
+
+    def inside(self, prior: int) -> bool:
+        """Say whether the observation lies in the band of a prior."""
+        gap = abs(self.observation - self.mean[prior, self.decision])
+        return bool(gap <= self.width[prior, self.decision])
+
+
+class Rejection(Figure):
+    """The clearest rejection of a wrong prior, or, where none was rejected, the closest call."""
+
+    Parameters = RejectionParameters
+
+    def __init__(self, parameters: RejectionParameters) -> None:
+        super().__init__(parameters)
+        self.parameters: RejectionParameters = parameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        cube = Cube(inputs["cube"])
+        files = paths_of(inputs.get("runs", []))
+        if not files:
+            raise BocuError(
+                f"{cube.path}: the experiment does not run '{self.parameters.algorithm}'; "
+                "leave the figure 'rejection' out"
+            )
+        moments = self._moments(cube, files)
+        scene = self._scene(cube, moments, problem_inputs(inputs))
+        run = read_netcdf(scene.moment.file).sel(seed=scene.moment.seed)
+        picture = style.new_figure(4.4)
+        above, below = picture.subplots(2, 1, height_ratios=[1.5, 1.0])
+        _models(above, scene, cube.units)
+        _account(below, scene, run, cube.units)
+        return self._described(cube, picture, scene, any(moment.rejected for moment in moments))
+
+    def _moments(self, cube: Cube, files: Sequence[Path]) -> list[Moment]:
+        """Give the moments to choose from, the clearest first: rejections of wrong priors, or else closest calls."""
+        wanted = self.parameters
+        if wanted.prior is not None and wanted.prior not in cube.priors:
+            raise BocuError(f"{cube.path}: no prior '{wanted.prior}'; allowed: {', '.join(cube.priors)}")
+        weighed = [
+            (moment, strain)
+            for moment, strain in _weighed(files)
+            if (wanted.seed is None or moment.seed == wanted.seed)
+            and (wanted.prior is None or cube.priors[moment.prior] == wanted.prior)
+        ]
+        rejections = [moment for moment, _ in weighed if moment.rejected]
+        wrong = [moment for moment in rejections if moment.prior != cube.best_prior]
+        if wrong or rejections:
+            return sorted(wrong or rejections, key=lambda moment: (-moment.clarity, moment.seed, moment.round))
+        if not weighed:
+            raise BocuError(f"{files[0]}: no round weighs the errors of a prior; leave the figure 'rejection' out")
+        return [max(weighed, key=lambda pair: pair[1])[0]]
+
+    @staticmethod
+    def _scene(cube: Cube, moments: Sequence[Moment], inputs: dict[str, Any]) -> Scene:
+        """Give the first moment whose observation the other model explains, or the clearest."""
+        first: Scene | None = None
+        for moment in moments[:TRIED]:
+            scene = _scene_of(cube, moment, inputs)
+            first = first or scene
+            if scene.inside(scene.other) and not scene.inside(moment.prior):
+                return scene
+        assert first is not None
+        return first
+
+    @staticmethod
+    def _described(cube: Cube, picture: "Picture", scene: Scene, rejected: bool) -> Drawing:
+        moment = scene.moment
+        own, other = scene.labels[moment.prior], scene.labels[scene.other]
+        inside, explained = scene.inside(moment.prior), scene.inside(scene.other)
+        role = "the best prior" if scene.other_is_best else "the prior trusted most often besides"
+        where = f"the observation (diamond) lies {'in' if inside else 'outside'} the band of prior {own} and "
+        where += f"{'in' if explained else 'outside'} that of prior {other}, {role}"
+        happening = (
+            f"prior {own} is rejected" if rejected else f"prior {own} comes closest to rejection; none is rejected"
+        )
+        caption = (
+            f"Seed {moment.seed}, round {moment.round} on {cube.title}: {happening}. Above: what the models under two "
+            f"priors predict before the observation (lines: means, bands: confidence intervals); {where}. Dots: "
+            f"earlier observations; thin grey: the payoff itself. Below: the absolute sum of the errors that prior {own} "
+            "made in the rounds it was trusted, against the bound beyond which a prior is rejected."
+        )
+        crossing = "crosses" if rejected else "stays below"
+        alternative = (
+            f"Two panels. Above, two models with confidence bands over {counted(len(scene.payoff), 'decision')}; "
+            f"{where}. Below, the accumulated error of prior {own} {crossing} its bound in round {moment.round}."
+        )
+        title = "How a prior is rejected" if rejected else "No prior was rejected: the closest call"
+        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
+
+
+def _weighed(files: Sequence[Path]) -> Iterator[tuple[Moment, float]]:
+    """Give every round in which errors were weighed, and the error as a share of its bound."""
+    for file in files:
+        runs = read_netcdf(file)
+        missing = [name for name in REPORTED if name not in runs]
+        if missing:
+            raise BocuError(f"{file}: no variable '{missing[0]}': the algorithm does not reject priors by their errors")
+        prior, rejected = runs["chosen_prior"].values, runs["rejected_prior"].values
+        gap = np.abs(runs["observation"].values - runs["predicted_mean"].values)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            clarity = gap / runs["confidence_width"].values
+            strain = np.abs(runs["error_sum"].values) / runs["error_limit"].values
+        for row, column in np.argwhere((prior >= 0) & np.isfinite(strain)):
+            here = int(prior[row, column])
+            seed, round_ = int(runs["seed"].values[row]), int(runs["iteration"].values[column])
+            gone = bool(rejected[row, column] == here)
+            yield Moment(file, seed, round_, here, gone, float(clarity[row, column])), float(strain[row, column])
+
+
+def _scene_of(cube: Cube, moment: Moment, inputs: dict[str, Any]) -> Scene:
+    from bocu.runs import replay
+
+    realisation, algorithm = replay(moment.file, inputs, moment.seed, moment.round - 1)
+    run = read_netcdf(moment.file).sel(seed=moment.seed)
+    now = run.sel(iteration=moment.round)
+    before = run.sel(iteration=slice(None, moment.round - 1))
+    mean, sd = algorithm.posteriors(moment.round)  # type: ignore[attr-defined]
+    decision = int(now["decision_index"])
+    sqrt_beta = algorithm.sqrt_beta(moment.round)  # type: ignore[attr-defined]
+    trusted = run["chosen_prior"].values
+    plays = np.bincount(trusted[trusted >= 0], minlength=len(cube.priors))
+    plays[moment.prior] = -1
+    best = cube.best_prior if cube.best_prior != moment.prior else None
+    return Scene(
+        moment=moment,
+        axis=arm_axis(realisation.description.decisions),
+        labels=tuple(cube.priors),
+        mean=mean,
+        width=sqrt_beta * sd,
+        payoff=realisation.payoffs(moment.round) @ realisation.reference(moment.round),
+        seen=(before["decision_index"].values, before["observation"].values),
+        decision=decision,
+        observation=float(now["observation"]),
+        other=int(np.argmax(plays)) if best is None else best,
+        other_is_best=best is not None,
+    )
+
+
+def _models(axes: "Axes", scene: Scene, units: str) -> None:
+    places = scene.axis.positions
+    crosses = {"linestyle": "none", "marker": "x", "markersize": 4}
+    payoff_look = {**style.PAYOFF_LINE, **({} if scene.axis.continuous else crosses)}
+    axes.plot(places, scene.payoff, **payoff_look, label="payoff (unknown to the algorithm)")
+    for prior, look, role in (
+        (scene.other, style.KEPT_MODEL, "best" if scene.other_is_best else "compared with"),
+        (scene.moment.prior, style.REJECTED_MODEL, "rejected" if scene.moment.rejected else "closest to rejection"),
+    ):
+        label = f"under prior {scene.labels[prior]} ({role})"
+        mean, width = scene.mean[prior], scene.width[prior]
+        if scene.axis.continuous:
+            axes.plot(places, mean, label=label, **look)
+            band = {"color": look["color"], "alpha": style.BAND_OPACITY, "linewidth": 0}
+            axes.fill_between(places, mean - width, mean + width, **band)
+        else:
+            shift = -0.15 if prior == scene.other else 0.15
+            axes.errorbar(places + shift, mean, yerr=width, fmt="_", color=look["color"], elinewidth=1.2, label=label)
+    arms, observations = scene.seen
+    axes.plot(places[arms], observations, ".", color=style.BLACK, markersize=3.5, label="earlier observations")
+    axes.plot(
+        places[scene.decision],
+        scene.observation,
+        label=f"observation of round {scene.moment.round}",
+        **style.SPOTLIGHT,
+    )
+    scene.axis.tick(axes)
+    axes.set_ylabel(with_unit("payoff", units))
+    axes.margins(x=0.01)
+    style.grid(axes)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+
+
+def _account(axes: "Axes", scene: Scene, run: "xr.Dataset", units: str) -> None:
+    rounds, error, limit = account(run, scene.moment.prior, scene.moment.round)
+    own = f"absolute sum of the errors of prior {scene.labels[scene.moment.prior]}"
+    axes.plot(rounds, limit, color=style.INK, linestyle=style.DASHED, marker="_", label="bound")
+    axes.plot(rounds, error, color=style.REJECTED_MODEL["color"], marker=".", label=own)
+    axes.plot(rounds[-1], error[-1], **style.SPOTLIGHT)
+    axes.set_xlabel("round (those in which the prior was trusted)")
+    axes.set_ylabel(with_unit("accumulated error", units))
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(max(0, rounds[0] - 1), rounds[-1] + max(1, 0.02 * rounds[-1]))
+    axes.locator_params(axis="x", integer=True)
+    style.grid(axes)
+    axes.legend(loc="upper left")
+
+
+def account(run: "xr.Dataset", prior: int, until: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give the account of a prior up to a round: rounds of its plays, absolute error sums and bounds, (plays,) each.
+
+    It begins anew where all priors were rejected and taken back.
+    """
+    rounds = run["iteration"].values
+    start = 0
+    if "all_rejected" in run:
+        resets = rounds[(run["all_rejected"].values == 1) & (rounds < until)]
+        start = int(resets[-1]) if len(resets) else 0
+    plays = (run["chosen_prior"].values == prior) & (rounds <= until) & (rounds > start)
+    return rounds[plays], np.abs(run["error_sum"].values[plays]), run["error_limit"].values[plays]

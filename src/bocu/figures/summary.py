@@ -1,0 +1,186 @@
+"""One picture of the whole experiment: the final regret of every algorithm on every problem."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from bocu.errors import BocuError
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts, spoken
+from bocu.figures.realised import paths_of
+from bocu.parameters import Parameters
+from bocu.statistics import CONFIDENCE, Interval, bootstrap_ratio
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+
+class SummaryParameters(Parameters):
+    """Parameters of `Summary`."""
+
+    judge: str | None = Field(None, description="Label of the judge; the first of the experiment, if left out.")
+    reference: str | None = Field(
+        None, description="Label of the algorithm that counts as 1; the registered 'random' or the first, if left out."
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One problem under one pursued objective.
+
+    Attributes:
+        ratios: algorithm label -> final regret relative to the reference.
+    """
+
+    title: str
+    problem: str
+    simulated: bool
+    ratios: dict[str, Interval]
+
+
+class Summary(Figure):
+    """Final cumulative regret relative to a reference algorithm, with intervals over paired seeds, a row a problem."""
+
+    Parameters = SummaryParameters
+
+    def __init__(self, parameters: SummaryParameters) -> None:
+        super().__init__(parameters)
+        self.parameters: SummaryParameters = parameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        cubes = [Cube(path) for path in paths_of(inputs["cubes"])]
+        names: dict[str, str] = {}
+        for cube in cubes:
+            names |= cube.names
+        judge = cubes[0].judge(self.parameters.judge)
+        reference = self._reference(names)
+        rows = [row for cube in cubes for row in relative_regret(cube, judge, reference)]
+        drawn = [row for row in rows if any(np.isfinite(ratio.value) for ratio in row.ratios.values())]
+        if not drawn:
+            raise BocuError(
+                f"{cubes[0].path}: no problem has a positive mean regret of '{reference}' under judge '{judge}' "
+                "to compare with; name another reference or leave the figure 'summary' out"
+            )
+        labels = [label for label in names if any(label in row.ratios for row in drawn)]
+        looks, titles = style.algorithm_looks(names), style.algorithm_titles(names)
+        picture = style.new_figure(0.9 + len(drawn) * (0.13 * len(labels) + 0.18))
+        axes = picture.subplots()
+        for place, row in enumerate(drawn):
+            _row(axes, place, row, labels, looks, titles)
+        axes.axvline(1, color=style.INK, linewidth=0.8)
+        mixed = len({row.simulated for row in drawn}) > 1
+        marked = [f"{row.title}\n(simulated)" if mixed and row.simulated else row.title for row in drawn]
+        axes.set_yticks(range(len(drawn)), marked)
+        axes.set_ylim(len(drawn) - 0.5, -0.5)
+        axes.tick_params(axis="y", length=0)
+        _scale(axes, drawn)
+        axes.set_xlabel(f"final cumulative regret relative to {titles[reference]} (judge: {judge})")
+        style.grid(axes, "x")
+        handles, words = axes.get_legend_handles_labels()
+        unique = dict(zip(words, handles, strict=True))
+        picture.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=3)
+        return self._described(cubes, rows, drawn, judge, titles, reference, picture)
+
+    def _reference(self, names: dict[str, str]) -> str:
+        wanted = self.parameters.reference
+        if wanted is None:
+            return next((label for label, name in names.items() if name == "random"), next(iter(names)))
+        if wanted not in names:
+            raise BocuError(f"summary: reference: no algorithm '{wanted}'; allowed: {', '.join(names)}")
+        return wanted
+
+    @staticmethod
+    def _described(
+        cubes: list[Cube],
+        rows: list[Row],
+        drawn: list[Row],
+        judge: str,
+        titles: dict[str, str],
+        reference: str,
+        picture: "Picture",
+    ) -> Drawing:
+        counts = {row.title: max(ratio.count for ratio in row.ratios.values()) for row in drawn if row.ratios}
+        left_out = [row.title for row in rows if row not in drawn]
+        caption = (
+            f"Cumulative regret at the end of every run, divided by that of {titles[reference]} (1), under judge "
+            f"{judge}: ratio of means over {seed_counts(counts)} with {CONFIDENCE:.0%} bootstrap intervals over paired "
+            "seeds."
+            + (
+                f" Not comparable (regret of {titles[reference]} is not positive): {spoken(left_out)}."
+                if left_out
+                else ""
+            )
+        )
+        told = []
+        for row in drawn:
+            best = min(row.ratios, key=lambda label: row.ratios[label].value)
+            told.append(f"{row.title}: least {titles[best]} at {row.ratios[best].value:.2f}")
+        alternative = f"Dot chart of final regret relative to {titles[reference]}. {'; '.join(told)}."
+        simulated = [row.problem for row in drawn if row.simulated]
+        label = next((cube.data_label for cube in cubes if cube.data_label), "")
+        if label and len(dict.fromkeys(simulated)) < len({row.problem for row in drawn}):
+            label = f"{label}: {spoken(list(dict.fromkeys(simulated)))}"
+        return Drawing(picture, "Summary", caption, alternative, "", label)
+
+
+def _scale(axes: "Axes", rows: list[Row]) -> None:
+    """Compare ratios on a logarithmic axis, unless one of them is not positive."""
+    lowest = [np.nanmin([ratio.value, ratio.low]) for row in rows for ratio in row.ratios.values()]
+    if min(lowest) <= 0:
+        axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
+        return
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(_round_number)
+    axes.xaxis.set_minor_formatter(_round_number)
+
+
+def _round_number(value: float, position: float) -> str:
+    return f"{value:g}" if f"{value:e}"[0] in "125" else ""
+
+
+def relative_regret(cube: Cube, judge: str, reference: str) -> list[Row]:
+    """Give the final cumulative regret of every algorithm relative to the reference, a row a pursued objective."""
+    base = next((branch for branch in cube.branches() if branch.algorithm == reference), None)
+    if base is None or judge not in cube.judges:
+        return []
+    rows = []
+    for objective in cube.objectives():
+        shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
+        ratios = {branch.algorithm: _ratio(cube, branch, base, judge) for branch in shown}
+        several = len(cube.objectives()) > 1
+        title = f"{cube.problem}, {objective}" if several else cube.problem
+        known = {label: ratio for label, ratio in ratios.items() if np.isfinite(ratio.value)}
+        rows.append(Row(title, cube.problem, bool(cube.data_label), known))
+    return rows
+
+
+def _ratio(cube: Cube, branch: Branch, base: Branch, judge: str) -> Interval:
+    own, own_seeds = cube.regret(branch, judge)
+    other, other_seeds = cube.regret(base, judge)
+    shared = np.intersect1d(own_seeds, other_seeds)
+    numerator = own[np.isin(own_seeds, shared)].sum(axis=1)
+    denominator = other[np.isin(other_seeds, shared)].sum(axis=1)
+    if not len(shared) or denominator.mean() <= 0:
+        return Interval(float("nan"), float("nan"), float("nan"), len(shared))
+    return bootstrap_ratio(numerator, denominator)
+
+
+def _row(
+    axes: "Axes", place: int, row: Row, labels: list[str], looks: dict[str, style.Look], titles: dict[str, str]
+) -> None:
+    step = 0.72 / max(len(labels), 1)
+    for position, label in enumerate(labels):
+        if label not in row.ratios:
+            continue
+        ratio = row.ratios[label]
+        height = place + (position - (len(labels) - 1) / 2) * step
+        look = looks[label]
+        if np.isfinite(ratio.low):
+            axes.hlines(height, ratio.low, ratio.high, color=look.colour, linewidth=1.2)
+        axes.plot(ratio.value, height, look.marker, color=look.colour, linestyle="none", label=titles[label])
+    if place:
+        axes.axhline(place - 0.5, color=style.PALE, linewidth=0.6)
