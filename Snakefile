@@ -10,7 +10,9 @@ try:
     from bocu.errors import BocuError
     from bocu.plan import make_plan
 except ModuleNotFoundError as error:
-    sys.exit(f"error: {error}; install the package in this environment first: pip install -e .")
+    sys.exit(
+        f"error: {error}; install the package in this environment first: pip install -e ."
+    )
 
 # The quick start is read only where no other configuration is given: Snakemake would merge the two.
 if not workflow.config_settings.configfiles:

@@ -92,6 +92,6 @@ def test_one_process_at_a_time(tmp_path):
     with (
         CheckpointStore(tmp_path, "id").lock(),
         pytest.raises(BocuError, match="another process is running this block"),
+        CheckpointStore(tmp_path, "id").lock(),
     ):
-        with CheckpointStore(tmp_path, "id").lock():
-            pass
+        pass

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from bocu.commands.check import check_command
 from bocu.commands.listing import list_command
 from bocu.commands.run import run_command
 from bocu.commands.schema import schema_command
-from bocu.commands.check import check_command
 from bocu.commands.worst_case import worst_case_command
 from bocu.errors import BocuError
 

@@ -115,8 +115,8 @@ class _Cube:
         for name, (dims, values, attributes) in self.variables.items():
             data[name] = (dims, values, attributes)
         data["status"] = (("objective", "algorithm", "seed"), self.status, STATUS_ATTRIBUTES)
-        for dim, values in self.coordinates.items():
-            data[dim] = (dim, values, {"long_name": dim, "units": "1"})
+        for dim, labels in self.coordinates.items():
+            data[dim] = (dim, labels, {"long_name": dim, "units": "1"})
         known = {branch["algorithm"]: branch for branch in self.description["branches"]}
         algorithms = [known[label] for label in self.coordinates["algorithm"]]
         names = [branch["algorithm_name"] for branch in algorithms]
@@ -156,7 +156,14 @@ def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
             }
         ).drop_vars(["algorithm_parameters"])
         parts.append(part.expand_dims(problem=[cube.attrs["problem_label"]]))
-    data = xr.concat(parts, dim="problem", join="outer", fill_value={"status": NOT_DEFINED, "algorithm_name": ""})
+    data = xr.concat(
+        parts,
+        dim="problem",
+        join="outer",
+        coords="different",
+        compat="equals",
+        fill_value={"status": NOT_DEFINED, "algorithm_name": ""},
+    )
     data["checkpoint"] = ("checkpoint", list(CHECKPOINTS))
     described = {
         "cumulative_regret": ("regret summed from round 1 on", "see payoff_units"),
@@ -168,6 +175,6 @@ def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
     for name, (long_name, units) in described.items():
         data[name].attrs = {"long_name": long_name, "units": units}
     data["status"].attrs = STATUS_ATTRIBUTES
-    for name in data.coords:
-        data[name].attrs = {"long_name": str(name), "units": "1", **data[name].attrs}
+    for coordinate in data.coords:
+        data[coordinate].attrs = {"long_name": str(coordinate), "units": "1", **data[coordinate].attrs}
     write_netcdf(data, output)

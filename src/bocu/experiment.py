@@ -3,6 +3,7 @@
 The JSON schema under `workflow/schemas/` is generated from it (`bocu schema`).
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -188,7 +189,13 @@ def origin(key: str, files: Sequence[str | Path], overrides: Mapping[str, Any] |
     """Say where a top-level key was written last: the command line, or the last file that has it."""
     if overrides and key in overrides:
         return "--config"
-    for file in reversed(files):
-        if key in read_experiment_file(file):
+    there = [file for file in files if Path(file).is_file()]
+    for file in reversed(there):
+        if key in _top_level_keys(file):
             return str(file)
-    return str(files[-1]) if files else "configuration"
+    return str(there[-1]) if there else "configuration"
+
+
+@functools.cache
+def _top_level_keys(file: str | Path) -> frozenset[str]:
+    return frozenset(read_experiment_file(file))

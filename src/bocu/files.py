@@ -43,7 +43,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = target.parent / f".{target.name}.{_host()}.{os.getpid()}.tmp"
     try:
         yield temporary
-        os.replace(temporary, target)
+        temporary.replace(target)
     except OSError as error:
         raise BocuError(f"{target}: could not be written: {error.strerror or error}") from error
     finally:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class Judge(ABC):
 
     Parameters: ClassVar[type[Parameters]] = NoParameters
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
 
     @abstractmethod

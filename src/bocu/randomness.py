@@ -27,7 +27,7 @@ class Streams:
 
     def state(self) -> dict[str, dict[str, Any]]:
         """Give the state of every stream as plain data."""
-        return {name: generator.bit_generator.state for name, generator in self._generators.items()}
+        return {name: dict(generator.bit_generator.state) for name, generator in self._generators.items()}
 
     def restore(self, state: dict[str, dict[str, Any]]) -> None:
         for name, generator in self._generators.items():

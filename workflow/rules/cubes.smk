@@ -3,15 +3,17 @@
 
 rule cube:
     input:
-        lambda wildcards: [plan.score_file(branch) for branch in plan.branches_of(wildcards.problem)],
+        lambda wildcards: [
+            plan.score_file(branch) for branch in plan.branches_of(wildcards.problem)
+        ],
     output:
         plan.results + "/cubes/{problem}.nc",
-    params:
-        cube=lambda wildcards: plan.cube_parameters(wildcards.problem),
-    wildcard_constraints:
-        problem="(?!summary)[a-z0-9-]+",
     log:
         plan.results + "/logs/cubes/{problem}.log",
+    wildcard_constraints:
+        problem="(?!summary)[a-z0-9-]+",
+    params:
+        cube=lambda wildcards: plan.cube_parameters(wildcards.problem),
     script:
         "../scripts/cube.py"
 
@@ -21,9 +23,9 @@ rule summary:
         plan.cubes,
     output:
         plan.summary,
-    params:
-        fingerprint=lambda wildcards: plan.fingerprint("bocu.cubes"),
     log:
         plan.results + "/logs/cubes/summary.log",
+    params:
+        fingerprint=lambda wildcards: plan.fingerprint("bocu.cubes"),
     script:
         "../scripts/summary.py"

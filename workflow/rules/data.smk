@@ -22,14 +22,14 @@ rule prepared_data:
 rule download:
     output:
         "data/download/{dataset}/raw/{file}",
+    log:
+        "data/download/{dataset}/log/{file}.log",
     wildcard_constraints:
         dataset=plan.catalogue.patterns("download")["dataset"],
         file=plan.catalogue.patterns("download")["file"],
     params:
         known=lambda wildcards: plan.catalogue.known(wildcards.dataset, wildcards.file),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.fetch"),
-    log:
-        "data/download/{dataset}/log/{file}.log",
     script:
         "../scripts/download.py"
 
@@ -37,6 +37,8 @@ rule download:
 rule mirror:
     output:
         "data/mirror/{dataset}/raw/{file}",
+    log:
+        "data/mirror/{dataset}/log/{file}.log",
     wildcard_constraints:
         dataset=plan.catalogue.patterns("mirror")["dataset"],
         file=plan.catalogue.patterns("mirror")["file"],
@@ -44,8 +46,6 @@ rule mirror:
         mirror=plan.experiment.data.mirror,
         known=lambda wildcards: plan.catalogue.known(wildcards.dataset, wildcards.file),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.fetch"),
-    log:
-        "data/mirror/{dataset}/log/{file}.log",
     script:
         "../scripts/mirror.py"
 
@@ -53,30 +53,36 @@ rule mirror:
 rule simulate:
     output:
         "data/simulate/{dataset}/raw/{file}",
+    log:
+        "data/simulate/{dataset}/log/{file}.log",
     wildcard_constraints:
         dataset=plan.catalogue.patterns("simulate")["dataset"],
         file=plan.catalogue.patterns("simulate")["file"],
     params:
-        fingerprint=lambda wildcards: plan.fingerprint(f"bocu.data.simulated.{wildcards.dataset}"),
-    log:
-        "data/simulate/{dataset}/log/{file}.log",
+        fingerprint=lambda wildcards: plan.fingerprint(
+            f"bocu.data.simulated.{wildcards.dataset}"
+        ),
     script:
         "../scripts/simulate.py"
 
 
 rule prepare_wind:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("wind", wildcards.record, wildcards.source),
+        lambda wildcards: plan.catalogue.raw_paths(
+            "wind", wildcards.record, wildcards.source
+        ),
     output:
         "data/{source}/wind/{record}.nc",
+    log:
+        "data/{source}/wind/log/{record}.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.sources("wind")),
         record="|".join(plan.catalogue.dataset("wind").records),
     params:
-        origin=lambda wildcards: plan.catalogue.origin("wind", wildcards.record, wildcards.source),
+        origin=lambda wildcards: plan.catalogue.origin(
+            "wind", wildcards.record, wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.wind"),
-    log:
-        "data/{source}/wind/log/{record}.log",
     script:
         "../scripts/prepare_wind.py"
 
@@ -86,46 +92,56 @@ rule prepare_intel_log:
         lambda wildcards: plan.catalogue.raw_paths("intel", "log", wildcards.source),
     output:
         "data/{source}/intel/log-{minutes}min.nc",
+    log:
+        "data/{source}/intel/log/log-{minutes}min.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.record("intel", "log").sources),
-        minutes="|".join(str(minutes) for minutes in plan.catalogue.record("intel", "log").intervals),
+        minutes="|".join(
+            str(minutes) for minutes in plan.catalogue.record("intel", "log").intervals
+        ),
     params:
         origin=lambda wildcards: plan.catalogue.origin("intel", "log", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.intel_log"),
-    log:
-        "data/{source}/intel/log/log-{minutes}min.log",
     script:
         "../scripts/prepare_intel_log.py"
 
 
 rule prepare_intel_matrices:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("intel", "matrices", wildcards.source),
+        lambda wildcards: plan.catalogue.raw_paths(
+            "intel", "matrices", wildcards.source
+        ),
     output:
         "data/{source}/intel/matrices-30min.nc",
+    log:
+        "data/{source}/intel/log/matrices-30min.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.record("intel", "matrices").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin("intel", "matrices", wildcards.source),
+        origin=lambda wildcards: plan.catalogue.origin(
+            "intel", "matrices", wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.intel_matrices"),
-    log:
-        "data/{source}/intel/log/matrices-30min.log",
     script:
         "../scripts/prepare_intel_matrices.py"
 
 
 rule prepare_portfolio:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("portfolio", "samples", wildcards.source),
+        lambda wildcards: plan.catalogue.raw_paths(
+            "portfolio", "samples", wildcards.source
+        ),
     output:
         "data/{source}/portfolio/samples.nc",
+    log:
+        "data/{source}/portfolio/log/samples.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.record("portfolio", "samples").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin("portfolio", "samples", wildcards.source),
+        origin=lambda wildcards: plan.catalogue.origin(
+            "portfolio", "samples", wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.portfolio"),
-    log:
-        "data/{source}/portfolio/log/samples.log",
     script:
         "../scripts/prepare_portfolio.py"
 
@@ -135,28 +151,34 @@ rule prepare_plant:
         lambda wildcards: plan.catalogue.raw_paths("plant", "svgp", wildcards.source),
     output:
         "data/{source}/plant/svgp.nc",
+    log:
+        "data/{source}/plant/log/svgp.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.record("plant", "svgp").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin("plant", "svgp", wildcards.source),
+        origin=lambda wildcards: plan.catalogue.origin(
+            "plant", "svgp", wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.plant"),
-    log:
-        "data/{source}/plant/log/svgp.log",
     script:
         "../scripts/prepare_plant.py"
 
 
 rule prepare_infection:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("infection", "runs", wildcards.source),
+        lambda wildcards: plan.catalogue.raw_paths(
+            "infection", "runs", wildcards.source
+        ),
     output:
         "data/{source}/infection/runs.nc",
+    log:
+        "data/{source}/infection/log/runs.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.record("infection", "runs").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin("infection", "runs", wildcards.source),
+        origin=lambda wildcards: plan.catalogue.origin(
+            "infection", "runs", wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.infection"),
-    log:
-        "data/{source}/infection/log/runs.log",
     script:
         "../scripts/prepare_infection.py"

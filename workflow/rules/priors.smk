@@ -6,9 +6,11 @@ rule fit_prior:
         unpack(lambda wildcards: plan.prior_inputs(wildcards.problem)),
     output:
         plan.results + "/priors/{problem}/{prior}.nc",
-    params:
-        prior=lambda wildcards: plan.prior_parameters(wildcards.problem, wildcards.prior),
     log:
         plan.results + "/logs/priors/{problem}/{prior}.log",
+    params:
+        prior=lambda wildcards: plan.prior_parameters(
+            wildcards.problem, wildcards.prior
+        ),
     script:
         "../scripts/fit_prior.py"

@@ -25,10 +25,10 @@ rule figure:
             labels={"figure": "{figure}", "format": "SVG"},
         ),
         description=plan.results + "/figures/{folder}/{figure}.json",
-    params:
-        figure=lambda wildcards: plan.figure_parameters(wildcards.figure),
     log:
         plan.results + "/logs/figures/{folder}/{figure}.log",
+    params:
+        figure=lambda wildcards: plan.figure_parameters(wildcards.figure),
     script:
         "../scripts/figure.py"
 
@@ -42,9 +42,9 @@ rule report:
     output:
         page=report(plan.report, caption="../report/page.rst", category="Report"),
         tables=directory(plan.results + "/report/tables"),
-    params:
-        report=lambda wildcards: plan.report_parameters(),
     log:
         plan.results + "/logs/report.log",
+    params:
+        report=lambda wildcards: plan.report_parameters(),
     script:
         "../scripts/report.py"

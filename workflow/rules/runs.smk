@@ -6,14 +6,22 @@ rule run:
         unpack(lambda wildcards: plan.problem_inputs(wildcards.problem)),
     output:
         # `update` leaves the finished file in place, so that more iterations continue it.
-        update(plan.results + "/runs/{problem}/{objective}/{algorithm}/seeds-{first}-{last}.nc"),
-    params:
-        block=lambda wildcards: plan.run_parameters(plan.branch_at(wildcards), wildcards.first, wildcards.last),
-        checkpoints=plan.results + "/checkpoints/{problem}/{objective}/{algorithm}/seeds-{first}-{last}",
+        update(
+            plan.results
+            + "/runs/{problem}/{objective}/{algorithm}/seeds-{first}-{last}.nc"
+        ),
     log:
-        plan.results + "/logs/runs/{problem}/{objective}/{algorithm}/seeds-{first}-{last}.log",
+        plan.results
+        + "/logs/runs/{problem}/{objective}/{algorithm}/seeds-{first}-{last}.log",
     benchmark:
-        plan.results + "/benchmarks/runs/{problem}/{objective}/{algorithm}/seeds-{first}-{last}.tsv"
+        plan.results
+        + "/benchmarks/runs/{problem}/{objective}/{algorithm}/seeds-{first}-{last}.tsv"
     threads: plan.experiment.threads
+    params:
+        block=lambda wildcards: plan.run_parameters(
+            plan.branch_at(wildcards), wildcards.first, wildcards.last
+        ),
+        checkpoints=plan.results
+        + "/checkpoints/{problem}/{objective}/{algorithm}/seeds-{first}-{last}",
     script:
         "../scripts/run.py"

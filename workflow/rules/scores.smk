@@ -7,9 +7,9 @@ rule score:
         runs=lambda wildcards: plan.run_files(plan.branch_at(wildcards)),
     output:
         plan.results + "/scores/{problem}/{objective}/{algorithm}.nc",
-    params:
-        score=lambda wildcards: plan.score_parameters(plan.branch_at(wildcards)),
     log:
         plan.results + "/logs/scores/{problem}/{objective}/{algorithm}.log",
+    params:
+        score=lambda wildcards: plan.score_parameters(plan.branch_at(wildcards)),
     script:
         "../scripts/score.py"

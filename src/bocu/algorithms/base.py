@@ -98,7 +98,7 @@ class Algorithm(ABC):
     reports: ClassVar[tuple[Reported, ...]] = ()
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Parameters, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
     ) -> None:
         self.description = description
         self.objective = objective

@@ -46,9 +46,9 @@ def experiment_schema() -> dict[str, Any]:
             entry["allOf"].append(
                 {"if": {"properties": {"name": names}}, "then": {"properties": {"parameters": parameters}}}
             )
-        names = [name for thing in registered for name in (thing.name, *thing.aliases)]
-        entry["properties"]["name"]["enum"] = names
-        schema["$defs"][definition] = {"anyOf": [{"enum": names, "type": "string"}, entry]}
+        allowed = [name for thing in registered for name in (thing.name, *thing.aliases)]
+        entry["properties"]["name"]["enum"] = allowed
+        schema["$defs"][definition] = {"anyOf": [{"enum": allowed, "type": "string"}, entry]}
     # What may be written in short.
     definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
     definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}

@@ -1,0 +1,63 @@
+"""The real pipeline in a folder of its own."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+
+
+@dataclass
+class Pipeline:
+    """Runs commands in one working directory.
+
+    Attributes:
+        folder: the working directory; results and data land in it.
+        environment: variables that differ from this process's.
+    """
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def run(self, *command: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [str(part) for part in command],
+            cwd=self.folder,
+            env={**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", **self.environment},
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        if check and done.returncode:
+            pytest.fail(f"{' '.join(map(str, command))}\nexited with {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def snakemake(self, *arguments: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return self.run("snakemake", "--snakefile", ROOT / "Snakefile", "--cores", "2", *arguments, check=check)
+
+    def configuration(self, experiment: dict[str, Any], name: str = "experiment.yaml") -> Path:
+        path = self.folder / name
+        path.write_text(yaml.safe_dump(experiment))
+        return path
+
+    def planned(self, *arguments: str | Path) -> dict[str, int]:
+        """Count the jobs of a dry run by rule."""
+        lines = self.snakemake("--dry-run", *arguments).stdout.splitlines()
+        counts = {}
+        for line in lines:
+            words = line.split()
+            if len(words) == 2 and words[1].isdigit() and words[0] != "total":
+                counts[words[0]] = int(words[1])
+        return counts
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Pipeline:
+    return Pipeline(tmp_path)

@@ -1,0 +1,192 @@
+"""The contracts of the pipeline, on the pipeline itself: what reruns when, and what never does."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from experiments import tiny
+
+from bocu.files import read_netcdf
+
+pytestmark = pytest.mark.workflow
+
+CUBE = "results/tiny/cubes/hills.nc"
+
+
+def stamps(folder: Path, pattern: str) -> dict[str, int]:
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in sorted(folder.glob(pattern))}
+
+
+def runs(folder: Path) -> dict[str, int]:
+    return stamps(folder, "results/tiny/runs/**/*.nc")
+
+
+def numbers(path: Path):
+    return read_netcdf(path).drop_vars("seconds").drop_attrs()
+
+
+def test_judges_seeds_algorithms_and_iterations_rerun_what_they_must_and_no_more(pipeline):
+    folder = pipeline.folder
+    pipeline.snakemake("--configfile", pipeline.configuration(tiny()), "--", CUBE)
+    first = runs(folder)
+    assert len(first) == 4
+    assert not (folder / "results/tiny/checkpoints/hills/any/random/seeds-0-1").exists()
+
+    # Nothing changed, nothing to do.
+    assert pipeline.planned("--configfile", folder / "experiment.yaml", "--", CUBE) == {}
+
+    # Another judge: scores and cube again, no run.
+    config = pipeline.configuration(tiny(judges=["so", "best-fixed-decision"]))
+    assert pipeline.planned("--configfile", config, "--", CUBE) == {"score": 2, "cube": 1}
+    pipeline.snakemake("--configfile", config, "--", CUBE)
+    assert runs(folder) == first
+    assert list(read_netcdf(folder / CUBE)["judge"].values) == ["so", "best-fixed-decision"]
+
+    # More seeds: new blocks only.
+    config = pipeline.configuration(tiny(seeds={"count": 7, "per_job": 2}))
+    pipeline.snakemake("--configfile", config, "--", CUBE)
+    more = runs(folder)
+    assert {name: more[name] for name in first} == first
+    assert len(more) == 8
+
+    # The ragged last block is computed again when it fills up; no other is.
+    config = pipeline.configuration(tiny(seeds={"count": 8, "per_job": 2}))
+    assert pipeline.planned("--configfile", config, "--", CUBE)["run"] == 2
+
+    # Another parameter of one algorithm: that branch only.
+    changed = tiny(algorithms=["random", {"name": "pe-gp-ucb", "parameters": {"delta": 0.2}}])
+    config = pipeline.configuration(changed)
+    assert pipeline.planned("--configfile", config, "--config", "overwrite=true", "--", CUBE) == {
+        "run": 2,
+        "score": 2,
+        "cube": 1,
+    }
+
+    # More iterations continue, and give what a run of that length gives.
+    config = pipeline.configuration(tiny(iterations=20))
+    pipeline.snakemake("--configfile", config, "--config", "overwrite=true", "--", CUBE)
+    log = folder / "results/tiny/logs/runs/hills/any/pe-gp-ucb/seeds-0-1.log"
+    assert "continuing its 12 iterations" in log.read_text()
+    fresh = pipeline.configuration(tiny(iterations=20, name="fresh"), "fresh.yaml")
+    pipeline.snakemake("--configfile", fresh, "--", "results/fresh/cubes/hills.nc")
+    assert numbers(folder / CUBE).identical(numbers(folder / "results/fresh/cubes/hills.nc"))
+
+
+def test_no_key_of_the_quick_start_leaks_into_an_experiment(pipeline, root):
+    shutil.copytree(root / "config", pipeline.folder / "config")
+    quick_start = yaml.safe_load((root / "config/config.yaml").read_text())
+    experiment = tiny(figures=None)
+    del experiment["figures"]
+    pipeline.snakemake(
+        "--configfile", pipeline.configuration(experiment), "--", "results/tiny/experiment.json", check=False
+    )
+    pipeline.snakemake("--configfile", pipeline.folder / "experiment.yaml", "--", CUBE)
+    record = yaml.safe_load((pipeline.folder / "results/tiny/experiment.json").read_text())
+    assert [problem["name"] for problem in record["problems"]] == ["hills"]
+    assert [judge["name"] for judge in record["judges"]] == ["so"]
+    assert record["title"] == record["description"] == ""
+    assert record["papers"] == []
+    assert not (pipeline.folder / "results" / quick_start["name"]).exists()
+    assert not (pipeline.folder / "data").exists()
+
+
+def test_comments_and_styles_rerun_no_run_and_code_reruns_its_branches(pipeline, root):
+    package = pipeline.folder / "library/bocu"
+    shutil.copytree(root / "src/bocu", package, ignore=shutil.ignore_patterns("__pycache__"))
+    pipeline.environment["PYTHONPATH"] = str(package.parent)
+    arguments = ("--configfile", pipeline.configuration(tiny()), "--", CUBE)
+    pipeline.snakemake(*arguments)
+    assert pipeline.planned(*arguments) == {}
+
+    for file in ("algorithms/time_varying.py", "algorithms/simple.py", "runs.py", "scores.py", "cubes.py"):
+        path = package / file
+        path.write_text(
+            f'"""Another docstring."""\n# a comment\n{path.read_text().split(chr(34) * 3, 2)[2]}\n# and another\n'
+        )
+    style = package / "figures/style.py"
+    style.write_text(style.read_text() + "\nANOTHER = 1\n")
+    assert pipeline.planned(*arguments) == {}
+
+    simple = package / "algorithms/simple.py"
+    simple.write_text(simple.read_text() + "\nANOTHER = 1\n")
+    assert pipeline.planned(*arguments) == {"run": 2, "score": 1, "cube": 1}
+    pipeline.snakemake(*arguments)
+
+    cubes = package / "cubes.py"
+    cubes.write_text(cubes.read_text() + "\nANOTHER = 1\n")
+    assert pipeline.planned(*arguments) == {"cube": 1}
+
+
+def test_snakemake_killed_in_the_middle_is_taken_up_again_to_the_same_bits(pipeline):
+    experiment = tiny(iterations=400, checkpoint_seconds=0, problems=[{"name": "hills", "parameters": {"grid": 300}}])
+    config = pipeline.configuration(experiment)
+    environment = {**os.environ, **pipeline.environment}
+    command = ["snakemake", "--snakefile", str(Path(__file__).parents[2] / "Snakefile"), "--cores", "2"]
+    child = subprocess.Popen(
+        [*command, "--configfile", str(config), "--", CUBE],
+        cwd=pipeline.folder,
+        env=environment,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while child.poll() is None and not list(pipeline.folder.glob("results/tiny/checkpoints/**/generation-*")):
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    assert not (pipeline.folder / CUBE).exists()
+    pipeline.snakemake("--configfile", config, "--unlock")
+    pipeline.snakemake("--configfile", config, "--", CUBE)
+    undisturbed = pipeline.configuration({**experiment, "name": "undisturbed"}, "undisturbed.yaml")
+    pipeline.snakemake("--configfile", undisturbed, "--", "results/undisturbed/cubes/hills.nc")
+    assert numbers(pipeline.folder / CUBE).identical(numbers(pipeline.folder / "results/undisturbed/cubes/hills.nc"))
+    assert not list(pipeline.folder.glob("results/**/.*.tmp"))
+
+
+def test_a_failing_run_leaves_no_file_and_names_the_fault(pipeline):
+    experiment = tiny(problems=["sensors"], data="simulate")
+    config = pipeline.configuration(experiment)
+    broken = pipeline.folder / "data/simulate/intel/log-10min.nc"
+    broken.parent.mkdir(parents=True)
+    broken.write_bytes(b"no netcdf")
+    done = pipeline.snakemake(
+        "--configfile",
+        config,
+        "--rerun-triggers",
+        "mtime",
+        "--",
+        "results/tiny/priors/sensors/2004-03-01.nc",
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "error: data/simulate/intel/log-10min.nc: not a readable NetCDF file" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert not list(pipeline.folder.glob("results/tiny/priors/**/*.nc"))
+
+
+def test_the_workflow_can_be_used_as_a_module(pipeline, root):
+    config = pipeline.configuration(tiny())
+    (pipeline.folder / "Snakefile").write_text(
+        f"""
+configfile: "{config}"
+
+module bocu:
+    snakefile: "{root / "Snakefile"}"
+    config: config
+
+use rule * from bocu as bocu_*
+
+rule mine:
+    default_target: True
+    input: "{CUBE}"
+    output: "copy.nc"
+    shell: "cp {{input}} {{output}}"
+"""
+    )
+    pipeline.run("snakemake", "--cores", "2", "mine")
+    assert read_netcdf(pipeline.folder / "copy.nc").sizes["seed"] == 4
