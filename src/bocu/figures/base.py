@@ -18,6 +18,7 @@ from bocu.parameters import Parameters
 if TYPE_CHECKING:
     import matplotlib.figure
 
+    from bocu.figures.reading import Cube
     from bocu.plan import FigurePaths
 
 Inputs = Mapping[str, Any]
@@ -84,6 +85,15 @@ class Figure(ABC):
                 caption=f"{drawing.caption} Simulated data ({drawing.data_label}).",
                 alternative=f"{drawing.alternative} The picture is marked as showing simulated data.",
             )
+
+
+def nothing_to_show(cube: "Cube", title: str, reason: str, whole_experiment: bool = False) -> Drawing:
+    """Say in a picture why there is none, so that a figure that an experiment cannot fill does not stop it."""
+    figure = style.new_figure(0.8)
+    said = f"Nothing to show: {reason}."
+    figure.text(0.5, 0.5, said, ha="center", va="center", wrap=True)
+    problem = "" if whole_experiment else cube.problem
+    return Drawing(figure, title, said, said, problem, cube.data_label)
 
 
 def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | Path) -> None:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
-from bocu.figures.reading import Cube, with_unit
+from bocu.figures.reading import Cube, shown_unit, with_unit
 from bocu.figures.realised import RealisedParameters, arm_axis, realise
 from bocu.parameters import Integer
 
@@ -75,7 +75,7 @@ class Landscape(Figure):
             f"The payoff of every decision of {cube.title} in every round, without noise, as seed {seed} meets it; "
             f"dots mark the best available decision.{' Grey: not available in that round.' if closed else ''}"
         )
-        span = f"{payoffs.min():.4g} to {payoffs.max():.4g}" + ("" if cube.units in ("", "1") else f" {cube.units}")
+        span = f"{payoffs.min():.4g} to {payoffs.max():.4g}" + f" {shown_unit(cube.units)}".rstrip()
         alternative = (
             f"Heat map of payoffs, {len(payoffs)} decisions by {len(rounds)} rounds, from {span}. The best available "
             f"decision changes {int((np.diff(best) != 0).sum())} times."

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.errors import BocuError
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.reading import Cube, spoken, with_unit
 from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, realise
 from bocu.parameters import Integer
@@ -37,7 +36,7 @@ class PriorMeans(Figure):
         seed = cube.seeds[0] if self.parameters.seed is None else self.parameters.seed
         description = realise(cube, inputs, seed).description
         if not description.priors:
-            raise BocuError(f"{cube.path}: the problem has no candidate priors; leave the figure out")
+            return nothing_to_show(cube, "Prior means", "the problem has no candidate priors")
         axis = arm_axis(description.decisions)
         means = np.stack([prior.mean for prior in description.priors])
         best = _place(description.priors, description.best_prior)

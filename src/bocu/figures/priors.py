@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from bocu.errors import BocuError
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs
+from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, nothing_to_show
 from bocu.figures.reading import Branch, Cube, counted, seed_counts, spoken
 from bocu.statistics import mean_and_error
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 ROW_HEIGHT = 0.17
+FEWEST_ROWS = 6
 PANELS_ABREAST = 4
 DOT_SPREAD = 0.62
 
@@ -48,7 +48,7 @@ class ChosenPriors(Figure):
             if cube.names[branch.algorithm] not in self.parameters.leave_out and cube.reports("chosen_prior", branch)
         ]
         if not branches or not cube.priors:
-            raise BocuError(f"{cube.path}: no algorithm reports the prior it trusts; leave the figure out")
+            return nothing_to_show(cube, "Priors trusted", "no algorithm reports which prior it trusts")
         panels, picture = _panels(len(branches), len(cube.priors))
         means: dict[str, np.ndarray] = {}
         counts: dict[str, int] = {}
@@ -126,9 +126,7 @@ class RejectionTimes(Figure):
             branch for branch in cube.branches(self.parameters.algorithms) if cube.reports("active_priors", branch)
         ]
         if not branches or not cube.priors:
-            raise BocuError(
-                f"{cube.path}: no algorithm reports which priors are still candidates; leave the figure out"
-            )
+            return nothing_to_show(cube, "When priors were rejected", "no algorithm rejects candidate priors")
         panels, picture = _panels(len(branches), len(cube.priors), abreast=3)
         words: list[str] = []
         counts: dict[str, int] = {}
@@ -223,7 +221,7 @@ def _resets(cube: Cube, branch: Branch) -> str:
 def _panels(panels: int, priors: int, abreast: int = PANELS_ABREAST) -> tuple[list["Axes"], "Picture"]:
     columns = min(panels, abreast)
     rows = -(-panels // columns)
-    picture = style.new_figure(rows * (ROW_HEIGHT * priors + 0.35) + 0.35)
+    picture = style.new_figure(rows * (ROW_HEIGHT * max(priors, FEWEST_ROWS) + 0.35) + 0.35)
     grid = picture.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
     for axes in grid[panels:]:
         axes.set_visible(False)

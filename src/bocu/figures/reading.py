@@ -182,7 +182,13 @@ class Cube:
 
 def with_unit(quantity: str, units: str) -> str:
     """Write a quantity with its unit for an axis; pure numbers have none."""
-    return quantity if units in ("", "1") else f"{quantity} [{units}]"
+    unit = shown_unit(units)
+    return f"{quantity} [{unit}]" if unit else quantity
+
+
+def shown_unit(units: str) -> str:
+    """Write a unit as people read it; pure numbers have none."""
+    return {"1": "", "degree_Celsius": "°C", "degree_C": "°C", "percent": "%"}.get(units, units)
 
 
 def counted(number: int, noun: str) -> str:

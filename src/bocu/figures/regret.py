@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.errors import BocuError
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs
-from bocu.figures.reading import NO_OBJECTIVE, Cube, seed_counts, spoken, with_unit
+from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, nothing_to_show
+from bocu.figures.reading import NO_OBJECTIVE, Cube, seed_counts, shown_unit, spoken, with_unit
 from bocu.parameters import Integer
 from bocu.statistics import mean_and_error
 
@@ -55,7 +54,7 @@ class Regret(Figure):
             (objective, judge): self._curves(cube, objective, judge) for objective in objectives for judge in judges
         }
         if not any(curves.values()):
-            raise BocuError(f"{cube.path}: no finished run; nothing to draw")
+            return nothing_to_show(cube, f"{self.parameters.kind.capitalize()} regret", "no run is finished")
         columns = [(judge, False) for judge in judges]
         for judge in judges:
             if self.parameters.close_up and any(dwarfing(curves[objective, judge]) for objective in objectives):
@@ -92,7 +91,7 @@ class Regret(Figure):
         kind, smooth = self.parameters.kind, self.parameters.smooth
         judges = list(dict.fromkeys(judge for _, judge in curves))
         objectives = list(dict.fromkeys(objective for objective, _ in curves))
-        units = "" if cube.units in ("", "1") else f" in {cube.units}"
+        units = f" in {shown_unit(cube.units)}" if shown_unit(cube.units) else ""
         averaged = f", averaged over {smooth} rounds" if kind == "instantaneous" and smooth > 1 else ""
         rows = "" if objectives == [NO_OBJECTIVE] else f" Rows: the objective pursued ({spoken(objectives)})."
         counts = {curve.title: curve.seeds for panel in curves.values() for curve in panel}

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from bocu.errors import BocuError
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.reading import Cube, counted, with_unit
 from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, paths_of, problem_inputs
 from bocu.files import read_netcdf
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bocu.plan import FigurePaths
 
 REPORTED = ("chosen_prior", "rejected_prior", "predicted_mean", "confidence_width", "error_sum", "error_limit")
+TITLE = "How a prior is rejected"
 TRIED = 25
 """Rejections looked at for one whose observation the other model explains."""
 
@@ -109,17 +110,19 @@ class Rejection(Figure):
         cube = Cube(inputs["cube"])
         files = paths_of(inputs.get("runs", []))
         if not files:
-            raise BocuError(
-                f"{cube.path}: the experiment does not run '{self.parameters.algorithm}'; "
-                "leave the figure 'rejection' out"
-            )
+            return nothing_to_show(cube, TITLE, f"the experiment does not run {self.parameters.algorithm} here")
         moments = self._moments(cube, files)
+        if not moments:
+            return nothing_to_show(cube, TITLE, "no round of the chosen runs weighs the errors of a prior")
         scene = self._scene(cube, moments, problem_inputs(inputs))
         run = read_netcdf(scene.moment.file).sel(seed=scene.moment.seed)
         picture = style.new_figure(4.4)
         above, below = picture.subplots(2, 1, height_ratios=[1.5, 1.0])
         _models(above, scene, cube.units)
-        _account(below, scene, run, cube.units)
+        if scene.moment.rejected:
+            _account(below, scene, run, cube.units)
+        else:
+            _strains(below, scene, run)
         return self._described(cube, picture, scene, any(moment.rejected for moment in moments))
 
     def _moments(self, cube: Cube, files: Sequence[Path]) -> list[Moment]:
@@ -137,9 +140,7 @@ class Rejection(Figure):
         wrong = [moment for moment in rejections if moment.prior != cube.best_prior]
         if wrong or rejections:
             return sorted(wrong or rejections, key=lambda moment: (-moment.clarity, moment.seed, moment.round))
-        if not weighed:
-            raise BocuError(f"{files[0]}: no round weighs the errors of a prior; leave the figure 'rejection' out")
-        return [max(weighed, key=lambda pair: pair[1])[0]]
+        return [max(weighed, key=lambda pair: pair[1])[0]] if weighed else []
 
     @staticmethod
     def _scene(cube: Cube, moments: Sequence[Moment], inputs: dict[str, Any]) -> Scene:
@@ -164,18 +165,19 @@ class Rejection(Figure):
         happening = (
             f"prior {own} is rejected" if rejected else f"prior {own} comes closest to rejection; none is rejected"
         )
+        whose = f"prior {own}" if rejected else "every prior"
         caption = (
             f"Seed {moment.seed}, round {moment.round} on {cube.title}: {happening}. Above: what the models under two "
-            f"priors predict before the observation (lines: means, bands: confidence intervals); {where}. Dots: "
-            f"earlier observations; thin grey: the payoff itself. Below: the absolute sum of the errors that prior {own} "
-            "made in the rounds it was trusted, against the bound beyond which a prior is rejected."
+            f"priors predict before the observation (means with confidence intervals); {where}. Dots: earlier "
+            f"observations; grey: the payoff itself. Below: the absolute sum of the errors that {whose} made in the "
+            "rounds it was trusted, against the bound beyond which a prior is rejected."
         )
         crossing = "crosses" if rejected else "stays below"
         alternative = (
             f"Two panels. Above, two models with confidence bands over {counted(len(scene.payoff), 'decision')}; "
             f"{where}. Below, the accumulated error of prior {own} {crossing} its bound in round {moment.round}."
         )
-        title = "How a prior is rejected" if rejected else "No prior was rejected: the closest call"
+        title = TITLE if rejected else "No prior was rejected: the closest call"
         return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
 
 
@@ -273,6 +275,25 @@ def _account(axes: "Axes", scene: Scene, run: "xr.Dataset", units: str) -> None:
     axes.locator_params(axis="x", integer=True)
     style.grid(axes)
     axes.legend(loc="upper left")
+
+
+def _strains(axes: "Axes", scene: Scene, run: "xr.Dataset") -> None:
+    """Draw how near every prior that was trusted comes to its bound in the whole run."""
+    trusted = run["chosen_prior"].values
+    for prior in np.unique(trusted[trusted >= 0]):
+        rounds, error, limit = account(run, int(prior), int(run["iteration"].values[-1]))
+        own = int(prior) == scene.moment.prior
+        look = {**style.REJECTED_MODEL, "linestyle": style.SOLID} if own else style.prior_line(int(prior))
+        axes.plot(rounds, error / limit, marker=".", label=f"prior {scene.labels[prior]}", **look)
+        if own:
+            at = rounds == scene.moment.round
+            axes.plot(rounds[at], (error / limit)[at], **style.SPOTLIGHT)
+    axes.axhline(1.0, color=style.INK, linestyle=style.DASHED, label="bound")
+    axes.set_xlabel("round (those in which the prior was trusted)")
+    axes.set_ylabel("accumulated error / bound")
+    axes.set_ylim(0, 1.08)
+    style.grid(axes)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def account(run: "xr.Dataset", prior: int, until: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

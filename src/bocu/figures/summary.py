@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bocu.errors import BocuError
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts, spoken
 from bocu.figures.realised import paths_of
 from bocu.parameters import Parameters
@@ -61,10 +61,8 @@ class Summary(Figure):
         rows = [row for cube in cubes for row in relative_regret(cube, judge, reference)]
         drawn = [row for row in rows if any(np.isfinite(ratio.value) for ratio in row.ratios.values())]
         if not drawn:
-            raise BocuError(
-                f"{cubes[0].path}: no problem has a positive mean regret of '{reference}' under judge '{judge}' "
-                "to compare with; name another reference or leave the figure 'summary' out"
-            )
+            reason = f"no problem has a positive mean regret of {reference} under judge {judge} to compare with"
+            return nothing_to_show(cubes[0], "Summary", reason, whole_experiment=True)
         labels = [label for label in names if any(label in row.ratios for row in drawn)]
         looks, titles = style.algorithm_looks(names), style.algorithm_titles(names)
         picture = style.new_figure(0.9 + len(drawn) * (0.13 * len(labels) + 0.18))
