@@ -1,7 +1,6 @@
 """The run loop on the real hills problem."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -169,4 +168,4 @@ def test_run_file_says_where_it_comes_from(tmp_path):
     assert data.attrs["cpu"]
     assert data.attrs["wall_seconds"] > 0
     assert data.sizes == {"seed": 3, "iteration": 40, "decision_dim": 1, "context_dim": 1, "prior": 11}
-    assert os.path.getsize(tmp_path / "run.nc") < 200_000
+    assert (tmp_path / "run.nc").stat().st_size < 200_000

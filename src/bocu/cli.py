@@ -16,7 +16,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Robust Bayesian optimisation under an uncontrolled context: methods, problems and the sweep that compares them.",
+    help="Robust Bayesian optimisation under an uncontrolled context.",
 )
 app.command("run")(run_command)
 app.command("list")(list_command)

@@ -73,7 +73,7 @@ def fill_value(report: Reported) -> float:
 def run_dataset(
     records: Sequence[Record], seeds: Sequence[int], prior_labels: Sequence[str], payoff_units: str
 ) -> "xr.Dataset":
-    """Stack the records of a block into a data set with dimensions seed, iteration, decision_dim, context_dim, prior."""
+    """Stack the records of a block: dimensions seed, iteration, decision_dim, context_dim, prior."""
     import xarray as xr
 
     first = records[0]
