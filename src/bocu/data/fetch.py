@@ -56,11 +56,10 @@ def download(
                 _compare_with_first(url, digest, Path(path), known)
             LOG.info("%s: done, SHA-256 %s", url, digest)
             return
-        except requests.RequestException as error:
-            answer = error.response
-            if attempt == ATTEMPTS or (answer is not None and answer.status_code < 500):
-                raise BocuError(f"{url}: could not be downloaded ({_reason(error)}); nothing kept") from error
-            LOG.warning("%s: attempt %d of %d failed (%s)", url, attempt, ATTEMPTS, _reason(error))
+        except _TransferError as error:
+            if attempt == ATTEMPTS or not error.passing:
+                raise BocuError(f"{url}: could not be downloaded ({error}); nothing kept") from error
+            LOG.warning("%s: attempt %d of %d failed (%s)", url, attempt, ATTEMPTS, error)
             time.sleep(wait * 2 ** (attempt - 1))
 
 
@@ -85,7 +84,12 @@ def _get(url: str, target: Path) -> None:
     # identity: a server that packs a transfer would otherwise hand out another file than the published one
     progress = _ProgressLines(url)
     fetch = pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT, headers={"Accept-Encoding": "identity"})
-    fetch(url, str(target), None)
+    try:
+        fetch(url, str(target), None)
+    except requests.RequestException as error:
+        status = None if error.response is None else error.response.status_code
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise _TransferError(reason, passing=status is None or status >= 500) from error
 
 
 def _check(what: str, file: Path, known: Mapping[str, Any]) -> str:
@@ -116,8 +120,12 @@ def _compare_with_first(url: str, digest: str, path: Path, known: Mapping[str, A
         )
 
 
-def _reason(error: requests.RequestException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+class _TransferError(Exception):
+    """A transfer that broke; `passing` where another attempt may do better. No OSError, unlike those of requests."""
+
+    def __init__(self, reason: str, passing: bool) -> None:
+        super().__init__(reason)
+        self.passing = passing
 
 
 class _ProgressLines:

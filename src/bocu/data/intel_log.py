@@ -114,6 +114,7 @@ def read_log(path: str | os.PathLike[str]) -> pd.DataFrame:
             compression="gzip",
             keep_default_na=False,
             na_values=[""],
+            skip_blank_lines=False,  # so that rows and lines count alike
         )
     except pd.errors.EmptyDataError as error:
         raise BocuError(f"{path}: holds no line; allowed: lines of {' '.join(COLUMNS)}") from error

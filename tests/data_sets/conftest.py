@@ -1,0 +1,44 @@
+"""Shared by the tests of the data sets."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from bocu.data.catalogue import Catalogue, load_catalogue
+from bocu.errors import BocuError
+
+Refused = Callable[..., AbstractContextManager[None]]
+
+
+@pytest.fixture(scope="session")
+def catalogue(root: Path) -> Catalogue:
+    return load_catalogue(root / "data" / "sources.yaml")
+
+
+@pytest.fixture
+def refused() -> Refused:
+    """Expect a `BocuError` of one line that has all the parts given."""
+
+    @contextlib.contextmanager
+    def expect(*parts: str) -> Iterator[None]:
+        with pytest.raises(BocuError) as caught:
+            yield
+        message = str(caught.value)
+        assert "\n" not in message
+        for part in parts:
+            assert part in message, message
+
+    return expect
+
+
+@pytest.fixture
+def real_files(mirror: Path, catalogue: Catalogue) -> Callable[[str, str], list[Path]]:
+    """The files of a record in the mirror."""
+
+    def files(dataset: str, record: str) -> list[Path]:
+        return [mirror / dataset / file.name for file in catalogue.record(dataset, record).files_of("mirror")]
+
+    return files

@@ -1,0 +1,188 @@
+"""Downloads from a real HTTP server on this machine."""
+
+import hashlib
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from bocu.data.fetch import BASE_URL_VARIABLE, copy_from_mirror, download
+
+BODY = b"date time epoch\n" * 5000
+SHA256 = hashlib.sha256(BODY).hexdigest()
+UNKNOWN = {"url": None, "sha256": None, "bytes": None}
+
+
+class Server(ThreadingHTTPServer):
+    """Answers with `answers` in turn, the last one for ever; an answer is (status, body, announced length)."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers = [(200, BODY, len(BODY))]
+        self.asked = []
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        server = self.server
+        server.asked.append(self.path)
+        status, body, length = server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
+        self.send_response(status)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        monkeypatch.setenv(BASE_URL_VARIABLE, f"http://127.0.0.1:{running.server_port}/")
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+def get(path, **known):
+    download("intel", path.name, UNKNOWN | known, path, wait=0.01)
+
+
+def left(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_download_lands_and_its_hash_is_recorded(server, tmp_path):
+    get(tmp_path / "data.txt.gz")
+    assert (tmp_path / "data.txt.gz").read_bytes() == BODY
+    assert left(tmp_path) == ["data.txt.gz", "data.txt.gz.sha256"]
+    assert (tmp_path / "data.txt.gz.sha256").read_text().startswith(SHA256)
+    assert server.asked == ["/intel/data.txt.gz"]
+
+
+def test_a_known_hash_needs_no_record(server, tmp_path):
+    get(tmp_path / "data.txt.gz", sha256=SHA256, bytes=len(BODY))
+    assert left(tmp_path) == ["data.txt.gz"]
+
+
+def test_published_address_is_used_unless_another_is_set(server, tmp_path, monkeypatch):
+    monkeypatch.delenv(BASE_URL_VARIABLE)
+    get(tmp_path / "a", url=f"http://127.0.0.1:{server.server_port}/else%3Dwhere")
+    assert server.asked == ["/else%3Dwhere"]
+
+
+def test_names_are_quoted_in_addresses(server, tmp_path):
+    get(tmp_path / "port_n=100_seed=1")
+    assert server.asked == ["/intel/port_n%3D100_seed%3D1"]
+
+
+def test_wrong_hash_keeps_nothing_and_says_both(server, tmp_path, refused):
+    with refused("data.txt.gz", SHA256, "0" * 64, "nothing kept"):
+        get(tmp_path / "data.txt.gz", sha256="0" * 64)
+    assert left(tmp_path) == []
+
+
+def test_wrong_size_keeps_nothing_and_says_both(server, tmp_path, refused):
+    with refused(str(len(BODY)), "81000 bytes", "nothing kept"):
+        get(tmp_path / "data.txt.gz", bytes=81000)
+    assert left(tmp_path) == []
+
+
+def test_truncated_body_keeps_nothing(server, tmp_path, refused):
+    server.answers = [(200, BODY[:1000], len(BODY))]
+    with refused("data.txt.gz", "could not be downloaded", "nothing kept"):
+        get(tmp_path / "data.txt.gz")
+    assert left(tmp_path) == []
+    assert len(server.asked) == 3
+
+
+def test_truncated_body_is_fetched_again(server, tmp_path):
+    server.answers = [(200, BODY[:1000], len(BODY)), (200, BODY, len(BODY))]
+    get(tmp_path / "data.txt.gz", sha256=SHA256)
+    assert (tmp_path / "data.txt.gz").read_bytes() == BODY
+
+
+def test_truncated_body_without_announced_length_fails_the_hash(server, tmp_path, refused):
+    server.answers = [(200, BODY[:1000], None)]
+    with refused(hashlib.sha256(BODY[:1000]).hexdigest(), SHA256):
+        get(tmp_path / "data.txt.gz", sha256=SHA256)
+    assert left(tmp_path) == []
+
+
+def test_server_error_is_tried_again_and_then_told(server, tmp_path, refused):
+    server.answers = [(503, b"", 0), (503, b"", 0), (200, BODY, len(BODY))]
+    get(tmp_path / "data.txt.gz")
+    assert len(server.asked) == 3
+    server.answers, server.asked = [(503, b"", 0)], []
+    with refused("503", "nothing kept"):
+        get(tmp_path / "other")
+    assert len(server.asked) == 3
+
+
+def test_missing_page_is_told_at_once(server, tmp_path, refused):
+    server.answers = [(404, b"", 0)]
+    with refused("404", "nothing kept"):
+        get(tmp_path / "data.txt.gz")
+    assert len(server.asked) == 1
+    assert left(tmp_path) == []
+
+
+def test_no_server_is_told(tmp_path, monkeypatch, refused):
+    monkeypatch.setenv(BASE_URL_VARIABLE, "http://127.0.0.1:9")
+    with refused("http://127.0.0.1:9/intel/data.txt.gz", "could not be downloaded"):
+        get(tmp_path / "data.txt.gz")
+
+
+def test_changed_content_is_refused_where_the_first_hash_was_recorded(server, tmp_path, refused):
+    path = tmp_path / "data.txt.gz"
+    get(path)
+    path.unlink()
+    changed = BODY + b"more"
+    server.answers = [(200, changed, len(changed))]
+    with refused(SHA256, hashlib.sha256(changed).hexdigest(), f"{path}.sha256", "nothing kept"):
+        get(path)
+    assert left(tmp_path) == ["data.txt.gz.sha256"]
+    (tmp_path / "data.txt.gz.sha256").unlink()
+    get(path)
+    assert path.read_bytes() == changed
+
+
+def test_a_failed_download_leaves_an_older_file_alone(server, tmp_path, refused):
+    path = tmp_path / "data.txt.gz"
+    path.write_bytes(b"older")
+    with refused("nothing kept"):
+        get(path, sha256="0" * 64)
+    assert path.read_bytes() == b"older"
+
+
+def test_no_address_is_told(tmp_path, monkeypatch, refused):
+    monkeypatch.delenv(BASE_URL_VARIABLE, raising=False)
+    with refused("no published address", "mirror or simulate"):
+        get(tmp_path / "data.txt.gz")
+
+
+def test_mirror_copies_and_checks(tmp_path, refused):
+    (tmp_path / "m" / "intel").mkdir(parents=True)
+    (tmp_path / "m" / "intel" / "a").write_bytes(BODY)
+    target = tmp_path / "raw" / "a"
+    copy_from_mirror(tmp_path / "m", "intel", "a", UNKNOWN | {"sha256": SHA256}, target)
+    assert target.read_bytes() == BODY
+    target.unlink()
+    with refused(str(tmp_path / "m" / "intel" / "a"), SHA256, "0" * 64, "nothing kept"):
+        copy_from_mirror(tmp_path / "m", "intel", "a", UNKNOWN | {"sha256": "0" * 64}, target)
+    with refused("data.mirror", str(tmp_path / "m" / "intel" / "b"), "no such file"):
+        copy_from_mirror(tmp_path / "m", "intel", "b", UNKNOWN, target)
+    assert left(tmp_path / "raw") == []
+
+
+def test_slow_download_writes_progress_lines(server, tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("bocu.data.fetch.PROGRESS_SECONDS", 0.0)
+    with caplog.at_level("INFO"):
+        get(tmp_path / "data.txt.gz")
+    assert any("of 0.1 MB" in record.message for record in caplog.records)
