@@ -203,9 +203,11 @@ def test_interruption_leaves_no_trace(game: Any, play: Play, kind: type[Algorith
     for t in range(1, game.rounds + 1):
         if t % every == 0:
             state, generator = broken.state(), broken.generator
+            recommended = broken.recommend()
             broken = game.start(kind)
             broken.restore(state)
             broken.generator = generator
+            assert broken.recommend() == recommended
         arm = broken.ask(game.round(t))
         assert arm == record.arms[t - 1]
         broken.tell(arm, t, record.values[t - 1])
@@ -313,6 +315,35 @@ def test_printed_regret_balancing_drops_a_true_prior_that_the_valid_form_keeps(g
             algorithm.tell(0, t, value)
         assert algorithm.report()["active_priors"].tolist()[:2] == kept
         assert algorithm.report()["active_priors"][2] == 0
+
+
+def test_regret_balancing_keeps_the_best_even_where_intervals_have_no_width(game: Any) -> None:
+    algorithm = game.start(RegretBalancing, sqrt_beta=0.0)
+    for t in range(1, 10):
+        report = {"chosen_prior": (t - 1) % 3, "predicted_mean": 0.0, "predicted_sd": 0.0, "confidence_width": 0.0}
+        algorithm.reinstate(report, Round(t=t))
+        algorithm.tell(0, t, 1.0)
+        assert algorithm.report()["active_priors"].any()
+
+
+def test_a_rejected_prior_recommends_nothing_however_often_it_played(game: Any) -> None:
+    algorithm = game.start(PEGPUCB)
+
+    def played(prior: int, t: int, error: float) -> None:
+        report = {"chosen_prior": prior, "predicted_mean": -error, "predicted_sd": 0.1, "confidence_width": 0.5}
+        algorithm.reinstate(report, Round(t=t))
+        algorithm.tell(0, t, 0.0)
+
+    for t in range(1, 6):
+        played(0, t, 0.0)
+    played(2, 6, 0.0)
+    before = [int(arm) for arm in algorithm.posteriors(6)[0].argmax(axis=1)]
+    assert algorithm.recommend() == before[0]
+    played(0, 7, 100.0)
+    assert algorithm.report()["rejected_prior"] == 0
+    after = [int(arm) for arm in algorithm.posteriors(7)[0].argmax(axis=1)]
+    assert algorithm.recommend() == after[2]
+    assert after[2] != after[0]
 
 
 def test_hyperprior_needs_one_positive_weight_for_each_prior(game: Any) -> None:

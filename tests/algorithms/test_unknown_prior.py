@@ -120,6 +120,15 @@ def test_an_observation_from_outside_informs_but_no_prior_answers_for_it(asked: 
     assert chosen.recommend() == 3
 
 
+def test_one_answer_is_booked_once() -> None:
+    chosen = algorithm()
+    arm = chosen.ask(Round(t=1))
+    chosen.tell(arm, 1, 1.0)
+    assert chosen.report()["chosen_prior"] == 1
+    chosen.tell(arm, 1, 1.0)
+    assert chosen.report()["chosen_prior"] == -1
+
+
 def test_an_algorithm_without_a_use_for_the_problem_says_so() -> None:
     box = BoxDomain(np.zeros(1), np.ones(1), ("x",), ("1",))
     plain = description()
