@@ -1,0 +1,70 @@
+"""Ambiguity sets around a context distribution, and worst-case expectations over them.
+
+Payoffs are maximised by the decision maker and minimised over the set by nature. One class a set, one module a family;
+names load on first use, so that importing one set imports neither the others nor numba, torch or scipy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bocu.ambiguity.approximations import floor_distance as floor_distance
+    from bocu.ambiguity.approximations import identity_sensitivity as identity_sensitivity
+    from bocu.ambiguity.approximations import linearised as linearised
+    from bocu.ambiguity.approximations import minimax_approximation as minimax_approximation
+    from bocu.ambiguity.approximations import sensitivity as sensitivity
+    from bocu.ambiguity.ball import Ball as Ball
+    from bocu.ambiguity.ball import WorstCase as WorstCase
+    from bocu.ambiguity.ball import worst_case as worst_case
+    from bocu.ambiguity.chi_squared import ChiSquared as ChiSquared
+    from bocu.ambiguity.chi_squared import ModifiedChiSquared as ModifiedChiSquared
+    from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk as ConditionalValueAtRisk
+    from bocu.ambiguity.cressie_read import CressieRead as CressieRead
+    from bocu.ambiguity.gram import mmd_radius as mmd_radius
+    from bocu.ambiguity.gram import squared_exponential_gram as squared_exponential_gram
+    from bocu.ambiguity.gram import with_jitter as with_jitter
+    from bocu.ambiguity.kullback_leibler import KullbackLeibler as KullbackLeibler
+    from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy as MaximumMeanDiscrepancy
+    from bocu.ambiguity.phi_divergence import PhiDivergence as PhiDivergence
+    from bocu.ambiguity.sampled import sampled_worst_case as sampled_worst_case
+    from bocu.ambiguity.total_variation import TotalVariation as TotalVariation
+    from bocu.ambiguity.wasserstein import Wasserstein as Wasserstein
+
+_HOME = {
+    "Ball": "ball",
+    "ChiSquared": "chi_squared",
+    "ConditionalValueAtRisk": "conditional_value_at_risk",
+    "CressieRead": "cressie_read",
+    "KullbackLeibler": "kullback_leibler",
+    "MaximumMeanDiscrepancy": "maximum_mean_discrepancy",
+    "ModifiedChiSquared": "chi_squared",
+    "PhiDivergence": "phi_divergence",
+    "TotalVariation": "total_variation",
+    "Wasserstein": "wasserstein",
+    "WorstCase": "ball",
+    "SampledWorstCase": "sampled",
+    "floor_distance": "approximations",
+    "identity_sensitivity": "approximations",
+    "linearised": "approximations",
+    "minimax_approximation": "approximations",
+    "mmd_radius": "gram",
+    "sampled_worst_case": "sampled",
+    "sensitivity": "approximations",
+    "squared_exponential_gram": "gram",
+    "with_jitter": "gram",
+    "worst_case": "ball",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,113 @@
+"""Chi-squared divergences; mass stays in the reference's support.
+
+`ChiSquared`: `d(q, p) = sum_i p_i (q_i / p_i - 1)^2`. `ModifiedChiSquared`: half of that, the Cressie-Read divergence
+of order 2. Exact from prefix sums over sorted payoffs: on the support of the worst distribution the ratios q / p are
+affine in f, and that support is the longest prefix on which they are not negative (Tay et al., 2022; 2024).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocu.ambiguity.ball import Ball, Rows, Tangent, Wanted, expectation, pair, relative
+from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.cressie_read import CressieRead
+from bocu.ambiguity.sorting import sorted_rows
+
+
+class _ChiSquaredFamily(Ball):
+    """Balls `sum_i q_i^2 / p_i <= 1 + factor * epsilon`."""
+
+    leaves_support = False
+    factor: ClassVar[float]
+
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+        """Divergence `(...)` of distributions `(..., n)`; infinite where q leaves the support of p."""
+        first, second = pair(q, p)
+        ratio, outside = relative(first, second)
+        return np.where(outside, np.inf, (second * (ratio - 1.0) ** 2).sum(axis=-1) / self.factor)
+
+    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+        rho = self.factor * self.epsilon
+        last = _last_of_support(f, p, rho)
+        # Moments on the chosen support once more, centred: prefix sums alone would lose digits to cancellation.
+        weights = np.where(f <= last[:, None], p, 0.0)
+        outside = np.where(f <= last[:, None], 0.0, p).sum(axis=1)
+        mass = weights.sum(axis=1)
+        mean = np.einsum("bn,bn->b", weights, f) / mass
+        centred = f - mean[:, None]
+        weighted = weights * centred
+        spread = np.einsum("bn,bn->b", weighted, centred)
+        slack = np.maximum(rho - outside / mass, 0.0)
+        at_floor = last <= 0.0
+        spread[at_floor] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = np.where(spread > 0.0, -0.5 * self.factor * np.sqrt(spread / slack), 0.0)
+            tilt = np.where(spread > 0.0, np.sqrt(slack / spread), 0.0)
+        rows = Rows(value=np.maximum(mean - np.sqrt(slack * spread), 0.0), slope=slope)
+        if wanted.distribution:
+            rows.distribution = np.maximum(weights / mass[:, None] - tilt[:, None] * weighted, 0.0)
+            rows.distribution /= rows.distribution.sum(axis=1, keepdims=True)
+        if wanted.rate:
+            moving = tilt * spread > 0.0
+            speed = np.divide(0.5 * self.factor, tilt * spread, out=np.zeros_like(tilt), where=moving)
+            rows.rate = -speed[:, None] * weighted
+        return rows
+
+    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+        half = CressieRead(self.epsilon, 2.0)._satisfice(f, p, tau)
+        scale = 0.5 * self.factor
+        return Tangent(scale * half.slope, half.radius / scale, half.distribution)
+
+    def _sensitivity(self, f: Floats, p: Floats) -> Floats:
+        mean = expectation(f, p)
+        return np.sqrt(self.factor * expectation((f - mean[:, None]) ** 2, p))
+
+    def _floor_distance(self, f: Floats, p: Floats) -> Floats:
+        return np.sqrt((1.0 / np.where(f == 0.0, p, 0.0).max(axis=1) - 1.0) / self.factor)
+
+    def _approximation_scale(self) -> float:
+        return float(np.sqrt(self.epsilon))
+
+
+class ChiSquared(_ChiSquaredFamily):
+    """Ball of radius `epsilon` in `sum_i p_i (q_i / p_i - 1)^2`; its slope at 0 is `-inf` for payoffs that vary."""
+
+    factor = 1.0
+
+
+class ModifiedChiSquared(_ChiSquaredFamily):
+    """Ball of radius `epsilon` in `(1/2) sum_i p_i (q_i / p_i - 1)^2`; its slope at 0 is `-inf` for payoffs that vary.
+
+    Radii of `ChiSquared` are twice these.
+    """
+
+    factor = 2.0
+
+
+def _last_of_support(f: Floats, p: Floats, rho: float) -> Floats:
+    """Largest payoff `(B,)` on the support of the worst distribution; 0 where that is the set of minimisers."""
+    _, payoff, mass = sorted_rows(f, p)
+    first = np.cumsum(mass, axis=1)
+    first /= first[:, -1:]
+    weighted = mass * payoff
+    second = np.cumsum(weighted, axis=1)
+    weighted *= payoff
+    third = np.cumsum(weighted, axis=1)
+    # With P, mu and V of a prefix, the ratio at its largest payoff is 1/P - t (f - mu), t^2 = (1 + rho - 1/P) / V: not
+    # negative iff ((1 + rho) P - 1) (P f - P mu)^2 <= P V, both sides polynomials of the prefix sums.
+    distance = payoff * first
+    distance -= second
+    third *= first
+    third -= second * second
+    slack = (1.0 + rho) * first
+    slack -= 1.0
+    distance *= distance
+    distance *= slack
+    valid = (distance <= third) & (slack >= 0.0)
+    valid &= mass > 0.0
+    longest = f.shape[1] - 1 - valid[:, ::-1].argmax(axis=1)
+    return np.where(valid.any(axis=1), payoff[np.arange(len(f)), longest], 0.0)

@@ -1,0 +1,439 @@
+"""The critical line of the MMD ball, compiled: the inner loop of `bocu.ambiguity.maximum_mean_discrepancy`.
+
+It follows `q(t) = argmin_{q in simplex} t f.q + |q - p|_M^2 / 2` (the portfolio path of Markowitz, 1956) until the norm
+reaches a radius. On an active set S = {i : q_i > 0} everything is affine in t: with `a = M_SS^-1 1`, `b = M_SS^-1 f_S`,
+`c = M_SS^-1 w_S`, `w = M_{.Z} p_Z` (Z the rest) the deviation r = q - p is `-p` on Z and
+`(k0 a + c) + t (k1 a - b)` on S, and the reduced costs on Z are `z = t f + M r - nu`, `nu = k0 + t k1`. Along a piece
+`|r|_M^2 = A2 t^2 + A0`, since its derivative is `-2 t f.r'`. The deviation r is carried, not q, so that small radii
+keep their digits.
+
+The path is walked from the floor (t = infinity, one context active) towards the reference: few contexts are active at
+all but the smallest radii, so this end is near, and contexts without mass need no special start. The inverse of M_SS is
+kept explicitly and bordered or swept by one index an event, at O(|S|^2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bocu.ambiguity.compiled import compiled
+
+#: Largest residual of the updated solutions before they are computed anew.
+_DRIFT = 1e-9
+
+# Rows of the work arrays: vectors by position in the active set, and vectors by context.
+_A, _B, _C, _R0, _R1, _U, _OLD, _NEW = range(8)
+_W, _Z0, _Z1, _LOWER = range(4)
+
+
+@compiled
+def _multiply(inverse: Any, size: int, vector: Any, out: Any) -> None:
+    for i in range(size):
+        total = 0.0
+        for j in range(size):
+            total += inverse[i, j] * vector[j]
+        out[i] = total
+
+
+@compiled
+def _insert(j: int, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any) -> int:
+    """Make context j active: border the inverse, update a, b, c and w. Returns the new size."""
+    row = M[j]
+    for i in range(size):
+        x[_OLD, i] = row[members[i]]
+    _multiply(inverse, size, x[_OLD], x[_U])
+    pivot = row[j]
+    dot_a, dot_b, dot_c = 1.0, f[j], y[_W, j] - row[j] * p[j]
+    for i in range(size):
+        x[_C, i] -= x[_U, i] * p[j]
+        pivot -= x[_OLD, i] * x[_U, i]
+        dot_a -= x[_OLD, i] * x[_A, i]
+        dot_b -= x[_OLD, i] * x[_B, i]
+        dot_c -= x[_OLD, i] * x[_C, i]
+    scale = 1.0 / pivot
+    for i in range(size):
+        factor = x[_U, i] * scale
+        for k in range(size):
+            inverse[i, k] += factor * x[_U, k]
+        inverse[i, size] = -factor
+        inverse[size, i] = -factor
+        x[_A, i] -= factor * dot_a
+        x[_B, i] -= factor * dot_b
+        x[_C, i] -= factor * dot_c
+    inverse[size, size] = scale
+    x[_A, size], x[_B, size], x[_C, size] = scale * dot_a, scale * dot_b, scale * dot_c
+    members[size] = j
+    place[j] = size
+    if p[j] != 0.0:
+        for i in range(row.size):
+            y[_W, i] -= row[i] * p[j]
+    return size + 1
+
+
+@compiled
+def _remove(j: int, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, p: Any, M: Any) -> int:
+    """Make context j passive: sweep it out of the inverse and move the last member to its place."""
+    k = place[j]
+    scale = 1.0 / inverse[k, k]
+    for i in range(size):
+        x[_U, i] = inverse[i, k]
+    a, b, c = x[_A, k] * scale, x[_B, k] * scale, (x[_C, k] + p[j]) * scale
+    for i in range(size):
+        factor = x[_U, i] * scale
+        for m in range(size):
+            inverse[i, m] -= factor * x[_U, m]
+        x[_A, i] -= x[_U, i] * a
+        x[_B, i] -= x[_U, i] * b
+        x[_C, i] -= x[_U, i] * c
+    last = size - 1
+    if k != last:
+        for i in range(size):
+            inverse[k, i] = inverse[last, i]
+        for i in range(size):
+            inverse[i, k] = inverse[i, last]
+        members[k] = members[last]
+        place[members[k]] = k
+        for v in range(3):
+            x[v, k] = x[v, last]
+    place[j] = -1
+    if p[j] != 0.0:
+        row = M[j]
+        for i in range(row.size):
+            y[_W, i] += row[i] * p[j]
+    return last
+
+
+@compiled
+def _drifted(check: int, size: int, members: Any, x: Any, f: Any, M: Any) -> bool:
+    """Whether the updated a and b have stopped solving their systems, looked at in one row."""
+    row = M[members[check]]
+    a, b = -1.0, -f[members[check]]
+    for k in range(size):
+        a += row[members[k]] * x[_A, k]
+        b += row[members[k]] * x[_B, k]
+    return not (abs(a) < _DRIFT and abs(b) < _DRIFT)
+
+
+@compiled
+def _refresh(size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any) -> None:
+    """Compute the inverse, a, b, c and w anew for the present active set."""
+    n = f.size
+    block = np.empty((size, size))
+    for k in range(size):
+        for m in range(size):
+            block[k, m] = M[members[k], members[m]]
+    fresh = np.linalg.inv(block)
+    y[_W] = 0.0
+    for i in range(n):
+        if place[i] < 0 and p[i] != 0.0:
+            for j in range(n):
+                y[_W, j] += M[i, j] * p[i]
+    for k in range(size):
+        for m in range(size):
+            inverse[k, m] = 0.5 * (fresh[k, m] + fresh[m, k])
+    for v in range(3):
+        for k in range(size):
+            x[v, k] = 0.0
+    for _ in range(2):
+        for v in range(3):
+            for k in range(size):
+                residual = 1.0 if v == _A else f[members[k]] if v == _B else y[_W, members[k]]
+                for m in range(size):
+                    residual -= block[k, m] * x[v, m]
+                x[_OLD, k] = residual
+            _multiply(inverse, size, x[_OLD], x[_U])
+            for k in range(size):
+                x[v, k] += x[_U, k]
+
+
+@compiled
+def _piece(size: int, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any) -> tuple[float, float]:
+    """Affine forms on the present active set: r0, r1 on its members, z0, z1 elsewhere. Returns k0 and k1."""
+    n = f.size
+    out = 0.0
+    for i in range(n):
+        if place[i] < 0:
+            out += p[i]
+    sum_a, sum_b, sum_c = 0.0, 0.0, 0.0
+    for i in range(size):
+        sum_a += x[_A, i]
+        sum_b += x[_B, i]
+        sum_c += x[_C, i]
+    k0, k1 = (out - sum_c) / sum_a, sum_b / sum_a
+    for i in range(size):
+        x[_R0, i] = k0 * x[_A, i] + x[_C, i]
+        x[_R1, i] = k1 * x[_A, i] - x[_B, i]
+    for i in range(n):
+        y[_Z0, i] = -y[_W, i] - k0
+        y[_Z1, i] = f[i] - k1
+    if 2 * size <= n:
+        for k in range(size):
+            row = M[members[k]]
+            first, second = x[_R0, k], x[_R1, k]
+            for i in range(n):
+                y[_Z0, i] += row[i] * first
+                y[_Z1, i] += row[i] * second
+    else:
+        for i in range(n):
+            if place[i] < 0:
+                row = M[i]
+                first, second = 0.0, 0.0
+                for k in range(size):
+                    entry = row[members[k]]
+                    first += entry * x[_R0, k]
+                    second += entry * x[_R1, k]
+                y[_Z0, i] += first
+                y[_Z1, i] += second
+    return k0, k1
+
+
+@compiled
+def _settle(end: int, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any) -> int:
+    """The active set at one end of the path, by an active-set method for a convex quadratic programme.
+
+    `end` 0: the point of the face of minimisers nearest to p (t = infinity). `end` 1: the direction in which q leaves p
+    (t = 0), where contexts without mass may only gain. Lower bounds are in `y[_LOWER]`, NaN for contexts that stay out.
+    Returns the size of the active set, or -1 if it was not found.
+    """
+    n = f.size
+    vector, reduced = _R0 + end, _Z0 + end
+    _piece(size, members, place, x, y, f, p, M)
+    for k in range(size):
+        x[_NEW, k] = x[vector, k]
+    for _ in range(40 * n + 400):
+        enter, best = -1, -1e-13
+        for i in range(n):
+            if place[i] < 0 and y[reduced, i] < best and not np.isnan(y[_LOWER, i]):
+                enter, best = i, y[reduced, i]
+        if enter < 0:
+            return size
+        size = _insert(enter, size, inverse, members, place, x, y, f, p, M)
+        x[_NEW, size - 1] = y[_LOWER, enter]
+        while True:
+            _piece(size, members, place, x, y, f, p, M)
+            leave, step = -1, 1.0
+            for i in range(size):
+                bound = y[_LOWER, members[i]]
+                if x[vector, i] < bound:
+                    now = (x[_NEW, i] - bound) / (x[_NEW, i] - x[vector, i])
+                    if now < step:
+                        leave, step = i, now
+            for i in range(size):
+                x[_NEW, i] += step * (x[vector, i] - x[_NEW, i])
+            if leave < 0:
+                break
+            x[_NEW, leave] = x[_NEW, size - 1]
+            size = _remove(members[leave], size, inverse, members, place, x, y, p, M)
+    return -1
+
+
+@compiled
+def _next_event(t: float, flipped: int, members: Any, place: Any, x: Any, y: Any, p: Any) -> tuple[float, int]:
+    """The largest t' <= t where an active q or a passive z reaches 0, and its context; (0, -1) if there is none."""
+    best, who = 0.0, -1
+    for i in range(p.size):
+        k = place[i]
+        if k >= 0:
+            level, rate = p[i] + x[_R0, k], x[_R1, k]
+        else:
+            level, rate = y[_Z0, i], y[_Z1, i]
+        if rate > 0.0:
+            at = -level / rate
+            # What has just changed sides sits at 0 and must not change back on the spot.
+            if at > best and not (i == flipped and at >= t * (1.0 - 1e-9)):
+                best, who = at, i
+    return min(best, t), who
+
+
+@compiled
+def _deviation(
+    t: float, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any, r: Any
+) -> float:
+    """Write r at t and return its squared norm.
+
+    It is solved anew from the right-hand side and refined, so that the path's own rounding does not enter.
+    """
+    n = f.size
+    out, passive, sum_a = 0.0, 0, 0.0
+    for i in range(n):
+        r[i] = 0.0
+        if place[i] < 0:
+            r[i] = -p[i]
+            out += p[i]
+            if p[i] != 0.0:
+                passive += 1
+    if passive <= size:
+        # The running w has lost its digits where hardly any mass is passive; here it is cheap to sum again.
+        y[_W] = 0.0
+        for j in range(n):
+            if r[j] != 0.0:
+                for i in range(n):
+                    y[_W, i] -= M[j, i] * r[j]
+    for k in range(size):
+        sum_a += x[_A, k]
+        x[_OLD, k] = y[_W, members[k]] - t * f[members[k]]
+        x[_NEW, k] = 0.0
+    nu = 0.0
+    for _ in range(3):
+        left, shift = out, 0.0
+        for k in range(size):
+            row = M[members[k]]
+            residual = x[_OLD, k] + nu
+            for m in range(size):
+                residual -= row[members[m]] * x[_NEW, m]
+            x[_U, k] = residual
+            left -= x[_NEW, k]
+        _multiply(inverse, size, x[_U], x[_R0])
+        for k in range(size):
+            shift += x[_R0, k]
+        shift = (left - shift) / sum_a
+        nu += shift
+        for k in range(size):
+            x[_NEW, k] += x[_R0, k] + shift * x[_A, k]
+    for i in range(n):
+        y[_Z0, i] = -y[_W, i]
+    for k in range(size):
+        # A member falls below -p by rounding only.
+        r[members[k]] = max(x[_NEW, k], -p[members[k]])
+        row = M[members[k]]
+        for i in range(n):
+            y[_Z0, i] += row[i] * r[members[k]]
+    norm = 0.0
+    for i in range(n):
+        norm += r[i] * y[_Z0, i]
+    return norm
+
+
+@compiled
+def _start_at_floor(inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, Mp: Any, M: Any) -> int:
+    """Activate the point of the face of minimisers (f = 0) that is nearest to p. Returns the size, -1 for failure."""
+    place[:] = -1
+    y[_W] = Mp
+    first = -1
+    for i in range(f.size):
+        y[_LOWER, i] = np.nan
+        if f[i] == 0.0:
+            y[_LOWER, i] = -p[i]
+            if first < 0 or p[i] > p[first]:
+                first = i
+    size = _insert(first, 0, inverse, members, place, x, y, f, p, M)
+    return _settle(0, size, inverse, members, place, x, y, f, p, M)
+
+
+@compiled
+def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
+    """Walk the path of every row of payoffs from the floor towards the reference.
+
+    Parameters
+    ----------
+    F
+        (B, n) payoffs with minimum 0; none constant.
+    p, Mp
+        (n,) reference and its product with M.
+    M
+        (n, n) Gram matrix.
+    radii
+        (R,) increasing positive radii to stop at.
+    tau
+        (B,) empty, or where to stop (once) in place of the radii: `v + |r|^2 / t = tau`.
+
+    Returns
+    -------
+    r : (B, R, n) deviations q - p; t : (B, R) path parameters, infinite on the floor; rate : (B, R, n) dr/dt;
+    events : (B,) pivots made, -1 where the walk did not end.
+    """
+    count, n = F.shape
+    stops = radii.size
+    r, rate = np.zeros((count, stops, n)), np.zeros((count, stops, n))
+    t_at, events = np.zeros((count, stops)), np.zeros(count, np.int64)
+    inverse = np.empty((n, n))
+    members, place = np.empty(n, np.int64), np.empty(n, np.int64)
+    x, y = np.empty((8, n)), np.empty((4, n))
+    for b in range(count):
+        f = F[b]
+        size = _start_at_floor(inverse, members, place, x, y, f, p, Mp, M)
+        t, flipped, stop = np.inf, -1, stops - 1
+        while stop >= 0 and size > 0 and events[b] < 40 * n + 400:
+            _piece(size, members, place, x, y, f, p, M)
+            following, who = _next_event(t, flipped, members, place, x, y, p)
+            # On this piece |r|^2 = A2 t^2 + A0 and v = level - A2 t.
+            A0, A2, level = 0.0, 0.0, 0.0
+            for i in range(n):
+                k = place[i]
+                if k >= 0:
+                    A2 -= f[i] * x[_R1, k]
+                    level += f[i] * (p[i] + x[_R0, k])
+                else:
+                    A0 -= p[i] * y[_Z0, i]
+            while stop >= 0:
+                at = 0.0
+                if tau.size > 0:
+                    if following > 0.0 and level + A0 / following < tau[b]:
+                        break
+                    at = A0 / (tau[b] - level)
+                else:
+                    squared = radii[stop] ** 2
+                    if A2 * following**2 + A0 > squared and who >= 0:
+                        break
+                    at = np.inf if np.isinf(t) and squared >= A0 else np.sqrt(max(squared - A0, 0.0) / A2)
+                at = at if np.isinf(at) else min(max(at, following), t)
+                norm = _deviation(0.0 if np.isinf(at) else at, size, inverse, members, place, x, y, f, p, M, r[b, stop])
+                if tau.size == 0 and not np.isinf(at):
+                    # A2 and A0 are differences; two Newton steps on the norm itself restore what they lost.
+                    for _ in range(2):
+                        at += (radii[stop] ** 2 - norm) / (2.0 * A2 * at)
+                        norm = _deviation(at, size, inverse, members, place, x, y, f, p, M, r[b, stop])
+                t_at[b, stop] = at
+                if not np.isinf(at):
+                    for k in range(size):
+                        rate[b, stop, members[k]] = x[_R1, k]
+                stop -= 1
+            if stop < 0:
+                break
+            if place[who] >= 0:
+                size = _remove(who, size, inverse, members, place, x, y, p, M)
+            else:
+                size = _insert(who, size, inverse, members, place, x, y, f, p, M)
+            events[b] += 1
+            flipped, t = who, following
+            if _drifted(events[b] % size, size, members, x, f, M):
+                _refresh(size, inverse, members, place, x, y, f, p, M)
+        if stop >= 0:
+            events[b] = -1
+    return r, t_at, rate, events
+
+
+@compiled
+def leave(F: Any, p: Any, M: Any, support_inverse: Any, support: Any) -> Any:
+    """The direction dr/dt in which the path leaves the reference at t = 0, `(B, n)`; NaN where it was not found.
+
+    F `(B, n)` payoffs; p `(n,)`; M `(n, n)`; `support_inverse` `(s, s)` the inverse of M on the support `(s,)` of p.
+    """
+    count, n = F.shape
+    direction = np.zeros((count, n))
+    inverse = np.empty((n, n))
+    members, place = np.empty(n, np.int64), np.empty(n, np.int64)
+    x, y = np.empty((8, n)), np.empty((4, n))
+    for i in range(n):
+        y[_LOWER, i] = 0.0 if p[i] == 0.0 else -np.inf
+    for b in range(count):
+        f = F[b]
+        place[:] = -1
+        y[_W] = 0.0
+        size = support.size
+        for k in range(size):
+            members[k] = support[k]
+            place[members[k]] = k
+            x[_A, k], x[_B, k], x[_C, k] = 0.0, 0.0, 0.0
+            for m in range(size):
+                inverse[k, m] = support_inverse[k, m]
+                x[_A, k] += support_inverse[k, m]
+                x[_B, k] += support_inverse[k, m] * f[support[m]]
+        size = _settle(1, size, inverse, members, place, x, y, f, p, M)
+        if size < 0:
+            direction[b] = np.nan
+        for k in range(size):
+            direction[b, members[k]] = x[_R1, k]
+    return direction

@@ -1,0 +1,175 @@
+"""Points on the MMD path of one reference, for many rows of payoffs: closed form where it holds, else critical line.
+
+A point is a deviation `r = q - p` and its path parameter t (see `bocu.ambiguity.critical_line`), which together are a
+primal and a dual solution: value `E + f.r`, slope `-|r| / t`, and the lower bound of the dual vector `-r / t`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bocu.ambiguity.ball import Tangent
+from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.gram import Gram
+from bocu.errors import BocuError
+
+#: Gap, in ranges of the payoffs, above which a row is solved by the other method or refused.
+_ACCEPTED_GAP = 1e-8
+_LARGEST_GAP = 1e-6
+
+
+@dataclass(slots=True)
+class Points:
+    """One point a row: r `(B, n)`, t `(B,)` (0 at the reference, infinite on the floor), rate dr/dt `(B, n)`."""
+
+    r: Floats
+    t: Floats
+    rate: Floats
+    norm: Floats
+    gap: Floats
+
+    @classmethod
+    def empty(cls, shape: tuple[int, int]) -> Points:
+        return cls(np.zeros(shape), np.zeros(shape[0]), np.zeros(shape), np.zeros(shape[0]), np.zeros(shape[0]))
+
+    def put(self, rows: np.ndarray, other: Points) -> None:
+        """Overwrite some rows."""
+        self.r[rows], self.t[rows], self.rate[rows] = other.r, other.t, other.rate
+        self.norm[rows], self.gap[rows] = other.norm, other.gap
+
+    def value(self, f: Floats, mean: Floats) -> Floats:
+        """`v = E + f.r` `(B,)`."""
+        return mean + np.einsum("bn,bn->b", f, self.r)
+
+    def slope(self) -> Floats:
+        """`-|r| / t` `(B,)`; 0 on the floor. At the reference r and t vanish and the norm of dr/dt is its limit."""
+        moving = (self.t > 0.0) & np.isfinite(self.t)
+        return -np.divide(self.norm, self.t, out=np.zeros_like(self.t), where=moving)
+
+    def rate_in_epsilon(self, f: Floats) -> Floats:
+        """Derivative of q in epsilon `(B, n)`: `|r| d|r| = A2 t dt` with `A2 = -f.dr/dt`."""
+        speed = -np.einsum("bn,bn->b", f, self.rate) * np.where(np.isfinite(self.t), self.t, 0.0)
+        moving = speed > 0.0
+        return np.divide(self.norm, speed, out=np.zeros_like(speed), where=moving)[:, None] * self.rate
+
+
+class PreparedReference:
+    """A reference `(n,)` with a Gram matrix, and what depends on the two alone."""
+
+    def __init__(self, p: Floats, gram: Gram) -> None:
+        self.p = np.ascontiguousarray(p)
+        self.gram = gram
+        self.embedded = gram.matrix @ self.p
+        self.support = np.flatnonzero(self.p)
+
+    @cached_property
+    def support_inverse(self) -> Floats:
+        """(s, s) inverse of the Gram matrix on the support."""
+        if len(self.support) == len(self.p):
+            return self.gram.inverse
+        return np.asarray(np.linalg.inv(self.gram.matrix[np.ix_(self.support, self.support)]))
+
+    def leaving(self, f: Floats) -> tuple[Floats, Floats]:
+        """Direction dr/dt in which the worst case leaves the reference `(B, n)`, and its norm `-delta(0)` `(B,)`."""
+        if len(self.support) == len(self.p):
+            direction = -self.gram.steepest(f)
+        else:
+            from bocu.ambiguity.critical_line import leave
+
+            direction = np.zeros_like(f)
+            varies = np.flatnonzero(f.max(axis=1) > 0.0)
+            if len(varies):
+                chosen = np.ascontiguousarray(f[varies])
+                direction[varies] = leave(chosen, self.p, self.gram.matrix, self.support_inverse, self.support)
+        steepness = np.sqrt(np.maximum(-np.einsum("bn,bn->b", direction, f), 0.0))
+        return direction, steepness
+
+    def at_reference(self, f: Floats) -> tuple[Floats, Floats]:
+        """Slope at radius 0 `(B,)` and the rate of the distribution there `(B, n)`."""
+        direction, steepness = self.leaving(f)
+        scale = np.divide(1.0, steepness, out=np.zeros_like(steepness), where=steepness > 0.0)
+        return -steepness, scale[:, None] * direction
+
+    def at_radii(self, f: Floats, radii: list[float]) -> list[Points]:
+        """Points at increasing positive radii, walking the path of a row once for all of them."""
+        answers = [Points.empty(f.shape) for _ in radii]
+        left = np.flatnonzero(f.max(axis=1) > 0.0)
+        if len(self.support) == len(self.p):
+            left = self._interior(f, left, radii, answers)
+        if len(left):
+            self._walk(f, left, radii, answers)
+        return answers
+
+    def satisficing(self, f: Floats, tau: Floats) -> Tangent:
+        """Where the tangent of v, of slope `-|r| / t`, passes through `(0, tau)`, for tau between floor and mean."""
+        from bocu.ambiguity.critical_line import follow
+
+        _, steepness = self.leaving(f)
+        r, t, _, _ = follow(np.ascontiguousarray(f), self.p, self.embedded, self.gram.matrix, np.ones(1), tau)
+        # Where the path is still straight its tangents pass through the expectation only: the slope is that at 0.
+        norm = self._norm(r[:, 0])
+        slope = np.divide(norm, t[:, 0], out=np.full(len(f), np.inf), where=t[:, 0] > 0.0)
+        return Tangent(-np.minimum(slope, steepness), norm, self.p + r[:, 0])
+
+    def _interior(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[Points]) -> np.ndarray:
+        """Fill the rows that stay inside the simplex up to the largest radius; returns the others."""
+        once = -self.gram.centred(f[rows] @ self.gram.inverse)
+        steepness = np.sqrt(np.maximum(-np.einsum("bn,bn->b", once, f[rows]), np.finfo(float).tiny))
+        inside = (self.p + (radii[-1] / steepness)[:, None] * once).min(axis=1) > 0.0
+        if inside.any():
+            chosen = rows[inside]
+            direction, steepness = self.leaving(f[chosen])
+            for radius, answer in zip(radii, answers, strict=True):
+                answer.put(chosen, self._straight(f[chosen], direction, steepness, radius))
+        return rows[~inside]
+
+    def _straight(self, f: Floats, direction: Floats, steepness: Floats, radius: float) -> Points:
+        t = radius / steepness
+        r = np.maximum(t[:, None] * direction, -self.p)
+        return self._certified(f, Points(r, t, direction, np.empty(len(f)), np.empty(len(f))))
+
+    def _walk(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[Points]) -> None:
+        from bocu.ambiguity.critical_line import follow
+
+        payoffs = np.ascontiguousarray(f[rows])
+        nothing = np.empty(0)
+        r, t, rate, _ = follow(payoffs, self.p, self.embedded, self.gram.matrix, np.array(radii), nothing)
+        for index, answer in enumerate(answers):
+            points = Points(r[:, index], t[:, index], rate[:, index], np.empty(len(rows)), np.empty(len(rows)))
+            self._certified(payoffs, points)
+            doubtful = np.flatnonzero(~(points.gap <= _ACCEPTED_GAP))
+            if len(doubtful):
+                self._close_to_reference(payoffs, doubtful, radii[index], points)
+            answer.put(rows, points)
+
+    def _close_to_reference(self, f: Floats, rows: np.ndarray, radius: float, points: Points) -> None:
+        """The smallest radii are the hardest on the path, and the straight line from the reference solves them."""
+        straight = self._straight(f[rows], *self.leaving(f[rows]), radius)
+        points.put(rows[straight.gap <= points.gap[rows]], _some(straight, straight.gap <= points.gap[rows]))
+        worst = int(points.gap[rows].argmax())
+        if not points.gap[rows[worst]] <= _LARGEST_GAP:
+            raise BocuError(
+                f"MMD at epsilon = {radius:g} was solved only to a duality gap of {points.gap[rows[worst]]:.1e} of the "
+                f"payoffs' range in row {int(rows[worst])}: the Gram matrix is too close to singular, add jitter"
+            )
+
+    def _certified(self, f: Floats, points: Points) -> Points:
+        """Fill in norms and duality gaps, the latter in units of f."""
+        image = points.r @ self.gram.matrix
+        points.norm = np.sqrt(np.maximum(np.einsum("bn,bn->b", points.r, image), 0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scaled = image / points.t[:, None]
+            lower = (f + scaled).min(axis=1) - scaled @ self.p - points.norm**2 / points.t
+        # On the floor, at infinite t, the dual vector is 0 and the bound the smallest payoff.
+        points.gap = np.abs(points.value(f, f @ self.p) - lower)
+        return points
+
+    def _norm(self, r: Floats) -> Floats:
+        return np.sqrt(np.maximum(np.einsum("bn,bn->b", r, r @ self.gram.matrix), 0.0))
+
+
+def _some(points: Points, chosen: np.ndarray) -> Points:
+    return Points(points.r[chosen], points.t[chosen], points.rate[chosen], points.norm[chosen], points.gap[chosen])

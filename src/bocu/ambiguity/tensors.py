@@ -1,0 +1,67 @@
+"""Torch in, torch out: worst cases with envelope gradients. Imported only once a tensor has come in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from bocu.ambiguity.ball import Ball, WorstCase, worst_case
+from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.sampled import SampledWorstCase, sampled_worst_case
+
+
+def worst_case_of_tensor(payoffs: torch.Tensor, reference: Any, ball: Ball) -> WorstCase:
+    """`worst_case` for a tensor of payoffs `(..., n)`, in float64 on the payoffs' device.
+
+    The gradient of `value` is the worst distribution (where it is not unique, one of them), that of `slope` the rate at
+    which the distribution moves with epsilon.
+    """
+    answer = worst_case(array_of(payoffs), array_of(reference), ball, rate=True)
+    exact = payoffs.double()
+    distribution = like(answer.distribution, payoffs)
+    rate = like(answer.rate, payoffs)
+    constant = exact.detach()
+    # Adding an exact zero keeps the solver's digits and attaches the gradient.
+    zero = exact - constant
+    return WorstCase(
+        value=like(answer.value, payoffs) + (distribution * zero).sum(-1),
+        distribution=distribution,
+        slope=like(answer.slope, payoffs) + (rate * zero).sum(-1),
+        gap=like(answer.gap, payoffs),
+        rate=rate,
+    )
+
+
+def sampled_worst_case_of_tensor(samples: torch.Tensor, infimum: Any, epsilon: float) -> SampledWorstCase:
+    """`sampled_worst_case` for tensors: `value` carries the gradient through the samples and through the infimum."""
+    answer = sampled_worst_case(array_of(samples), array_of(infimum), epsilon)
+    weights = like(answer.weights, samples)
+    moved = like(answer.floor_weight, samples)
+    exact = samples.double()
+    floor = torch.as_tensor(infimum, dtype=torch.float64, device=samples.device)
+    floor = torch.minimum(floor.expand(exact.shape[:-1]), exact.min(dim=-1).values)
+    return SampledWorstCase(
+        value=(weights * exact).sum(-1) + moved * floor,
+        weights=weights,
+        floor_weight=moved,
+        slope=like(answer.slope, samples),
+    )
+
+
+def satisficing_of_tensor(payoffs: torch.Tensor, reference: Any, ball: Ball, tau: float) -> torch.Tensor:
+    """`Ball.satisficing` for a tensor, with its gradient where the slope is finite and tau below the expectation."""
+    slope, gradient = ball._satisficing(array_of(payoffs), array_of(reference), tau)
+    exact = payoffs.double()
+    return like(slope, payoffs) + (like(gradient, payoffs) * (exact - exact.detach())).sum(-1)
+
+
+def array_of(values: Any) -> Any:
+    """A tensor as a float64 numpy array without its graph; anything else as it is."""
+    return values.detach().cpu().double().numpy() if isinstance(values, torch.Tensor) else values
+
+
+def like(values: Floats, tensor: torch.Tensor) -> torch.Tensor:
+    """A numpy array as a float64 tensor where `tensor` lives."""
+    return torch.as_tensor(np.ascontiguousarray(values), dtype=torch.float64, device=tensor.device)
