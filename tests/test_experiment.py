@@ -5,7 +5,7 @@ import pytest
 import yaml
 from experiments import tiny
 
-from bocu.commands.schema import experiment_schema
+from bocu.commands.schema import experiment_schema, key_tables
 from bocu.errors import BocuError
 from bocu.experiment import Seeds, parse_experiment, read_experiment_file
 
@@ -100,6 +100,10 @@ def test_what_is_no_mapping_in_yaml_gets_one_line(tmp_path, text):
 def test_committed_schema_is_the_generated_one(root):
     committed = json.loads((root / "workflow/schemas/experiment.schema.json").read_text())
     assert committed == experiment_schema(), "run `make schema`"
+
+
+def test_committed_tables_are_the_generated_ones(root):
+    assert (root / "docs/experiment-file.md").read_text() == key_tables(), "run `make schema`"
 
 
 def experiment_files(root):

@@ -11,7 +11,7 @@ def package(tmp_path, monkeypatch):
     """A small package of its own in place of bocu."""
     files = {
         "__init__.py": '"""Package."""\n__version__ = "1"\n',
-        "runs.py": "from bocu.tools import helper\ndef go():\n    from bocu.lazy import late\n    return late, helper\n",
+        "runs.py": "from bocu.tools import helper\ndef go():\n  from bocu.lazy import late\n  return late, helper\n",
         "tools.py": '"""Tools."""\n\n\ndef helper():\n    """Help."""\n    return 1  # one\n',
         "lazy.py": "late = 1\n",
         "alone.py": "x = 1\n",

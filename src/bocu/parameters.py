@@ -85,14 +85,15 @@ def _section(model: type[BaseModel], location: tuple[str | int, ...]) -> type[Ba
         if current is None or isinstance(part, int):
             continue
         field = current.model_fields.get(part)
-        current = _model_in(field.annotation) if field else None
+        current = model_in(field.annotation) if field else None
     return current
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """Find the first typed section in a type annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for argument in getattr(annotation, "__args__", ()):
-        if found := _model_in(argument):
+        if found := model_in(argument):
             return found
     return None

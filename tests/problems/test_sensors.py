@@ -59,7 +59,7 @@ def stand_in(catalogue: Catalogue, tmp_path: Path) -> tuple[SensorsParameters, d
     attrs = {"source": "mirror", "title": "drawn for a test", "licence": "none", "citation": "nobody"}
     data = tmp_path / "drawn.nc"
     write_netcdf(intel_dataset(walk, np.isnan(walk), positions, list("12345"), 30, "min", attrs), data)
-    parameters = SensorsParameters(record="matrices", source="mirror", log=None)
+    parameters = SensorsParameters(record="matrices", source="mirror", log=None, matrices={"sensors_per_seed": None})
     return parameters, fit_all(parameters, catalogue, data, tmp_path / "priors")
 
 
@@ -98,7 +98,7 @@ def test_auto_takes_the_log_where_there_is_one_and_else_the_matrices(catalogue: 
 
 def test_a_resolved_specification_survives_its_own_serialisation(catalogue: Catalogue, carried: str) -> None:
     for source in ("mirror", "simulate"):
-        resolved = SensorsParameters(sensors_per_seed=40).resolve(catalogue, source, carried)
+        resolved = SensorsParameters(log={"sensors_per_seed": 40}).resolve(catalogue, source, carried)
         plain = resolved.model_dump(mode="json")
         assert SensorsParameters.model_validate(plain) == resolved
         assert resolved.resolve(catalogue, source, carried) == resolved
@@ -138,7 +138,7 @@ def test_an_empty_mirror_is_named(catalogue: Catalogue, tmp_path: Path) -> None:
         ({"log": {"intervall": 10}}, r"log\.intervall: unknown key; did you mean 'interval'"),
         ({"matrices": {"priors": ["1", "5"]}}, "days repeat: priors 1, 5, target 5"),
         ({"matrices": {"priors": []}}, r"matrices\.priors: found"),
-        ({"sensors_per_seed": 0}, "sensors_per_seed: found 0"),
+        ({"log": {"sensors_per_seed": 0}}, "log.sensors_per_seed: found 0"),
         ({"noise": -0.1}, "noise: found -0.1"),
     ],
 )
@@ -161,9 +161,14 @@ def test_payoffs_are_the_target_days_temperatures_in_degrees(stand_in: tuple[Sen
     assert problem.provenance["title"] == "drawn for a test"
 
 
+def drawing(parameters: SensorsParameters, sensors: int | None) -> SensorsParameters:
+    settings = parameters.settings.model_copy(update={"sensors_per_seed": sensors})
+    return parameters.model_copy(update={parameters.record: settings})
+
+
 def test_each_seed_draws_its_sensors_and_the_priors_follow(stand_in: tuple[SensorsParameters, dict]) -> None:
     parameters, inputs = stand_in
-    problem = Sensors(parameters.model_copy(update={"sensors_per_seed": 4}), inputs)
+    problem = Sensors(drawing(parameters, 4), inputs)
 
     def drawn(realisation: Realisation) -> list[int]:
         return [int(point[0]) for point in realisation.description.decisions.points]
@@ -185,7 +190,7 @@ def test_each_seed_draws_its_sensors_and_the_priors_follow(stand_in: tuple[Senso
 def test_more_sensors_than_there_are_is_refused(stand_in: tuple[SensorsParameters, dict]) -> None:
     parameters, inputs = stand_in
     with pytest.raises(BocuError, match=r"drawn\.nc: 7 sensors are complete on all days, sensors_per_seed asks for 8"):
-        Sensors(parameters.model_copy(update={"sensors_per_seed": 8}), inputs)
+        Sensors(drawing(parameters, 8), inputs)
 
 
 def test_candidates_that_differ_in_scale_only_are_warned_of(stand_in: tuple[SensorsParameters, dict]) -> None:
@@ -229,7 +234,7 @@ def real(mirror: Path, catalogue: Catalogue, tmp_path_factory: pytest.TempPathFa
     data = folder / "matrices-30min.nc"
     origin = catalogue.origin("intel", "matrices", "mirror")
     prepare_matrices([mirror / "intel" / name for name in MATRICES], data, origin)
-    parameters = SensorsParameters(record="matrices", sensors_per_seed=40).resolve(catalogue, "mirror", str(mirror))
+    parameters = SensorsParameters(record="matrices").resolve(catalogue, "mirror", str(mirror))
     return Sensors(parameters, fit_all(parameters, catalogue, data, folder)), folder
 
 

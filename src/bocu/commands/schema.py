@@ -1,6 +1,7 @@
 """`bocu schema`: the JSON schema of an experiment file, for editors."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,15 +10,66 @@ import typer
 
 def schema_command(
     output: Annotated[Path | None, typer.Option(help="File to write; standard output if left out.")] = None,
+    tables: Annotated[bool, typer.Option("--tables", help="Tables for people instead, in Markdown.")] = False,
 ) -> None:
-    """Print the JSON schema of an experiment file, generated from its typed model."""
+    """Print the JSON schema of an experiment file, or its keys as tables; both are made from the typed model."""
     from bocu.files import write_text
 
-    text = json.dumps(experiment_schema(), indent=2) + "\n"
+    text = key_tables() if tables else json.dumps(experiment_schema(), indent=2) + "\n"
     if output is None:
         typer.echo(text, nl=False)
     else:
         write_text(output, text)
+
+
+def key_tables() -> str:
+    """Give the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
+    from bocu.experiment import AlgorithmEntry, Data, Experiment, FigureEntry, Seeds
+    from bocu.registry import REGISTRY
+
+    parts = [TABLES_HEAD, _table("The file", Experiment), _table("`seeds`", Seeds), _table("`data`", Data)]
+    parts += [_table("An entry of `algorithms`", AlgorithmEntry), _table("An entry of `figures`", FigureEntry)]
+    for kind in ("problem", "algorithm", "judge", "figure"):
+        for thing in REGISTRY[kind]:
+            also = f" Also: {', '.join(f'`{alias}`' for alias in thing.aliases)}." if thing.aliases else ""
+            parts.append(
+                _table(f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters, f"{thing.summary}.{also}")
+            )
+    return "\n".join(parts)
+
+
+EXPERIMENT_MODULE = "bocu.experiment"
+TABLES_HEAD = """# The experiment file
+
+Every key, its default and what it does. This page is generated (`make schema`); so is
+`workflow/schemas/experiment.schema.json`, which editors use to complete and check experiment files. Problems,
+objectives, algorithms, judges and figures are lists of entries `{label, name, parameters}`; a name alone is an entry
+with that label and no parameters.
+"""
+
+
+def _table(title: str, model: Any, summary: str = "") -> str:
+    rows = list(_rows(model))
+    head = [f"## {title}", "", *([summary[:1].upper() + summary[1:], ""] if summary else [])]
+    body = ["| key | default | meaning |", "|---|---|---|", *rows] if rows else ["No parameters."]
+    return "\n".join([*head, *body, ""])
+
+
+def _rows(model: Any, prefix: str = "") -> Iterator[str]:
+    from bocu.parameters import model_in
+
+    for key, field in model.model_fields.items():
+        default = "required" if field.is_required() else f"`{_plain(field.get_default(call_default_factory=True))}`"
+        yield f"| `{prefix}{key}` | {default} | {' '.join(str(field.description).split())} |"
+        nested = model_in(field.annotation)
+        if nested and nested.__module__ == model.__module__ != EXPERIMENT_MODULE:  # its sections have their own tables
+            yield from _rows(nested, f"{prefix}{key}.")
+
+
+def _plain(value: Any) -> str:
+    from pydantic_core import to_jsonable_python
+
+    return json.dumps(to_jsonable_python(value)).replace("|", "\\|")
 
 
 def experiment_schema() -> dict[str, Any]:

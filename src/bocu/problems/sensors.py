@@ -32,6 +32,7 @@ DATASET = "intel"
 DAY_MINUTES = 24 * 60
 
 Minutes = Annotated[Integer, Field(gt=0)]
+Drawn = Annotated[Integer, Field(ge=1)] | None
 
 
 class LogSettings(Parameters):
@@ -42,6 +43,7 @@ class LogSettings(Parameters):
     priors_from: date = Field(
         default=date(2004, 3, 1), description="first of the days that give priors, up to the target's eve"
     )
+    sensors_per_seed: Drawn = Field(default=None, description="sensors that each seed draws as its arms; null: all")
 
     @model_validator(mode="after")
     def _priors_before_target(self) -> Self:
@@ -66,6 +68,10 @@ class MatricesSettings(Parameters):
     target: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")] = Field(default="5", description="the day to be played")
     priors: tuple[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], ...] = Field(
         default=("1", "2", "3", "4"), min_length=1, description="the days that give priors"
+    )
+    sensors_per_seed: Drawn = Field(
+        default=40,
+        description="sensors that each seed draws as its arms, lest all seeds be nearly the same; null: all",
     )
 
     @model_validator(mode="after")
@@ -95,9 +101,6 @@ class SensorsParameters(ProblemParameters):
     log: LogSettings | None = Field(LogSettings(), description="days and interval under record: log")
     matrices: MatricesSettings | None = Field(
         MatricesSettings(), description="days and interval under record: matrices"
-    )
-    sensors_per_seed: Annotated[Integer, Field(ge=1)] | None = Field(
-        None, description="sensors that each seed draws as its arms; null: all"
     )
     noise: Annotated[Number, Field(gt=0.0)] = Field(
         0.1, description="standard deviation of the observation noise, also when fitting priors, degrees Celsius"
@@ -209,7 +212,7 @@ class Sensors(Problem):
         self.best_prior = read_prior(inputs["oracle"], self.sensors)
         self.provenance = dict(read_netcdf(inputs["data"]).attrs)
         self.simulated = self.provenance.get("source") == "simulate"
-        drawn = self.parameters.sensors_per_seed
+        drawn = settings.sensors_per_seed
         if drawn is not None and drawn > len(self.sensors):
             found = f"{len(self.sensors)} sensors are complete on all days"
             raise BocuError(f"{inputs['data']}: {found}, sensors_per_seed asks for {drawn}")
@@ -220,7 +223,7 @@ class Sensors(Problem):
 
     def realise(self, streams: Streams) -> "SensorsRealisation":
         """Draw the sensors of one seed with the stream "problem"; without `sensors_per_seed` all play."""
-        count = self.parameters.sensors_per_seed
+        count = self.parameters.settings.sensors_per_seed
         everyone = np.arange(len(self.sensors))
         arms = everyone if count is None else np.sort(streams["problem"].choice(everyone, count, replace=False))
         return SensorsRealisation(self, arms)

@@ -1,0 +1,52 @@
+"""What is asked for, in every place that asks for it."""
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import yaml
+
+# conda's names where they differ
+CONDA_NAMES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib", "snakemake-minimal": "snakemake"}
+
+
+def project(root):
+    return tomllib.loads((root / "pyproject.toml").read_text())["project"]
+
+
+def test_conda_and_pip_ask_for_the_same(root):
+    wanted = [entry for entry in yaml.safe_load((root / "environment.yml").read_text())["dependencies"] if isinstance(entry, str)]
+    conda = {}
+    for entry in wanted:
+        name, bounds = re.match(r"([a-z0-9-]+)(.*)", entry).groups()
+        conda[CONDA_NAMES.get(name, name)] = bounds
+    assert conda.pop("pip") == ""
+    assert conda.pop("python") == project(root)["requires-python"]
+    pip = dict(re.match(r"([a-z0-9-]+)(.*)", entry).groups() for entry in project(root)["dependencies"])
+    assert conda == pip
+
+
+def test_every_dependency_is_pinned_and_torch_comes_first(root):
+    lines = [line for line in (root / "requirements.txt").read_text().splitlines() if line and not line.startswith("#")]
+    assert lines[0].startswith("torch==")
+    pinned = {re.match(r"([A-Za-z0-9_.-]+)==", line).group(1).lower().replace("_", "-") for line in lines}
+    extras = project(root)["optional-dependencies"]
+    for requirement in (*project(root)["dependencies"], *extras["test"], *extras["check"]):
+        name = re.match(r"[A-Za-z0-9_-]+", requirement).group().lower()
+        assert name in pinned, f"requirements.txt does not pin {name}"
+
+
+def test_importing_the_package_and_its_command_line_is_light(root):
+    code = "import bocu, bocu.cli, sys; print([n for n in ('torch', 'numpy', 'xarray', 'matplotlib') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_no_machine_path_or_registry_host_is_in_the_project(root):
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True).stdout.split("\0")
+    pattern = re.compile(r"/home/[a-z]|/root/|pypi\.org|registry\.npmjs|files\.pythonhosted")
+    for name in filter(None, files):
+        path = root / name
+        if path.is_file() and path.suffix in {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".smk", ".cff", ".rst", ""} and path.name != "test_packaging.py":
+            assert not pattern.search(path.read_text(encoding="utf-8", errors="ignore")), name
