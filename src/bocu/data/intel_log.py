@@ -116,12 +116,12 @@ def read_log(path: str | os.PathLike[str]) -> pd.DataFrame:
             na_values=[""],
             skip_blank_lines=False,  # so that rows and lines count alike
         )
-    except pd.errors.EmptyDataError as error:
-        raise BocuError(f"{path}: holds no line; allowed: lines of {' '.join(COLUMNS)}") from error
     except (EOFError, OSError, zlib.error) as error:
         raise BocuError(f"{path}: corrupt or truncated gzip file ({error}); delete it and fetch it again") from error
     except (ValueError, pd.errors.ParserError) as error:
         raise BocuError(_first_bad_line(path) or f"{path}: {error}") from error
+    if table.empty:
+        raise BocuError(f"{path}: holds no line; allowed: lines of {' '.join(COLUMNS)}")
     if not isinstance(table.index, pd.RangeIndex):  # extra fields in the very first line become an index
         raise BocuError(_first_bad_line(path) or f"{path}: lines of more than {len(COLUMNS)} fields")
     whole = table["voltage"].notna()

@@ -1,0 +1,155 @@
+"""The rules of the data stage through the real Snakefile, in a folder of its own."""
+
+import os
+import subprocess
+import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bocu.files import read_netcdf
+
+pytestmark = pytest.mark.workflow
+
+TABLE = "time_series_60min_singleindex.csv"
+HEADER = "utc_timestamp,DE_wind_capacity,DE_wind_generation_actual,DE_wind_profile\n"
+GOOD = HEADER + "2013-01-01T00:00:00Z,1000,400,0.4\n2013-01-01T01:00:00Z,1000,500,0.5\n"
+
+
+@pytest.fixture
+def snakemake(tmp_path, root):
+    """Run Snakemake with a small experiment and this data source; gives its exit status and what it wrote."""
+
+    def run(source, *targets, **environment):
+        experiment = {
+            "name": "data",
+            "data": source,
+            "seeds": 1,
+            "iterations": 2,
+            "problems": ["hills"],
+            "algorithms": ["random"],
+        }
+        (tmp_path / "experiment.yaml").write_text(yaml.safe_dump(experiment))
+        command = ["snakemake", "--snakefile", root / "Snakefile", "--configfile", "experiment.yaml", "--cores", "1"]
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            [str(part) for part in [*command, *targets]],
+            cwd=tmp_path,
+            env=os.environ | {"PATH": path} | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+        return done.returncode, done.stdout
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A mirror, or the root of a web page, with a wind table."""
+    path = tmp_path / "elsewhere" / "wind" / TABLE
+    path.parent.mkdir(parents=True)
+    path.write_text(GOOD)
+    return path.parents[1]
+
+
+def error_lines(output):
+    return [line for line in output.splitlines() if line.startswith("error:")]
+
+
+def files(folder):
+    return sorted(path.name for path in folder.rglob("*") if path.is_file() and path.parent.name != "log")
+
+
+def test_simulated_data_are_prepared_once(snakemake, tmp_path):
+    target = "data/simulate/plant/svgp.nc"
+    status, output = snakemake("simulate", target)
+    assert status == 0, output
+    assert read_netcdf(tmp_path / target).attrs["simulated"] == "yes"
+    assert files(tmp_path / "data") == ["marchantia_leaf_area_svgp.npz", "svgp.nc"]
+    status, output = snakemake("simulate", target)
+    assert status == 0
+    assert "Nothing to be done" in output
+
+
+def test_mirrored_data_lie_apart_from_simulated(snakemake, tmp_path, folder):
+    status, output = snakemake({"source": "mirror", "mirror": str(folder)}, "prepared_data")
+    assert status == 0, output
+    assert files(tmp_path / "data") == ["opsd.nc", TABLE]
+    dataset = read_netcdf(tmp_path / "data" / "mirror" / "wind" / "opsd.nc")
+    assert dataset.attrs["data_label"] == ""
+    assert dataset["capacity_factor"].values.tolist() == [0.4, 0.5]
+
+
+def test_letters_in_a_raw_line_get_one_line_and_no_file(snakemake, tmp_path, folder):
+    (folder / "wind" / TABLE).write_text(GOOD + "2013-01-01T02:00:00Z,1000,many,\n")
+    target = "data/mirror/wind/opsd.nc"
+    status, output = snakemake({"source": "mirror", "mirror": str(folder)}, target)
+    assert status != 0
+    (told,) = set(error_lines(output))
+    assert told == (
+        f"error: data/mirror/wind/raw/{TABLE}, line 4, column 'DE_wind_generation_actual': found 'many'; "
+        "allowed: a number"
+    )
+    assert told in (tmp_path / "data" / "mirror" / "wind" / "log" / "opsd.log").read_text()
+    assert "Traceback" not in output
+    assert files(tmp_path / "data") == [TABLE]
+
+
+def test_a_file_missing_in_the_mirror_gets_one_line(snakemake, tmp_path, folder):
+    status, output = snakemake({"source": "mirror", "mirror": str(folder)}, "data/mirror/intel/log-10min.nc")
+    assert status != 0
+    assert f"error: data.mirror: {folder / 'intel' / 'mote_locs.txt'}: no such file" in error_lines(output)
+    assert files(tmp_path / "data") == []
+
+
+def test_a_mirrored_file_of_another_hash_gets_one_line(snakemake, tmp_path, folder):
+    (folder / "intel").mkdir()
+    (folder / "intel" / "mote_locs.txt").write_text("1 2 3\n")
+    status, output = snakemake({"source": "mirror", "mirror": str(folder)}, "data/mirror/intel/raw/mote_locs.txt")
+    assert status != 0
+    (told,) = set(error_lines(output))
+    assert "3865c0263110c24c40e3377690cecaa552e0575cf56cdb9f5f8bd17130b6bf04" in told
+    assert "nothing kept" in told
+    assert files(tmp_path / "data") == []
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def test_downloads_come_from_another_address_where_one_is_set(snakemake, tmp_path, folder):
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        address = {"BOCU_DATA_URL": f"http://127.0.0.1:{server.server_port}"}
+        status, output = snakemake("download", "data/download/wind/opsd.nc", **address)
+        assert status == 0, output
+        (tmp_path / "data" / "download" / "wind" / "raw" / TABLE).unlink()
+        (folder / "wind" / TABLE).write_text(GOOD + "\n")
+        status, output = snakemake("download", f"data/download/wind/raw/{TABLE}", **address)
+        server.shutdown()
+        thread.join()
+    assert status != 0
+    (told,) = set(error_lines(output))
+    assert f"recorded in data/download/wind/raw/{TABLE}.sha256" in told
+    assert not (tmp_path / "data" / "download" / "wind" / "raw" / TABLE).exists()
+
+
+def test_what_a_source_does_not_offer_has_no_rule(snakemake):
+    status, output = snakemake("download", "data/download/plant/svgp.nc")
+    assert status != 0
+    assert "No rule to produce data/download/plant/svgp.nc" in output
+
+
+def test_evaluations_of_the_simulated_portfolio_fan_out_over_jobs(snakemake):
+    status, output = snakemake("simulate", "data/simulate/portfolio/samples.nc", "--dry-run")
+    assert status == 0, output
+    assert ["simulate", "30"] in [line.split() for line in output.splitlines()]

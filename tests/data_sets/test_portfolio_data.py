@@ -1,0 +1,149 @@
+"""Portfolio: reading the torch files, fitting, and the published hyper-parameters."""
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+from scipy.stats import qmc
+
+from bocu.data.means import load_mean
+from bocu.data.portfolio import PUBLISHED, fit, payoff_mean, prepare_portfolio, read_samples
+from bocu.files import read_netcdf
+
+ORIGIN = {
+    "dataset": "portfolio",
+    "record": "samples",
+    "source": "mirror",
+    "title": "t",
+    "licence": "l",
+    "citation": "c",
+}
+
+
+def smooth(x):
+    return -3 + 4 * np.sin(3 * x[:, 0]) + 2 * x[:, 2] * x[:, 3]
+
+
+def samples(path, n=40, seed=0, **changes):
+    x = np.random.default_rng(seed).random((n, 5))
+    content = {"X": torch.as_tensor(x)[:, None, :], "Y": torch.as_tensor(smooth(x))[:, None, None]} | changes
+    torch.save({key: value for key, value in content.items() if value is not None}, path)
+    return path
+
+
+def test_prepared_portfolio_holds_samples_and_two_fits(tmp_path):
+    raw = [samples(tmp_path / f"port_n=100_seed={seed}", seed=seed) for seed in (1, 2, 3)]
+    prepare_portfolio(raw, tmp_path / "s.nc", ORIGIN, subset=80)
+    dataset = read_netcdf(tmp_path / "s.nc")
+    assert dataset.sizes["point"] == 120
+    assert dataset["fit"].values.tolist() == ["published", "refitted"]
+    np.testing.assert_array_equal(dataset["payoff"], -dataset["published_y"])
+    assert dataset["payoff"].attrs["units"] == "percent year-1"
+    assert dataset.attrs["held_out_rmse_refitted"] < 0.1 * dataset.attrs["held_out_standard_deviation"]
+    assert dataset.attrs["default_fit"] == "published"
+
+
+def test_prepared_means_predict_the_payoff(tmp_path, refused):
+    raw = [samples(tmp_path / f"port_n=100_seed={seed}", seed=seed) for seed in (1, 2, 3)]
+    prepare_portfolio(raw, tmp_path / "s.nc", ORIGIN | {"source": "simulate"}, subset=80)
+    mean = load_mean(tmp_path / "s.nc")
+    assert mean.lengthscales.tolist() == load_mean(tmp_path / "s.nc", "refitted").lengthscales.tolist()
+    points = np.random.default_rng(9).random((200, 5))
+    assert np.sqrt(np.mean((mean(points) + smooth(points)) ** 2)) < 0.3
+    with refused("no hyper-parameters 'mine'", "published, refitted"):
+        load_mean(tmp_path / "s.nc", "mine")
+
+
+def test_fit_finds_which_inputs_matter():
+    x = np.random.default_rng(0).random((120, 5))
+    found = fit(x, smooth(x))
+    assert found.lengthscales[0] < min(found.lengthscales[1], found.lengthscales[4])
+    assert found.noise < 0.01
+
+
+def test_fit_repeats_exactly():
+    x = np.random.default_rng(0).random((60, 5))
+    assert fit(x, smooth(x)) == fit(x, smooth(x))
+
+
+def test_mean_is_minus_y_at_the_samples_when_noise_is_small():
+    x = np.random.default_rng(0).random((60, 5))
+    np.testing.assert_allclose(payoff_mean(fit(x, smooth(x)), x, smooth(x))(x), -smooth(x), atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"Y": None}, ["without tensors X and Y"]),
+        ({"X": torch.zeros(40, 5)}, ["(40, 5)", "(n, 1, 5)"]),
+        ({"Y": torch.zeros(39, 1, 1)}, ["(39, 1, 1)"]),
+        ({"X": torch.full((40, 1, 5), 1.2)}, ["X outside [0, 1]"]),
+        ({"Y": torch.full((40, 1, 1), float("nan"))}, ["Y not finite"]),
+    ],
+)
+def test_wrong_samples_are_named(tmp_path, refused, changes, parts):
+    path = samples(tmp_path / "port_n=100_seed=1", **changes)
+    with refused(str(path), *parts):
+        read_samples(path)
+
+
+class Harmful:
+    """What a pickle could do."""
+
+    def __reduce__(self):
+        return print, ("unpickled",)
+
+
+def test_nothing_is_unpickled(tmp_path, refused, capsys):
+    path = tmp_path / "port_n=100_seed=1"
+    torch.save({"X": Harmful()}, path)
+    with refused(str(path), "not a readable torch file of plain tensors"):
+        read_samples(path)
+    path.write_bytes(pickle.dumps({"X": Harmful()}))
+    with refused(str(path), "not a readable torch file"):
+        read_samples(path)
+    assert "unpickled" not in capsys.readouterr().out
+
+
+def test_a_truncated_file_is_named(tmp_path, refused):
+    path = samples(tmp_path / "port_n=100_seed=1")
+    path.write_bytes(path.read_bytes()[:1000])
+    with refused(str(path), "not a readable torch file"):
+        read_samples(path)
+    path.write_bytes(b"")
+    with refused(str(path), "not a readable torch file"):
+        read_samples(path)
+
+
+def test_too_few_samples_are_refused(tmp_path, refused):
+    with refused("7 samples", "at least 20"):
+        prepare_portfolio([samples(tmp_path / "port_n=100_seed=1", n=7)], tmp_path / "s.nc", ORIGIN)
+
+
+@pytest.mark.real_data
+def test_published_hyper_parameters_belong_to_the_carried_samples(real_files):
+    parts = [read_samples(path) for path in real_files("portfolio", "samples")]
+    x, y = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    assert len(y) == 3000
+    assert y.mean() == pytest.approx(PUBLISHED.offset, abs=1e-4)
+    assert y.std(ddof=1) == pytest.approx(PUBLISHED.scale, abs=1e-4)
+    split = np.random.default_rng(0).permutation(3000)
+    mean = payoff_mean(PUBLISHED, x[split[600:]], y[split[600:]])
+    assert np.sqrt(np.mean((mean(x[split[:600]]) + y[split[:600]]) ** 2)) < 0.35 * y.std()
+
+
+@pytest.mark.real_data
+def test_published_surrogate_has_the_published_optimum_under_uniform_contexts(real_files):
+    parts = [read_samples(path) for path in real_files("portfolio", "samples")]
+    x, y = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    mean = payoff_mean(PUBLISHED, x, y)
+    contexts = qmc.Sobol(2, seed=0).random(256)
+
+    def loss(decision):
+        return -mean(np.column_stack([np.tile(decision, (256, 1)), contexts])).mean()
+
+    starts = x[np.argsort(y)[:40], :3]
+    best = minimize(loss, min(starts, key=loss), bounds=[(0, 1)] * 3, method="L-BFGS-B")
+    assert -best.fun == pytest.approx(19.32, abs=0.05)

@@ -1,0 +1,199 @@
+"""The stand-ins: deterministic, labelled, of the schema of the real files, and prepared by the same code."""
+
+import gzip
+import importlib
+import json
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from bocu.data.infection import prepare_infection
+from bocu.data.intel import load_days
+from bocu.data.intel_log import prepare_log
+from bocu.data.means import load_mean
+from bocu.data.plant import prepare_plant
+from bocu.data.portfolio import read_samples
+from bocu.data.simulated import gzipped, portfolio
+from bocu.data.simulated.infection import infections
+from bocu.data.wind import prepare_wind
+from bocu.files import read_netcdf
+from bocu.provenance import SIMULATED_LABEL
+
+LIGHT = [
+    ("intel", "mote_locs.txt"),
+    ("intel", "data.txt.gz"),
+    ("wind", "time_series_60min_singleindex.csv"),
+    ("plant", "marchantia_leaf_area_svgp.npz"),
+    ("infection", "infection_X_y.npz"),
+]
+
+
+def simulate(dataset, file, folder):
+    path = folder / file
+    importlib.import_module(f"bocu.data.simulated.{dataset}").simulate(file, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("simulated")
+    return {file: simulate(dataset, file, folder) for dataset, file in LIGHT}
+
+
+@pytest.fixture(scope="module")
+def intel(raw, catalogue, tmp_path_factory):
+    output = tmp_path_factory.mktemp("intel") / "log-10min.nc"
+    prepare_log([raw["mote_locs.txt"], raw["data.txt.gz"]], output, catalogue.origin("intel", "log", "simulate"), 10)
+    return output
+
+
+@pytest.mark.parametrize(("dataset", "file"), LIGHT)
+def test_every_call_writes_the_same_bytes(raw, tmp_path, dataset, file):
+    assert simulate(dataset, file, tmp_path).read_bytes() == raw[file].read_bytes()
+
+
+@pytest.mark.parametrize("dataset", ["intel", "wind", "plant", "infection", "portfolio"])
+def test_a_file_of_another_name_is_refused(tmp_path, refused, dataset):
+    with refused(f"'{dataset}'", "no file 'other.txt'"):
+        simulate(dataset, "other.txt", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_simulated_file_of_the_catalogue_has_a_simulator(catalogue):
+    named = {(dataset, file) for dataset in catalogue.datasets for file in catalogue.file_names(dataset, "simulate")}
+    expected = set(LIGHT) | {("portfolio", f"port_n=100_seed={number}") for number in range(1, 31)}
+    assert named == expected
+
+
+def test_raw_files_say_that_they_are_simulated(raw):
+    assert gzipped.read_comment(raw["data.txt.gz"]) == SIMULATED_LABEL
+    assert raw["mote_locs.txt"].read_text().startswith(f"# {SIMULATED_LABEL}\n1 ")
+    assert set(pd.read_csv(raw["time_series_60min_singleindex.csv"])["simulated"]) == {"yes"}
+    for file in ("marchantia_leaf_area_svgp.npz", "infection_X_y.npz"):
+        with np.load(raw[file], allow_pickle=False) as arrays:
+            assert str(arrays["data_label"]) == SIMULATED_LABEL
+
+
+def test_log_has_the_schema_and_the_faults_of_the_real_one(raw, intel):
+    with gzip.open(raw["data.txt.gz"], "rt") as stream:
+        first = stream.readline().split()
+    assert first[0] == "2004-02-28"
+    assert len(first) == 8
+    dropped = json.loads(read_netcdf(intel).attrs["dropped"])
+    for reason in ("short_line", "mote_without_a_position", "temperature_of_a_dying_battery", "implausible_voltage"):
+        assert dropped[reason] > 0, reason
+
+
+def test_prepared_log_is_labelled_as_simulated(intel):
+    attrs = read_netcdf(intel).attrs
+    assert attrs["source"] == "simulate"
+    assert attrs["data_label"] == SIMULATED_LABEL
+    assert attrs["title"].startswith("Simulated stand-in")
+
+
+def test_march_has_thirteen_prior_days_and_a_target(intel):
+    days = load_days(intel, [f"2004-03-{day:02d}" for day in range(1, 15)])
+    assert days.temperatures.shape == (14, 50, 144)
+    assert not {5, 15, 18, 29} & set(days.sensors.tolist())
+
+
+def test_lab_warms_by_day_and_differs_from_sensor_to_sensor_and_day_to_day(intel):
+    temperatures = load_days(intel, [f"2004-03-{day:02d}" for day in range(1, 13)]).temperatures
+    assert 10 < temperatures.min() < temperatures.max() < 40
+    assert (temperatures[:5, :, 90].mean(axis=1) > temperatures[:5, :, 30].mean(axis=1) + 1).all()
+    assert temperatures.max(axis=2).std(axis=1).min() > 0.3
+    assert temperatures.mean(axis=(1, 2)).std() > 0.3
+    assert len(set(temperatures[-1].argmax(axis=0).tolist())) >= 3
+
+
+def test_simulating_and_preparing_the_lab_takes_seconds(tmp_path, catalogue):
+    start = time.perf_counter()
+    files = [simulate("intel", file, tmp_path) for file in ("mote_locs.txt", "data.txt.gz")]
+    prepare_log(files, tmp_path / "log.nc", catalogue.origin("intel", "log", "simulate"), 10)
+    assert time.perf_counter() - start < 12
+
+
+def test_simulated_wind_resembles_wind(raw, catalogue, tmp_path):
+    prepare_wind(
+        [raw["time_series_60min_singleindex.csv"]], tmp_path / "w.nc", catalogue.origin("wind", "opsd", "simulate")
+    )
+    dataset = read_netcdf(tmp_path / "w.nc")
+    series = dataset["capacity_factor"].to_series()
+    assert series.index[0] == pd.Timestamp("2013-01-01")
+    assert series.index[-1] == pd.Timestamp("2019-12-31 23:00")
+    assert series.isna().sum() == 6
+    assert 0.15 < series.mean() < 0.4
+    assert series.autocorr(1) > 0.97
+    assert 0.3 < series.autocorr(24) < 0.8
+    monthly = series.groupby(series.index.month).mean()
+    assert monthly[[12, 1, 2]].mean() > 1.2 * monthly[[6, 7, 8]].mean()
+    assert dataset.attrs["data_label"] == SIMULATED_LABEL
+
+
+def test_simulated_plant_grows_best_at_moderate_ph_and_little_ammonia(raw, catalogue, tmp_path):
+    prepare_plant(
+        [raw["marchantia_leaf_area_svgp.npz"]], tmp_path / "p.nc", catalogue.origin("plant", "svgp", "simulate")
+    )
+    mean = load_mean(tmp_path / "p.nc")
+    assert mean(np.array([3000.0, 4.4])) > 1
+    for bad in ([28000.0, 4.4], [3000.0, 2.5], [3000.0, 6.5]):
+        assert mean(np.array(bad)) < mean(np.array([3000.0, 4.4])) - 1
+
+
+def test_simulated_infections_follow_transmission_and_tests(raw, catalogue, tmp_path):
+    with np.load(raw["infection_X_y.npz"], allow_pickle=False) as arrays:
+        x, y = arrays["X"], arrays["y"]
+    assert x.shape == (4085, 5)
+    assert (x[:, :2].sum(axis=1) <= 1).all()
+    assert (x[:, 2:4].sum(axis=1) <= 1).all()
+    assert abs(y.mean()) < 1e-12
+    assert y.std() == pytest.approx(1.0)
+    rising = infections(np.column_stack([np.full((5, 4), 0.3), np.linspace(0, 1, 5)]))
+    assert (np.diff(rising) > 0).all()
+    assert rising[-1] < 19000
+    aimed = infections(np.array([[0.4, 0.4, 0.3, 0.3, 0.6], [0.0, 0.0, 0.3, 0.3, 0.6]]))
+    assert aimed[0] < aimed[1]
+
+
+def test_simulated_infection_is_prepared_with_its_label(raw, catalogue, tmp_path):
+    prepare_infection([raw["infection_X_y.npz"]], tmp_path / "i.nc", catalogue.origin("infection", "runs", "simulate"))
+    assert read_netcdf(tmp_path / "i.nc").attrs["data_label"] == SIMULATED_LABEL
+
+
+@pytest.fixture
+def short_market(monkeypatch):
+    monkeypatch.setattr(portfolio, "DAYS", 12)
+    monkeypatch.setattr(portfolio, "EVALUATIONS", 6)
+
+
+def test_simulated_portfolio_has_the_schema_and_repeats(short_market, tmp_path):
+    path = simulate("portfolio", "port_n=100_seed=3", tmp_path)
+    x, y = read_samples(path)
+    assert x.shape == (6, 5)
+    assert y.shape == (6,)
+    assert torch.load(path, weights_only=True)["data_label"] == SIMULATED_LABEL
+    again = read_samples(simulate("portfolio", "port_n=100_seed=3", tmp_path))
+    np.testing.assert_array_equal(x, again[0])
+    np.testing.assert_array_equal(y, again[1])
+    other = read_samples(simulate("portfolio", "port_n=100_seed=4", tmp_path))
+    assert not np.array_equal(x, other[0])
+
+
+def test_planner_takes_less_risk_when_more_averse(short_market):
+    market = portfolio.make_market()
+    planner = portfolio._Planner(market)
+    planner.trade.value = planner.spread.value = planner.hold.value = 0.0
+    risks = []
+    for aversion in (1.0, 100.0, 1000.0):
+        planner.risk.value = aversion
+        weights = planner.first_weights(np.full(portfolio.ASSETS, 1 / portfolio.ASSETS), market.forecasts[:2])
+        assert np.abs(weights).sum() <= portfolio.LEVERAGE + 1e-6
+        risks.append(np.linalg.norm(market.risk @ weights))
+    assert risks[0] > risks[1] > risks[2]
+
+
+def test_planner_is_compiled_once():
+    assert portfolio._Planner(portfolio.make_market()).problem.is_dcp(dpp=True)
