@@ -7,7 +7,7 @@ from pydantic import Field
 
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, nothing_to_show
-from bocu.figures.reading import Branch, Cube, counted, seed_counts, spoken
+from bocu.figures.reading import YARDSTICKS, Branch, Cube, counted, seed_counts, spoken
 from bocu.statistics import mean_and_error
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ class ChosenPriorsParameters(FigureParameters):
         None, description="Labels of the algorithms drawn; all that choose, if left out."
     )
     leave_out: list[str] = Field(
-        default_factory=lambda: ["oracle"], description="Registered names left out: they have no choice to make."
+        default_factory=lambda: sorted(YARDSTICKS),
+        description="Registered names left out: they have no choice to make.",
     )
 
 

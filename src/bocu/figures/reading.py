@@ -21,6 +21,8 @@ MISSING, DONE = 0, 1
 """Values of `status`; anything else is a combination that the experiment does not define."""
 
 NO_OBJECTIVE = "any"
+YARDSTICKS = frozenset({"oracle"})
+"""Registered algorithms that know what the others have to learn: shown beside them, never called the best."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Kind = Literal["cumulative", "average", "instantaneous"]
 MARKED_LINES = 6
 PANEL_HEIGHT = 2.2
+LONG_LABEL = 12
 DWARFED = 4.0
 """How many times the largest final regret exceeds the second largest before the others get a panel of their own."""
 
@@ -190,6 +191,6 @@ def _marks(points: int, position: int) -> tuple[int, int]:
 
 def _panel_title(pursued: str, judge: str, left_out: Curve | None) -> str:
     parts = [f"pursued: {pursued}"] if pursued else []
-    parts += [f"judge: {judge}"] if judge else []
+    parts += [f"judge:\n{judge}" if len(judge) > LONG_LABEL else f"judge: {judge}"] if judge else []
     parts += [f"without {left_out.title}"] if left_out else []
     return "\n".join(parts)

@@ -123,6 +123,8 @@ class Rejection(Figure):
             _account(below, scene, run, cube.units)
         else:
             _strains(below, scene, run)
+            handles, labels = below.get_legend_handles_labels()
+            picture.legend(handles, labels, loc="outside lower center", ncols=4)
         return self._described(cube, picture, scene, any(moment.rejected for moment in moments))
 
     def _moments(self, cube: Cube, files: Sequence[Path]) -> list[Moment]:
@@ -293,7 +295,6 @@ def _strains(axes: "Axes", scene: Scene, run: "xr.Dataset") -> None:
     axes.set_ylabel("accumulated error / bound")
     axes.set_ylim(0, 1.08)
     style.grid(axes)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def account(run: "xr.Dataset", prior: int, until: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

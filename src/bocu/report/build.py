@@ -1,16 +1,49 @@
 """From cubes and figures to a page and its tables."""
 
+import base64
+import json
+import os
+import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-TABLES = ("final-regret", "differences", "ranks", "seconds", "holes")
-"""The CSV files beside the page, `tables/<name>.csv`: one file a kind, all problems in it."""
+import yaml
+
+from bocu.errors import BocuError
+from bocu.figures.reading import DONE, MISSING, Cube, counted
+from bocu.files import read_netcdf, write_text
+from bocu.parameters import nearest
+from bocu.report import records, tables
+from bocu.report.origins import data_set, source_words, traces
+from bocu.report.papers import papers
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "final-regret": (
+        "problem", "objective", "judge", "algorithm", "rounds", "seeds", "mean", "standard_error", "units",
+    ),
+    "differences": (
+        "problem", "objective", "judge", "algorithm", "reference", "seeds", "mean_difference", "low", "high",
+        "share_of_seeds_with_more_regret", "p_value_holm", "units",
+    ),
+    "ranks": ("problem", "objective", "judge", "algorithm", "seeds", "mean_rank", "friedman_p_value"),
+    "seconds": ("problem", "objective", "algorithm", "seeds", "seconds_per_round", "standard_error"),
+    "checkpoints": (
+        "problem", "objective", "judge", "algorithm", "round", "seeds", "mean", "standard_error", "units",
+    ),
+    "holes": ("problem", "objective", "algorithm", "what", "judge", "count", "seeds"),
+}  # fmt: skip
+"""The CSV files beside the page, `tables/<kind>.csv`, and their columns: one file a kind, all problems in it."""
+
+PICTURE_SCALE = 0.64
+"""Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
 
 
-def table_files(output: str | Path) -> list[str]:
-    """Name the CSV files that `build` writes beside the page `output`."""
-    return [(Path(output).parent / "tables" / f"{name}.csv").as_posix() for name in TABLES]
+def table_files(output: str | Path) -> dict[str, Path]:
+    """Give the CSV files that `build` writes beside the page `output`, by kind."""
+    return {kind: Path(output).parent / "tables" / f"{kind}.csv" for kind in COLUMNS}
 
 
 def build(
@@ -19,8 +52,9 @@ def build(
     summary: str | Path,
     figures: Sequence[str | Path],
     output: str | Path,
+    reference: str | None = None,
 ) -> None:
-    """Write the report.
+    """Write the report: one HTML file that needs no network, and its tables as CSV files.
 
     Args:
         experiment: the configuration with every parameter as it stands, plain data, from `Plan.describe`.
@@ -28,7 +62,179 @@ def build(
         summary: the experiment's summary.
         figures: descriptions (JSON) of the figures, in the order of the report; each names its pictures.
         output: the page; tables go to `table_files(output)`.
+        reference: label of the algorithm that others are compared with; the best of each table, if left out.
 
     Raises:
-        BocuError: a file is missing or broken.
+        BocuError: a file is missing or broken, or no algorithm has the label `reference`.
     """
+    opened = [Cube(path) for path in cubes]
+    known = {label for cube in opened for label in cube.names}
+    if reference is not None and reference not in known:
+        raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
+    kinds = _records(opened, read_netcdf(summary), reference)
+    pictures = [_picture(path, Path(output).parent) for path in figures]
+    page = _page(experiment, opened, kinds, pictures)
+    write_text(output, _template().render(page))
+    for kind, path in table_files(output).items():
+        tables.write_csv(path, kinds[kind], COLUMNS[kind])
+
+
+def _records(cubes: Sequence[Cube], summary: Any, reference: str | None) -> dict[str, list[records.Record]]:
+    def gather(make: Any) -> list[records.Record]:
+        return [record for cube in cubes for record in make(cube)]
+
+    return {
+        "final-regret": gather(records.final_regret),
+        "differences": gather(lambda cube: records.differences(cube, reference)),
+        "ranks": gather(records.mean_ranks),
+        "seconds": gather(records.seconds),
+        "checkpoints": gather(lambda cube: records.checkpoints(summary, cube)),
+        "holes": gather(records.holes),
+    }
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of the page; links are relative to the page."""
+
+    identifier: str
+    problem: str
+    title: str
+    caption: str
+    alternative: str
+    simulated: bool
+    embedded: str
+    width: int
+    height: int
+    png: str
+    svg: str
+
+
+def _picture(description: str | Path, folder: Path) -> Picture:
+    path = Path(description)
+    try:
+        words = json.loads(path.read_text(encoding="utf-8"))
+        png, svg = path.parent / words["png"], path.parent / words["svg"]
+        pixels = png.read_bytes()
+        width, height = struct.unpack(">II", pixels[16:24])
+        return Picture(
+            identifier=f"figure-{path.parent.name}-{path.stem}",
+            problem=words["problem"],
+            title=words["title"],
+            caption=words["caption"],
+            alternative=words["alternative"],
+            simulated=bool(words["data_label"]),
+            embedded="data:image/png;base64," + base64.b64encode(pixels).decode("ascii"),
+            width=round(width * PICTURE_SCALE),
+            height=round(height * PICTURE_SCALE),
+            png=_link(png, folder),
+            svg=_link(svg, folder),
+        )
+    except FileNotFoundError as error:
+        raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
+    except (OSError, ValueError, KeyError, struct.error) as error:
+        raise BocuError(
+            f"{path}: not the description of a figure ({error}); delete it and it will be made again"
+        ) from None
+
+
+def _link(path: Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _page(
+    experiment: Mapping[str, Any],
+    cubes: Sequence[Cube],
+    kinds: Mapping[str, list[records.Record]],
+    pictures: Sequence[Picture],
+) -> dict[str, Any]:
+    """Collect what the template shows."""
+    return {
+        "name": experiment["name"],
+        "title": experiment.get("title") or experiment["name"],
+        "description": " ".join(str(experiment.get("description", "")).split()),
+        "facts": _facts(experiment, cubes),
+        "simulated": [cube.problem for cube in cubes if cube.data_label],
+        "data_label": next((cube.data_label for cube in cubes if cube.data_label), ""),
+        "holes": kinds["holes"],
+        "resets": [record for cube in cubes for record in records.resets(cube)],
+        "findings": [finding for cube in cubes for finding in _findings(cube, kinds)],
+        "problems": [_problem(cube, kinds, pictures) for cube in cubes],
+        "pictures": [picture for picture in pictures if not picture.problem],
+        "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
+        "configuration": yaml.safe_dump(dict(experiment), sort_keys=False, allow_unicode=True, width=100),
+        "traces": traces(cubes),
+        "papers": papers(experiment.get("papers", [])),
+        "style": resources.files("bocu.report").joinpath("style.css").read_text(encoding="utf-8"),
+    }
+
+
+def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[str, str]]:
+    """Say what was run, a heading and a text each."""
+    status = [cube.status(branch) for cube in cubes for branch in cube.branches()]
+    done = sum(int((one == DONE).sum()) for one in status)
+    missing = sum(int((one == MISSING).sum()) for one in status)
+    algorithms = list(dict.fromkeys(cube.titles[label] for cube in cubes for label in cube.names))
+    seeds = sorted({seed for cube in cubes for seed in cube.seeds})
+    rounds = {int(cube.iterations[-1]) for cube in cubes}
+    each = "; ".join(f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes)
+    return [
+        ("Problems", ", ".join(cube.problem for cube in cubes)),
+        ("Algorithms", ", ".join(algorithms)),
+        ("Judges", ", ".join(dict.fromkeys(judge for cube in cubes for judge in cube.judges))),
+        ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
+        ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
+        ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
+        ("Data sets", source_words(str(experiment.get("data", {}).get("source", "")))),
+    ]
+
+
+def _findings(cube: Cube, kinds: Mapping[str, list[records.Record]]) -> list[str]:
+    """Say in a sentence for each objective and judge who has the least regret, and whether the next is told apart."""
+    sentences = []
+    for objective, judge, _ in records.groups(cube):
+        key = (cube.problem, objective, judge)
+        gaps = [r for r in kinds["differences"] if (r["problem"], r["objective"], r["judge"]) == key]
+        final = {r["algorithm"]: r for r in kinds["final-regret"] if (r["problem"], r["objective"], r["judge"]) == key}
+        rivals = [r for r in gaps if cube.names[r["algorithm"]] not in records.YARDSTICKS and r["seeds"] > 1]
+        if not rivals:
+            continue
+        best = gaps[0]["reference"]
+        next_ = min(rivals, key=lambda record: record["mean_difference"])
+        clear = next_["low"] > 0 or next_["high"] < 0
+        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {objective}"
+        shown = tables.plus_minus(final[best]["mean"], final[best]["standard_error"])
+        rival = cube.titles[next_["algorithm"]]
+        relation = "has" if clear else "cannot be told apart from it:"
+        sentences.append(
+            f"{cube.problem}, judged by {judge}{pursued}: {cube.titles[best]} {shown}; "
+            f"{rival} {relation} {tables.interval(next_)} on {counted(next_['seeds'], 'paired seed')}."
+        )
+    return sentences
+
+
+def _problem(cube: Cube, kinds: Mapping[str, list[records.Record]], pictures: Sequence[Picture]) -> dict[str, Any]:
+    groups = [(objective, judge) for objective, judge, _ in records.groups(cube)]
+    return {
+        "label": cube.problem,
+        "title": f"{cube.title} ({cube.problem})",
+        "simulated": cube.data_label,
+        "data": data_set(cube),
+        "comparisons": [tables.comparison(cube, objective, judge, kinds) for objective, judge in groups],
+        "ways": [tables.along_the_way(cube, objective, judge, kinds["checkpoints"]) for objective, judge in groups],
+        "pictures": [picture for picture in pictures if picture.problem == cube.problem],
+        "parameters": yaml.safe_dump(cube.attribute("specification"), sort_keys=False, allow_unicode=True),
+    }
+
+
+def _template() -> Any:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("bocu.report", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    return environment.get_template("page.html.jinja")

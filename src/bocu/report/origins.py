@@ -1,0 +1,109 @@
+"""Where the numbers come from: data sets behind a cube, and the code and machines that computed it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bocu.figures.reading import Cube
+
+_SHOWN = ("title", "description", "licence", "citation", "homepage", "notes")
+_SOURCES = {
+    "simulate": "simulated stand-ins",
+    "mirror": "from a local mirror",
+    "download": "downloaded from their own pages",
+}
+_SPOKEN_FOR = frozenset({*_SHOWN, "source", "dropped", "raw_sha256", "simulated", "data_label"})
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """The data set behind a problem, as its prepared file describes it.
+
+    Attributes:
+        facts: (heading, text) in reading order.
+        homepage: a link; empty where there is none.
+        dropped: (reason, count) of what was left out.
+        hashes: (file, SHA-256) of the raw files.
+        further: (attribute, text) of all that has no place of its own.
+    """
+
+    title: str
+    source: str
+    facts: tuple[tuple[str, str], ...]
+    homepage: str
+    dropped: tuple[tuple[str, int], ...]
+    hashes: tuple[tuple[str, str], ...]
+    further: tuple[tuple[str, str], ...]
+
+
+def data_set(cube: Cube) -> DataSet | None:
+    """Give the data set of a cube, or None where the problem is a formula."""
+    known: dict[str, Any] = cube.attribute("data_provenance")
+    if not known:
+        return None
+    source = str(known.get("source", ""))
+    facts = [
+        (key.capitalize(), str(known[key])) for key in ("description", "licence", "citation", "notes") if known.get(key)
+    ]
+    dropped = _nested(known.get("dropped"))
+    return DataSet(
+        title=str(known.get("title", known.get("dataset", "data set"))),
+        source=source_words(source),
+        facts=tuple(facts),
+        homepage=str(known.get("homepage", "")),
+        dropped=tuple((reason.replace("_", " "), int(count)) for reason, count in dropped.items()),
+        hashes=tuple((file, str(digest)) for file, digest in _nested(known.get("raw_sha256")).items()),
+        further=tuple((key, str(value)) for key, value in sorted(known.items()) if key not in _SPOKEN_FOR),
+    )
+
+
+def source_words(source: str) -> str:
+    """Say in words where data come from."""
+    return _SOURCES.get(source, source or "not stated")
+
+
+def _nested(value: Any) -> Mapping[str, Any]:
+    """Attributes of NetCDF files are flat: mappings are kept in them as JSON text."""
+    found = json.loads(value) if isinstance(value, str) and value else value
+    return found if isinstance(found, Mapping) else {}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One fact about how the cubes were computed.
+
+    Attributes:
+        heading: what it is.
+        values: the values found, each with the problems it was found for.
+        mixed: whether runs that are compared differ in it.
+    """
+
+    heading: str
+    values: tuple[tuple[str, str], ...]
+    mixed: bool
+
+
+def traces(cubes: Sequence[Cube]) -> list[Trace]:
+    """Collect code version, packages, CPU and numeric threads; more than one value of any makes it mixed."""
+    found = [
+        _trace("bocu", cubes, lambda cube: cube.attribute("code_version")),
+        _trace("CPU", cubes, lambda cube: cube.attribute("cpu")),
+        _trace("Numeric threads", cubes, lambda cube: [str(cube.data.attrs["numeric_threads"])]),
+    ]
+    versions = {cube.problem: [json.loads(text) for text in cube.attribute("package_versions")] for cube in cubes}
+    packages = dict.fromkeys(package for several in versions.values() for one in several for package in one)
+
+    def of(package: str) -> Any:
+        return lambda cube: [one.get(package, "not installed") for one in versions[cube.problem]]
+
+    return found + [_trace(package, cubes, of(package)) for package in packages]
+
+
+def _trace(heading: str, cubes: Sequence[Cube], values_of: Any) -> Trace:
+    where: dict[str, list[str]] = {}
+    for cube in cubes:
+        for value in dict.fromkeys(values_of(cube)):
+            where.setdefault(str(value), []).append(cube.problem)
+    values = tuple((value, ", ".join(problems)) for value, problems in where.items())
+    return Trace(heading, values, mixed=len(values) > 1)

@@ -1,0 +1,225 @@
+"""The numbers of the report as flat records: what its tables show and its CSV files hold.
+
+A record is a plain dict; all records of one kind have the same keys. Regret is cumulative over all rounds from 1 on, in
+units of the problem's payoff, lower is better.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, YARDSTICKS, Branch, Cube
+from bocu.statistics import mean_and_error, paired_differences, ranks
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Record = dict[str, Any]
+
+
+def groups(cube: Cube) -> Iterator[tuple[str, str, list[Branch]]]:
+    """Give what is compared with each other: pursued objective, judge, and the branches that stand side by side."""
+    for objective in cube.objectives():
+        shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
+        for judge in cube.judges:
+            yield objective, judge, shown
+
+
+def final_totals(cube: Cube, branches: list[Branch], judge: str) -> dict[str, dict[int, float]]:
+    """Give the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
+    totals = {}
+    for branch in branches:
+        regret, seeds = cube.regret(branch, judge)
+        started = regret[:, cube.iterations >= 1]
+        totals[branch.algorithm] = dict(zip((int(seed) for seed in seeds), started.sum(axis=1).tolist(), strict=True))
+    return totals
+
+
+def choose_reference(cube: Cube, totals: dict[str, dict[int, float]], wanted: str | None = None) -> str | None:
+    """Give the algorithm that others are compared with: the one wanted, or that of the least mean regret.
+
+    Yardsticks are not chosen unasked. None where no algorithm has a finished seed.
+    """
+    if wanted is not None and totals.get(wanted):
+        return wanted
+    means = {label: float(np.mean(list(own.values()))) for label, own in totals.items() if own}
+    competing = {label: mean for label, mean in means.items() if cube.names[label] not in YARDSTICKS} or means
+    return min(competing, key=lambda label: competing[label]) if competing else None
+
+
+def final_regret(cube: Cube) -> list[Record]:
+    """Give mean and standard error of the final cumulative regret, a record an algorithm, objective and judge."""
+    records = []
+    for objective, judge, branches in groups(cube):
+        for label, own in final_totals(cube, branches, judge).items():
+            mean, error = mean_and_error(np.array(list(own.values())))
+            records.append(
+                {
+                    "problem": cube.problem,
+                    "objective": objective,
+                    "judge": judge,
+                    "algorithm": label,
+                    "rounds": int(cube.iterations[-1]),
+                    "seeds": len(own),
+                    "mean": float(mean),
+                    "standard_error": float(error),
+                    "units": cube.units,
+                }
+            )
+    return records
+
+
+def differences(cube: Cube, wanted: str | None = None) -> list[Record]:
+    """Compare every algorithm with the reference on the same seeds, a record an algorithm, objective and judge."""
+    records = []
+    for objective, judge, branches in groups(cube):
+        totals = final_totals(cube, branches, judge)
+        reference = choose_reference(cube, totals, wanted)
+        if reference is None:
+            continue
+        for label, found in paired_differences(totals, reference).items():
+            records.append(
+                {
+                    "problem": cube.problem,
+                    "objective": objective,
+                    "judge": judge,
+                    "algorithm": label,
+                    "reference": reference,
+                    "seeds": found.difference.count,
+                    "mean_difference": found.difference.value,
+                    "low": found.difference.low,
+                    "high": found.difference.high,
+                    "share_of_seeds_with_more_regret": found.worse,
+                    "p_value_holm": found.p_value,
+                    "units": cube.units,
+                }
+            )
+    return records
+
+
+def mean_ranks(cube: Cube) -> list[Record]:
+    """Rank the algorithms within each seed, a record an algorithm, objective and judge."""
+    records = []
+    for objective, judge, branches in groups(cube):
+        totals = {label: own for label, own in final_totals(cube, branches, judge).items() if own}
+        found = ranks(totals)
+        for label, rank in found.mean.items():
+            records.append(
+                {
+                    "problem": cube.problem,
+                    "objective": objective,
+                    "judge": judge,
+                    "algorithm": label,
+                    "seeds": found.count,
+                    "mean_rank": rank,
+                    "friedman_p_value": found.p_value,
+                }
+            )
+    return records
+
+
+def seconds(cube: Cube) -> list[Record]:
+    """Give the time of a round (asking and telling), mean and standard error over seeds, a record a branch."""
+    records = []
+    for branch in cube.branches():
+        values = cube.values("seconds", branch)[0]
+        known = ~np.isnan(values).any(axis=1)
+        mean, error = mean_and_error(values[known].mean(axis=1))
+        records.append(
+            {
+                "problem": cube.problem,
+                "objective": branch.objective,
+                "algorithm": branch.algorithm,
+                "seeds": int(known.sum()),
+                "seconds_per_round": float(mean),
+                "standard_error": float(error),
+            }
+        )
+    return records
+
+
+def holes(cube: Cube) -> list[Record]:
+    """Name what is not there: seeds without a run, and finished seeds that a judge cannot judge, a record each."""
+    records = []
+    for branch in cube.branches():
+        status = cube.status(branch)
+        missing = np.asarray(cube.seeds)[status == MISSING]
+        found = [("no run", "", missing)] if len(missing) else []
+        done = np.asarray(cube.seeds)[status == DONE]
+        for judge in cube.judges:
+            unjudged = np.setdiff1d(done, cube.regret(branch, judge)[1])
+            if len(unjudged):
+                found.append(("no regret in some round", judge, unjudged))
+        records += [
+            {
+                "problem": cube.problem,
+                "objective": branch.objective,
+                "algorithm": branch.algorithm,
+                "what": what,
+                "judge": judge,
+                "count": len(seeds),
+                "seeds": seed_ranges(seeds.tolist()),
+            }
+            for what, judge, seeds in found
+        ]
+    return records
+
+
+def resets(cube: Cube) -> list[Record]:
+    """Name the runs in which all candidate priors were rejected, a record a run, with the first such round."""
+    records = []
+    for branch in cube.branches():
+        if not cube.reports("all_rejected", branch):
+            continue
+        flags, seeds = cube.values("all_rejected", branch)
+        for seed, row in zip(seeds, flags == 1, strict=True):
+            if row.any():
+                records.append(
+                    {
+                        "problem": cube.problem,
+                        "objective": branch.objective,
+                        "algorithm": branch.algorithm,
+                        "seed": int(seed),
+                        "round": int(cube.iterations[row.argmax()]),
+                    }
+                )
+    return records
+
+
+def checkpoints(summary: "xr.Dataset", cube: Cube) -> list[Record]:
+    """Give cumulative regret after some of the rounds, from the summary, a record an algorithm and checkpoint."""
+    own = summary.sel(problem=cube.problem)
+    records = []
+    for objective, judge, branches in groups(cube):
+        for branch in branches:
+            chosen = own["cumulative_regret"].sel(objective=branch.objective, algorithm=branch.algorithm, judge=judge)
+            values = chosen.transpose("seed", "checkpoint").values
+            whole = values[~np.isnan(values).any(axis=1)]
+            mean, error = mean_and_error(whole)
+            for place, round_ in enumerate(own["iteration_of"].values):
+                records.append(
+                    {
+                        "problem": cube.problem,
+                        "objective": objective,
+                        "judge": judge,
+                        "algorithm": branch.algorithm,
+                        "round": int(round_),
+                        "seeds": len(whole),
+                        "mean": float(mean[place]),
+                        "standard_error": float(error[place]),
+                        "units": cube.units,
+                    }
+                )
+    return records
+
+
+def seed_ranges(seeds: list[int]) -> str:
+    """Write seeds briefly: [0, 1, 2, 5] becomes "0-2, 5"."""
+    parts: list[list[int]] = []
+    for seed in sorted(seeds):
+        if parts and seed == parts[-1][-1] + 1:
+            parts[-1].append(seed)
+        else:
+            parts.append([seed])
+    return ", ".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)

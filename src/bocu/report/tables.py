@@ -1,0 +1,179 @@
+"""Tables as people read them, and the CSV files of the same numbers."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from bocu.figures.reading import NO_OBJECTIVE, Cube, counted, shown_unit
+from bocu.files import write_text
+from bocu.report.records import Record
+from bocu.statistics import CONFIDENCE
+
+NOTHING = "–"
+"""Stands where there is no number."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page.
+
+    Attributes:
+        identifier: unique on the page.
+        caption: what it shows.
+        header: headings of the columns; the first column heads the rows.
+        rows: texts.
+        best: index of the row with the least regret among competitors, or None.
+    """
+
+    identifier: str
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    best: int | None = None
+
+
+def write_csv(path: str | Path, records: Sequence[Record], columns: Sequence[str]) -> None:
+    """Write records of one kind; numbers in full, no number as an empty field."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow({key: "" if _no_number(value) else value for key, value in record.items()})
+    write_text(path, text.getvalue())
+
+
+def comparison(cube: Cube, objective: str, judge: str, kinds: Mapping[str, Sequence[Record]]) -> Table:
+    """Set side by side what is known of the algorithms under one objective and judge.
+
+    Args:
+        cube: the problem.
+        objective: the objective pursued.
+        judge: label of the judge.
+        kinds: records by kind: "final-regret", "differences", "ranks", "seconds".
+    """
+
+    def of(kind: str) -> dict[str, Record]:
+        return {
+            record["algorithm"]: record
+            for record in kinds[kind]
+            if record["problem"] == cube.problem
+            and record.get("judge", judge) == judge
+            and (record["objective"] in (objective, NO_OBJECTIVE))
+        }
+
+    final, gaps, ranked, times = of("final-regret"), of("differences"), of("ranks"), of("seconds")
+    order = sorted(final, key=lambda label: (isnan(final[label]["mean"]), final[label]["mean"]))
+    reference = next(iter(gaps.values()))["reference"] if gaps else None
+    rows = []
+    for label in order:
+        gap = gaps.get(label)
+        rows.append(
+            (
+                cube.titles[label],
+                plus_minus(final[label]["mean"], final[label]["standard_error"]),
+                "reference" if label == reference else interval(gap) if gap else NOTHING,
+                probability(gap["p_value_holm"]) if gap else NOTHING,
+                number(ranked[label]["mean_rank"], 2) if label in ranked else NOTHING,
+                duration(times[label]["seconds_per_round"]) if label in times else NOTHING,
+                str(final[label]["seeds"]),
+            )
+        )
+    unit = shown_unit(cube.units)
+    regret = f"Final regret{f' [{unit}]' if unit else ''}"
+    friedman = next((record["friedman_p_value"] for record in ranked.values()), float("nan"))
+    tested = "" if isnan(friedman) else f" Friedman's test that all rank alike: p {probability(friedman, sign=True)}."
+    pursued = "" if objective == NO_OBJECTIVE else f", objective pursued: {objective}"
+    caption = (
+        f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, judged by {judge}{pursued}: mean ± "
+        f"standard error over seeds; lower is better. Differences are means over paired seeds with {CONFIDENCE:.0%} "
+        f"bootstrap intervals; p values: Wilcoxon signed-rank, Holm-corrected.{tested}"
+    )
+    against = f"More than {cube.titles[reference]}" if reference else "Difference"
+    header = ("Algorithm", regret, against, "p", "Mean rank", "Time per round", "Seeds")
+    best = order.index(reference) if reference in order else None
+    return Table(f"problem-{cube.problem}-regret-{objective}-{judge}", caption, header, tuple(rows), best)
+
+
+def along_the_way(cube: Cube, objective: str, judge: str, records: Sequence[Record]) -> Table:
+    """Show how cumulative regret grows over the rounds."""
+    own = [r for r in records if (r["problem"], r["objective"], r["judge"]) == (cube.problem, objective, judge)]
+    rounds = sorted({record["round"] for record in own})
+    cells = {(record["algorithm"], record["round"]): record for record in own}
+    labels = list(dict.fromkeys(record["algorithm"] for record in own))
+    rows = tuple(
+        (
+            cube.titles[label],
+            *(plus_minus(cells[label, t]["mean"], cells[label, t]["standard_error"]) for t in rounds),
+        )
+        for label in labels
+    )
+    unit = shown_unit(cube.units)
+    pursued = "" if objective == NO_OBJECTIVE else f", objective pursued: {objective}"
+    caption = (
+        f"Cumulative regret{f' in {unit}' if unit else ''} on the way, judged by {judge}{pursued}: mean ± standard "
+        "error over seeds."
+    )
+    header = ("Algorithm", *(f"Round {t}" for t in rounds))
+    return Table(f"problem-{cube.problem}-way-{objective}-{judge}", caption, header, rows)
+
+
+def plus_minus(mean: float, error: float) -> str:
+    """Write a mean with its error, both to the digit that the error's second figure has: "15.22 ± 0.38"."""
+    if isnan(mean):
+        return NOTHING
+    if isnan(error) or error == 0:
+        return number(mean, 4, significant=True)
+    digits = decimals(error)
+    return f"{number(mean, digits)} ± {number(error, digits)}"
+
+
+def interval(record: Record) -> str:
+    """Write a difference with its interval: "+2.51 [1.20, 3.94]"."""
+    value, low, high = record["mean_difference"], record["low"], record["high"]
+    if isnan(value):
+        return NOTHING
+    if isnan(low):
+        return number(value, 4, significant=True, sign=True)
+    digits = decimals((high - low) / 4) if high > low else 2
+    return f"{number(value, digits, sign=True)} [{number(low, digits)}, {number(high, digits)}]"
+
+
+def decimals(error: float) -> int:
+    """Give the places after the point at which `error` shows two figures, 0 to 8."""
+    exponent = int(f"{error:e}".partition("e")[2])
+    return min(max(1 - exponent, 0), 8)
+
+
+def number(value: float, digits: int, significant: bool = False, sign: bool = False) -> str:
+    """Write a number with a real minus sign."""
+    if isnan(value):
+        return NOTHING
+    kind = f"{'+' if sign else ''}.{digits}{'g' if significant else 'f'}"
+    return format(value, kind).replace("-", "−")
+
+
+def probability(value: float, sign: bool = False) -> str:
+    """Write a p value: "0.031", "< 0.001"; with `sign` also "= 0.031"."""
+    if isnan(value):
+        return NOTHING
+    if value < 0.001:
+        return "< 0.001"
+    return f"= {value:.3f}" if sign else f"{value:.3f}"
+
+
+def duration(value: float) -> str:
+    """Write a time with a unit that fits."""
+    if isnan(value):
+        return NOTHING
+    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return "< 1 µs"
+
+
+def _no_number(value: Any) -> bool:
+    return isinstance(value, float) and isnan(value)
