@@ -101,7 +101,7 @@ def test_nothing_is_unpickled(tmp_path, refused, capsys):
     torch.save({"X": Harmful()}, path)
     with refused(str(path), "not a readable torch file of plain tensors"):
         read_samples(path)
-    path.write_bytes(pickle.dumps({"X": Harmful()}))
+    path.write_bytes(pickle.dumps({"X": Harmful()}, protocol=2))
     with refused(str(path), "not a readable torch file"):
         read_samples(path)
     assert "unpickled" not in capsys.readouterr().out
@@ -125,7 +125,7 @@ def test_too_few_samples_are_refused(tmp_path, refused):
 @pytest.mark.real_data
 def test_published_hyper_parameters_belong_to_the_carried_samples(real_files):
     parts = [read_samples(path) for path in real_files("portfolio", "samples")]
-    x, y = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    x, y = np.concatenate([part.inputs for part in parts]), np.concatenate([part.values for part in parts])
     assert len(y) == 3000
     assert y.mean() == pytest.approx(PUBLISHED.offset, abs=1e-4)
     assert y.std(ddof=1) == pytest.approx(PUBLISHED.scale, abs=1e-4)
@@ -137,7 +137,7 @@ def test_published_hyper_parameters_belong_to_the_carried_samples(real_files):
 @pytest.mark.real_data
 def test_published_surrogate_has_the_published_optimum_under_uniform_contexts(real_files):
     parts = [read_samples(path) for path in real_files("portfolio", "samples")]
-    x, y = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    x, y = np.concatenate([part.inputs for part in parts]), np.concatenate([part.values for part in parts])
     mean = payoff_mean(PUBLISHED, x, y)
     contexts = qmc.Sobol(2, seed=0).random(256)
 

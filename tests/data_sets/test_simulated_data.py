@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 import torch
 
+from bocu.data import gzipped
 from bocu.data.infection import prepare_infection
 from bocu.data.intel import load_days
 from bocu.data.intel_log import prepare_log
 from bocu.data.means import load_mean
 from bocu.data.plant import prepare_plant
 from bocu.data.portfolio import read_samples
-from bocu.data.simulated import gzipped, portfolio
+from bocu.data.simulated import portfolio
 from bocu.data.simulated.infection import infections
 from bocu.data.wind import prepare_wind
 from bocu.files import read_netcdf
@@ -92,6 +93,19 @@ def test_prepared_log_is_labelled_as_simulated(intel):
     assert attrs["source"] == "simulate"
     assert attrs["data_label"] == SIMULATED_LABEL
     assert attrs["title"].startswith("Simulated stand-in")
+
+
+@pytest.mark.parametrize("dataset", ["intel", "wind", "plant", "infection"])
+def test_a_stand_in_put_into_a_mirror_stays_labelled(raw, catalogue, tmp_path, dataset):
+    prepare = {"wind": prepare_wind, "plant": prepare_plant, "infection": prepare_infection, "intel": prepare_log}
+    record = catalogue.available_records(dataset, "simulate")[0]
+    files = [raw[name] for name in catalogue.file_names(dataset, "simulate")]
+    minutes = [10] if dataset == "intel" else []
+    prepare[dataset](files, tmp_path / "p.nc", catalogue.origin(dataset, record, "mirror"), *minutes)
+    attrs = read_netcdf(tmp_path / "p.nc").attrs
+    assert attrs["source"] == "mirror"
+    assert attrs["data_label"] == SIMULATED_LABEL
+    assert attrs["simulated"] == "yes"
 
 
 def test_march_has_thirteen_prior_days_and_a_target(intel):
@@ -171,7 +185,8 @@ def short_market(monkeypatch):
 
 def test_simulated_portfolio_has_the_schema_and_repeats(short_market, tmp_path):
     path = simulate("portfolio", "port_n=100_seed=3", tmp_path)
-    x, y = read_samples(path)
+    x, y, label = read_samples(path)
+    assert label == SIMULATED_LABEL
     assert x.shape == (6, 5)
     assert y.shape == (6,)
     assert torch.load(path, weights_only=True)["data_label"] == SIMULATED_LABEL

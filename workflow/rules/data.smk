@@ -2,7 +2,9 @@
 # real and simulated data never share one. Only what a target asks for is made.
 
 
+# On a cluster, computing nodes may see neither the network nor the mirror.
 localrules:
+    download,
     mirror,
     prepared_data,
 
@@ -59,18 +61,14 @@ rule simulate:
         dataset=plan.catalogue.patterns("simulate")["dataset"],
         file=plan.catalogue.patterns("simulate")["file"],
     params:
-        fingerprint=lambda wildcards: plan.fingerprint(
-            f"bocu.data.simulated.{wildcards.dataset}"
-        ),
+        fingerprint=lambda wildcards: plan.fingerprint(f"bocu.data.simulated.{wildcards.dataset}"),
     script:
         "../scripts/simulate.py"
 
 
 rule prepare_wind:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "wind", wildcards.record, wildcards.source
-        ),
+        lambda wildcards: plan.catalogue.raw_paths("wind", wildcards.record, wildcards.source),
     output:
         "data/{source}/wind/{record}.nc",
     log:
@@ -79,9 +77,7 @@ rule prepare_wind:
         source="|".join(plan.catalogue.sources("wind")),
         record="|".join(plan.catalogue.dataset("wind").records),
     params:
-        origin=lambda wildcards: plan.catalogue.origin(
-            "wind", wildcards.record, wildcards.source
-        ),
+        origin=lambda wildcards: plan.catalogue.origin("wind", wildcards.record, wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.wind"),
     script:
         "../scripts/prepare_wind.py"
@@ -96,9 +92,7 @@ rule prepare_intel_log:
         "data/{source}/intel/log/log-{minutes}min.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.record("intel", "log").sources),
-        minutes="|".join(
-            str(minutes) for minutes in plan.catalogue.record("intel", "log").intervals
-        ),
+        minutes="|".join(str(minutes) for minutes in plan.catalogue.record("intel", "log").intervals),
     params:
         origin=lambda wildcards: plan.catalogue.origin("intel", "log", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.intel_log"),
@@ -108,9 +102,7 @@ rule prepare_intel_log:
 
 rule prepare_intel_matrices:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "intel", "matrices", wildcards.source
-        ),
+        lambda wildcards: plan.catalogue.raw_paths("intel", "matrices", wildcards.source),
     output:
         "data/{source}/intel/matrices-30min.nc",
     log:
@@ -118,9 +110,7 @@ rule prepare_intel_matrices:
     wildcard_constraints:
         source="|".join(plan.catalogue.record("intel", "matrices").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin(
-            "intel", "matrices", wildcards.source
-        ),
+        origin=lambda wildcards: plan.catalogue.origin("intel", "matrices", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.intel_matrices"),
     script:
         "../scripts/prepare_intel_matrices.py"
@@ -128,9 +118,7 @@ rule prepare_intel_matrices:
 
 rule prepare_portfolio:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "portfolio", "samples", wildcards.source
-        ),
+        lambda wildcards: plan.catalogue.raw_paths("portfolio", "samples", wildcards.source),
     output:
         "data/{source}/portfolio/samples.nc",
     log:
@@ -138,9 +126,7 @@ rule prepare_portfolio:
     wildcard_constraints:
         source="|".join(plan.catalogue.record("portfolio", "samples").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin(
-            "portfolio", "samples", wildcards.source
-        ),
+        origin=lambda wildcards: plan.catalogue.origin("portfolio", "samples", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.portfolio"),
     script:
         "../scripts/prepare_portfolio.py"
@@ -156,9 +142,7 @@ rule prepare_plant:
     wildcard_constraints:
         source="|".join(plan.catalogue.record("plant", "svgp").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin(
-            "plant", "svgp", wildcards.source
-        ),
+        origin=lambda wildcards: plan.catalogue.origin("plant", "svgp", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.plant"),
     script:
         "../scripts/prepare_plant.py"
@@ -166,9 +150,7 @@ rule prepare_plant:
 
 rule prepare_infection:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "infection", "runs", wildcards.source
-        ),
+        lambda wildcards: plan.catalogue.raw_paths("infection", "runs", wildcards.source),
     output:
         "data/{source}/infection/runs.nc",
     log:
@@ -176,9 +158,7 @@ rule prepare_infection:
     wildcard_constraints:
         source="|".join(plan.catalogue.record("infection", "runs").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin(
-            "infection", "runs", wildcards.source
-        ),
+        origin=lambda wildcards: plan.catalogue.origin("infection", "runs", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.infection"),
     script:
         "../scripts/prepare_infection.py"

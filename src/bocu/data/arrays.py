@@ -9,6 +9,14 @@ import numpy as np
 
 from bocu.errors import BocuError
 
+LABEL = "data_label"
+
+
+def read_label(path: str | os.PathLike[str]) -> str:
+    """What a readable npz file says of itself in the text `data_label`, or nothing."""
+    with np.load(path, allow_pickle=False) as archive:
+        return str(archive[LABEL]) if LABEL in archive else ""
+
 
 def read_npz(path: str | os.PathLike[str], shapes: Mapping[str, tuple[int | None, ...]]) -> dict[str, np.ndarray]:
     """Read the named arrays of numbers; None in a shape stands for any length.

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from bocu.data.arrays import read_npz
+from bocu.data.arrays import read_label, read_npz
 from bocu.data.means import Mean, mean_dataset, squared_exponential
 from bocu.data.provenance import attributes
 from bocu.errors import BocuError
@@ -47,7 +47,7 @@ def prepare_infection(
         f"variance, jitter {JITTER:g} on the diagonal.",
         "The runs cover shares that sum to at most 1; elsewhere the mean falls to 0.",
     ]
-    attrs: dict[str, str | float] = dict(attributes(origin, [path], {}, notes))
+    attrs: dict[str, str | float] = dict(attributes(origin, [path], {}, notes, read_label(path)))
     attrs["largest_residual_at_the_runs"] = float(np.abs(mean(inputs) - values).max())
     dataset = mean_dataset(mean, ["1"] * len(NAMES), BOUNDS)
     dataset["values"] = ("point", values, {"long_name": "minus the cases, standardised", "units": "1"})

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bocu.data.gzipped import read_comment
 from bocu.data.intel import intel_dataset, read_positions
 from bocu.data.provenance import attributes
 from bocu.errors import BocuError
@@ -86,7 +87,7 @@ def prepare_log(
         f"in at least {rules.coverage:.0%} of the intervals of that day; 'filled' marks them; other gaps are NaN.",
         f"Motes without any complete day, faulty or silent: {', '.join(never) or 'none'}.",
     ]
-    attrs = attributes(origin, [log, files["mote_locs.txt"]], dropped, notes)
+    attrs = attributes(origin, [log, files["mote_locs.txt"]], dropped, notes, read_comment(log))
     dataset = intel_dataset(temperature, filled, positions, days, minutes, f"minutes since {days[0]} 00:00:00", attrs)
     dataset["readings"] = xr.DataArray(
         count.astype(np.int32), dims=("sensor", "time"), attrs={"long_name": "readings averaged", "units": "1"}

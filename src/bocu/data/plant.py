@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from bocu.data.arrays import read_npz
+from bocu.data.arrays import read_label, read_npz
 from bocu.data.means import Mean, mean_dataset, squared_exponential
 from bocu.data.provenance import attributes
 from bocu.data.tables import read_columns
@@ -49,7 +49,7 @@ def prepare_plant(
         "Mean of the latent function: standardised leaf area; times leaf_area_std plus leaf_area_mean it is in mm^2.",
         f"Weights are L^-T q with L the Cholesky factor of k(Z, Z) + {JITTER:g} I.",
     ]
-    attrs: dict[str, str | float] = dict(attributes(origin, list(files.values()), {}, notes))
+    attrs: dict[str, str | float] = dict(attributes(origin, list(files.values()), {}, notes, read_label(path)))
     if CHECK in files:
         attrs["largest_difference_from_check_values"] = _largest_difference(files[CHECK], mean)
     attrs["leaf_area_mean"] = float(arrays["leaf_area_mean"])

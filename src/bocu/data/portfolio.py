@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gpytorch
 import numpy as np
@@ -76,8 +76,9 @@ def prepare_portfolio(
     """
     torch.set_num_threads(1)
     parts = [read_samples(path) for path in raw]
-    inputs = np.concatenate([part[0] for part in parts])
-    values = np.concatenate([part[1] for part in parts])
+    inputs = np.concatenate([part.inputs for part in parts])
+    values = np.concatenate([part.values for part in parts])
+    labels = sorted({part.label for part in parts if part.label})
     if len(values) < LEAST_SAMPLES:
         raise BocuError(f"{Path(raw[0]).parent}: {len(values)} samples in all; allowed: at least {LEAST_SAMPLES}")
     shuffled = np.random.default_rng(SPLIT_SEED).permutation(len(values))
@@ -98,7 +99,7 @@ def prepare_portfolio(
         f"Held-out errors: weights from {len(training)} samples, error on the other {len(held_out)}; weights stored: "
         "from all.",
     ]
-    attrs: dict[str, Any] = dict(attributes(origin, raw, {}, notes))
+    attrs: dict[str, Any] = dict(attributes(origin, raw, {}, notes, "; ".join(labels)))
     attrs |= {f"held_out_rmse_{name}": error for name, error in errors.items()}
     attrs |= {
         "held_out_standard_deviation": spread,
@@ -110,8 +111,16 @@ def prepare_portfolio(
     write_netcdf(_dataset(candidates, inputs, values).assign_attrs(attrs), output)
 
 
-def read_samples(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs (n, 5) in [0, 1] and Y (n,) of one file; tensors and text are read, nothing is unpickled beyond them.
+class Samples(NamedTuple):
+    """Inputs (n, 5) in [0, 1] and Y (n,) of one file, and what it says of itself."""
+
+    inputs: np.ndarray
+    values: np.ndarray
+    label: str
+
+
+def read_samples(path: str | os.PathLike[str]) -> Samples:
+    """Read one torch file; tensors and text are read, nothing is unpickled beyond them.
 
     Raises:
         BocuError: not such a file.
@@ -128,7 +137,7 @@ def read_samples(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray]:
         raise BocuError(f"{path}: X has shape {x.shape}, Y {y.shape}; allowed: (n, 1, 5) and (n, 1, 1)")
     if not (np.isfinite(y).all() and (x >= 0).all() and (x <= 1).all()):
         raise BocuError(f"{path}: X outside [0, 1] or Y not finite; allowed: X in [0, 1], finite Y")
-    return x[:, 0, :], y[:, 0, 0]
+    return Samples(x[:, 0, :], y[:, 0, 0], str(content.get("data_label", "")))
 
 
 class _ExactModel(gpytorch.models.ExactGP):

@@ -27,20 +27,22 @@ def attributes(
     raw: Sequence[str | os.PathLike[str]],
     dropped: Mapping[str, int],
     notes: Sequence[str] = (),
+    raw_label: str = "",
 ) -> dict[str, str]:
     """Global attributes of a prepared file.
 
     Args:
-        origin: from `Catalogue.origin`; its `source` decides what the label says, whatever the raw files carry.
+        origin: from `Catalogue.origin`; source `simulate` always labels the file as simulated.
         raw: the raw files it was made of.
         dropped: reason -> how many rows, readings or values it took out or changed; zero counts stay, as a statement.
         notes: sentences for a reader.
+        raw_label: what the raw files say of themselves: a stand-in that was put into a mirror stays labelled.
     """
-    source = origin["source"]
+    label = data_label(origin["source"]) or raw_label
     return {
         **origin,
-        "simulated": "yes" if source == "simulate" else "no",
-        "data_label": data_label(source),
+        "simulated": "yes" if label else "no",
+        "data_label": label,
         "schema_version": PREPARED_SCHEMA,
         "raw_sha256": canonical_json({Path(path).name: sha256(path) for path in raw}),
         "dropped": canonical_json(dict(dropped)),

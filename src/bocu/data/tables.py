@@ -10,6 +10,11 @@ import pandas as pd
 from bocu.errors import BocuError
 
 
+def has_column(path: str | os.PathLike[str], column: str) -> bool:
+    """Whether the header of a CSV file has a column of this name."""
+    return column in pd.read_csv(path, nrows=0).columns
+
+
 def read_columns(path: str | os.PathLike[str], texts: Sequence[str], numbers: Sequence[str]) -> pd.DataFrame:
     """Read columns of a CSV file by name; empty cells are NaN.
 

@@ -14,9 +14,10 @@ import pandas as pd
 import xarray as xr
 
 from bocu.data.provenance import attributes
-from bocu.data.tables import read_columns
+from bocu.data.tables import has_column, read_columns
 from bocu.errors import BocuError
 from bocu.files import write_netcdf
+from bocu.provenance import SIMULATED_LABEL
 
 TIME, PROFILE = "utc_timestamp", "DE_wind_profile"
 GENERATION, CAPACITY = "DE_wind_generation_actual", "DE_wind_capacity"
@@ -67,8 +68,9 @@ def _from_profile(path: Path, origin: Mapping[str, str]) -> xr.Dataset:
         "profile_computed_from_generation_and_capacity": int(computed.sum()),
         "hours_without_a_value": int(hourly.isna().sum()),
     }
+    label = SIMULATED_LABEL if has_column(path, "simulated") else ""
     notes = ["Capacity factor is generation / capacity; above 1 it is clipped to 1.", _gaps_told(hourly)]
-    return _dataset(hourly.clip(upper=1), attributes(origin, [path], dropped, notes))
+    return _dataset(hourly.clip(upper=1), attributes(origin, [path], dropped, notes, label))
 
 
 def _from_levels(path: Path, reference: Path, origin: Mapping[str, str]) -> xr.Dataset:

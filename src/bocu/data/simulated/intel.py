@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bocu.data.simulated.gzipped import write_gzip
+from bocu.data.gzipped import write_gzip
 from bocu.errors import BocuError
 from bocu.files import write_text
 from bocu.provenance import SIMULATED_LABEL
