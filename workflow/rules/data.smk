@@ -61,14 +61,18 @@ rule simulate:
         dataset=plan.catalogue.patterns("simulate")["dataset"],
         file=plan.catalogue.patterns("simulate")["file"],
     params:
-        fingerprint=lambda wildcards: plan.fingerprint(f"bocu.data.simulated.{wildcards.dataset}"),
+        fingerprint=lambda wildcards: plan.fingerprint(
+            f"bocu.data.simulated.{wildcards.dataset}"
+        ),
     script:
         "../scripts/simulate.py"
 
 
 rule prepare_wind:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("wind", wildcards.record, wildcards.source),
+        lambda wildcards: plan.catalogue.raw_paths(
+            "wind", wildcards.record, wildcards.source
+        ),
     output:
         "data/{source}/wind/{record}.nc",
     log:
@@ -77,7 +81,9 @@ rule prepare_wind:
         source="|".join(plan.catalogue.sources("wind")),
         record="|".join(plan.catalogue.dataset("wind").records),
     params:
-        origin=lambda wildcards: plan.catalogue.origin("wind", wildcards.record, wildcards.source),
+        origin=lambda wildcards: plan.catalogue.origin(
+            "wind", wildcards.record, wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.wind"),
     script:
         "../scripts/prepare_wind.py"
@@ -92,7 +98,9 @@ rule prepare_intel_log:
         "data/{source}/intel/log/log-{minutes}min.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.record("intel", "log").sources),
-        minutes="|".join(str(minutes) for minutes in plan.catalogue.record("intel", "log").intervals),
+        minutes="|".join(
+            str(minutes) for minutes in plan.catalogue.record("intel", "log").intervals
+        ),
     params:
         origin=lambda wildcards: plan.catalogue.origin("intel", "log", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.intel_log"),
@@ -102,7 +110,9 @@ rule prepare_intel_log:
 
 rule prepare_intel_matrices:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("intel", "matrices", wildcards.source),
+        lambda wildcards: plan.catalogue.raw_paths(
+            "intel", "matrices", wildcards.source
+        ),
     output:
         "data/{source}/intel/matrices-30min.nc",
     log:
@@ -110,7 +120,9 @@ rule prepare_intel_matrices:
     wildcard_constraints:
         source="|".join(plan.catalogue.record("intel", "matrices").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin("intel", "matrices", wildcards.source),
+        origin=lambda wildcards: plan.catalogue.origin(
+            "intel", "matrices", wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.intel_matrices"),
     script:
         "../scripts/prepare_intel_matrices.py"
@@ -118,7 +130,9 @@ rule prepare_intel_matrices:
 
 rule prepare_portfolio:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("portfolio", "samples", wildcards.source),
+        lambda wildcards: plan.catalogue.raw_paths(
+            "portfolio", "samples", wildcards.source
+        ),
     output:
         "data/{source}/portfolio/samples.nc",
     log:
@@ -126,7 +140,9 @@ rule prepare_portfolio:
     wildcard_constraints:
         source="|".join(plan.catalogue.record("portfolio", "samples").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin("portfolio", "samples", wildcards.source),
+        origin=lambda wildcards: plan.catalogue.origin(
+            "portfolio", "samples", wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.portfolio"),
     script:
         "../scripts/prepare_portfolio.py"
@@ -142,7 +158,9 @@ rule prepare_plant:
     wildcard_constraints:
         source="|".join(plan.catalogue.record("plant", "svgp").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin("plant", "svgp", wildcards.source),
+        origin=lambda wildcards: plan.catalogue.origin(
+            "plant", "svgp", wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.plant"),
     script:
         "../scripts/prepare_plant.py"
@@ -150,7 +168,9 @@ rule prepare_plant:
 
 rule prepare_infection:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("infection", "runs", wildcards.source),
+        lambda wildcards: plan.catalogue.raw_paths(
+            "infection", "runs", wildcards.source
+        ),
     output:
         "data/{source}/infection/runs.nc",
     log:
@@ -158,7 +178,9 @@ rule prepare_infection:
     wildcard_constraints:
         source="|".join(plan.catalogue.record("infection", "runs").sources),
     params:
-        origin=lambda wildcards: plan.catalogue.origin("infection", "runs", wildcards.source),
+        origin=lambda wildcards: plan.catalogue.origin(
+            "infection", "runs", wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.infection"),
     script:
         "../scripts/prepare_infection.py"
