@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from bocu.ambiguity.gram import with_jitter as with_jitter
     from bocu.ambiguity.kullback_leibler import KullbackLeibler as KullbackLeibler
     from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy as MaximumMeanDiscrepancy
+    from bocu.ambiguity.named import Settings as Settings
+    from bocu.ambiguity.named import ball_named as ball_named
     from bocu.ambiguity.phi_divergence import PhiDivergence as PhiDivergence
+    from bocu.ambiguity.sampled import SampledWorstCase as SampledWorstCase
     from bocu.ambiguity.sampled import sampled_worst_case as sampled_worst_case
     from bocu.ambiguity.total_variation import TotalVariation as TotalVariation
     from bocu.ambiguity.wasserstein import Wasserstein as Wasserstein
@@ -45,6 +48,8 @@ _HOME = {
     "Wasserstein": "wasserstein",
     "WorstCase": "ball",
     "SampledWorstCase": "sampled",
+    "Settings": "named",
+    "ball_named": "named",
     "floor_distance": "approximations",
     "identity_sensitivity": "approximations",
     "linearised": "approximations",

@@ -18,6 +18,10 @@ from bocu.ambiguity.cressie_read import CressieRead
 from bocu.ambiguity.sorting import sorted_rows
 
 
+#: Stands for an infinite radius, whose products with 0 would not be numbers.
+_LARGEST = 1e100
+
+
 class _ChiSquaredFamily(Ball):
     """Balls `sum_i q_i^2 / p_i <= 1 + factor * epsilon`."""
 
@@ -31,7 +35,7 @@ class _ChiSquaredFamily(Ball):
         return np.where(outside, np.inf, (second * (ratio - 1.0) ** 2).sum(axis=-1) / self.factor)
 
     def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
-        rho = self.factor * self.epsilon
+        rho = min(self.factor * self.epsilon, _LARGEST)
         last = _last_of_support(f, p, rho)
         # Moments on the chosen support once more, centred: prefix sums alone would lose digits to cancellation.
         weights = np.where(f <= last[:, None], p, 0.0)

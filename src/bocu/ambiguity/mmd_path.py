@@ -41,8 +41,8 @@ class Points:
         self.norm[rows], self.gap[rows] = other.norm, other.gap
 
     def value(self, f: Floats, mean: Floats) -> Floats:
-        """`v = E + f.r` `(B,)`."""
-        return mean + np.einsum("bn,bn->b", f, self.r)
+        """`v = E + f.r` `(B,)`, exactly 0 on the floor."""
+        return np.where(np.isinf(self.t), 0.0, mean + np.einsum("bn,bn->b", f, self.r))
 
     def slope(self) -> Floats:
         """`-|r| / t` `(B,)`; 0 on the floor. At the reference r and t vanish and the norm of dr/dt is its limit."""

@@ -37,7 +37,8 @@ class TotalVariation(Ball):
         order, payoff, mass = sorted_rows(f, p, descending=True)
         cumulative = np.cumsum(mass, axis=1)
         half = self.epsilon / 2.0
-        theta = np.minimum(half, np.where(payoff > 0.0, mass, 0.0).sum(axis=1))
+        above = np.where(payoff > 0.0, mass, 0.0).sum(axis=1)
+        theta = np.minimum(half, above)
         removed = np.minimum(np.maximum(theta[:, None] - (cumulative - mass), 0.0), mass)
         value = expectation(f, p) - np.einsum("bn,bn->b", removed, payoff)
         kink = (cumulative <= half).sum(axis=1)
@@ -45,7 +46,7 @@ class TotalVariation(Ball):
         inside = kink < f.shape[1]
         kink[~inside] = 0
         level = np.where(inside, payoff[row, kink], 0.0)
-        rows = Rows(value=np.maximum(value, 0.0), slope=-0.5 * level)
+        rows = Rows(value=np.where(half >= above, 0.0, np.maximum(value, 0.0)), slope=-0.5 * level)
         if wanted.distribution:
             rows.distribution = unsorted(order, mass - removed)
             rows.distribution[row, _receivers(f, p)] += removed.sum(axis=1)

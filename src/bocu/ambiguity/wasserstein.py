@@ -61,15 +61,17 @@ class Wasserstein(Ball):
 
     def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         lines = self._cut(f, p)
-        rows = Rows(value=lines.value - lines.at * self.epsilon, slope=-lines.at)
+        moving = lines.at > 0.0
+        spent = np.multiply(lines.at, self.epsilon, out=np.zeros_like(lines.at), where=moving)
+        rows = Rows(value=lines.value - spent, slope=-lines.at)
         if not (wanted.distribution or wanted.rate):
             return rows
-        span = np.maximum(lines.dear_cost - lines.cheap_cost, np.finfo(float).tiny)
-        share = np.where(lines.at > 0.0, np.clip((self.epsilon - lines.cheap_cost) / span, 0.0, 1.0), 1.0)
+        span = np.where(moving, lines.dear_cost - lines.cheap_cost, 1.0)
+        share = np.where(moving, np.clip((self.epsilon - lines.cheap_cost) / span, 0.0, 1.0), 1.0)
         dear, cheap = _moved(lines.dear, p), _moved(lines.cheap, p)
         rows.distribution = share[:, None] * dear + (1.0 - share)[:, None] * cheap
         if wanted.rate:
-            rows.rate = np.where(lines.at > 0.0, 1.0 / span, 0.0)[:, None] * (dear - cheap)
+            rows.rate = np.where(moving, 1.0 / span, 0.0)[:, None] * (dear - cheap)
         return rows
 
     def _cut(self, f: Floats, p: Floats) -> _Lines:

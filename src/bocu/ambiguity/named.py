@@ -1,0 +1,124 @@
+"""Balls by the short names of configuration files and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocu.ambiguity.ball import Ball
+from bocu.ambiguity.gram import JITTER
+from bocu.errors import BocuError
+
+if TYPE_CHECKING:
+    from bocu.ambiguity.checks import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a ball may be made from; each kind takes what it needs and names what is missing.
+
+    Attributes
+    ----------
+    epsilon : radius. alpha : of CVaR. k : order of Cressie-Read.
+    contexts : (n, l) points, for MMD and Wasserstein. lengthscale, jitter : of the squared exponential MMD kernel.
+    """
+
+    epsilon: float | None = None
+    alpha: float | None = None
+    k: float | None = None
+    contexts: ArrayLike | None = None
+    lengthscale: ArrayLike | None = None
+    jitter: float = JITTER
+
+    def number(self, distance: str, name: str) -> float:
+        """The setting `name`, which this distance needs."""
+        value: float | None = getattr(self, name)
+        if value is None:
+            raise BocuError(f"distance {distance} needs {name}")
+        return value
+
+    def points(self, distance: str) -> Floats:
+        """Context points `(n, l)`."""
+        from bocu.ambiguity.checks import floats
+
+        if self.contexts is None:
+            raise BocuError(f"distance {distance} needs the coordinates of the contexts")
+        points = floats("contexts", self.contexts)
+        return points[:, None] if points.ndim == 1 else points
+
+
+def ball_named(distance: str, settings: Settings) -> Ball:
+    """The ball called `tv`, `mmd`, `chi2mod`, `chi2`, `kl`, `cr`, `cvar` or `wass`; another name raises `BocuError`."""
+    if distance not in DISTANCES:
+        raise BocuError(f"distance is {distance!r}: it must be one of {', '.join(DISTANCES)}")
+    return DISTANCES[distance](settings)
+
+
+def _tv(settings: Settings) -> Ball:
+    from bocu.ambiguity.total_variation import TotalVariation
+
+    return TotalVariation(settings.number("tv", "epsilon"))
+
+
+def _mmd(settings: Settings) -> Ball:
+    from bocu.ambiguity.gram import squared_exponential_gram
+    from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+
+    if settings.lengthscale is None:
+        raise BocuError("distance mmd needs lengthscale")
+    gram = squared_exponential_gram(settings.points("mmd"), settings.lengthscale, settings.jitter)
+    return MaximumMeanDiscrepancy(settings.number("mmd", "epsilon"), gram)
+
+
+def _chi2mod(settings: Settings) -> Ball:
+    from bocu.ambiguity.chi_squared import ModifiedChiSquared
+
+    return ModifiedChiSquared(settings.number("chi2mod", "epsilon"))
+
+
+def _chi2(settings: Settings) -> Ball:
+    from bocu.ambiguity.chi_squared import ChiSquared
+
+    return ChiSquared(settings.number("chi2", "epsilon"))
+
+
+def _kl(settings: Settings) -> Ball:
+    from bocu.ambiguity.kullback_leibler import KullbackLeibler
+
+    return KullbackLeibler(settings.number("kl", "epsilon"))
+
+
+def _cr(settings: Settings) -> Ball:
+    from bocu.ambiguity.cressie_read import CressieRead
+
+    return CressieRead(settings.number("cr", "epsilon"), settings.number("cr", "k"))
+
+
+def _cvar(settings: Settings) -> Ball:
+    from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
+
+    return ConditionalValueAtRisk(settings.number("cvar", "alpha"))
+
+
+def _wass(settings: Settings) -> Ball:
+    from bocu.ambiguity.wasserstein import Wasserstein
+
+    points = settings.points("wass")
+    difference = points[:, None, :] - points[None, :, :]
+    return Wasserstein(settings.number("wass", "epsilon"), np.sqrt((difference**2).sum(axis=-1)))
+
+
+DISTANCES: dict[str, Callable[[Settings], Ball]] = {
+    "tv": _tv,
+    "mmd": _mmd,
+    "chi2mod": _chi2mod,
+    "chi2": _chi2,
+    "kl": _kl,
+    "cr": _cr,
+    "cvar": _cvar,
+    "wass": _wass,
+}

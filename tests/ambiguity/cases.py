@@ -1,0 +1,78 @@
+"""Test vectors and random instances shared by the tests of the ambiguity sets."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bocu.ambiguity import (
+    Ball,
+    ChiSquared,
+    ConditionalValueAtRisk,
+    CressieRead,
+    KullbackLeibler,
+    MaximumMeanDiscrepancy,
+    ModifiedChiSquared,
+    Settings,
+    TotalVariation,
+    Wasserstein,
+    ball_named,
+    squared_exponential_gram,
+)
+
+KINDS = ("tv", "mmd", "chi2mod", "chi2", "kl", "cr", "cvar", "wass")
+PHI_KINDS = ("chi2mod", "chi2", "kl", "cr")
+
+
+@cache
+def vectors() -> dict[str, Any]:
+    """The committed test vectors."""
+    return json.loads((Path(__file__).parents[1] / "data" / "vectors.json").read_text())
+
+
+def ball_of(case: dict[str, Any], epsilon: float | None) -> Ball:
+    """The ball of a test vector."""
+    return ball_named(
+        case["distance"].removesuffix("_identity"),
+        Settings(
+            epsilon=epsilon,
+            alpha=case.get("alpha"),
+            k=case.get("k"),
+            contexts=case.get("contexts"),
+            lengthscale=case.get("lengthscale"),
+            jitter=case.get("jitter", 0.0),
+        ),
+    )
+
+
+def make_ball(kind: str, epsilon: float, contexts: np.ndarray, *, k: float = 1.7, lengthscale: float = 0.3) -> Ball:
+    """A ball of any kind; for CVaR the radius sets alpha."""
+    difference = np.sqrt(((contexts[:, None] - contexts[None]) ** 2).sum(-1))
+    makers = {
+        "tv": lambda: TotalVariation(epsilon),
+        "mmd": lambda: MaximumMeanDiscrepancy(epsilon, squared_exponential_gram(contexts, lengthscale)),
+        "chi2mod": lambda: ModifiedChiSquared(epsilon),
+        "chi2": lambda: ChiSquared(epsilon),
+        "kl": lambda: KullbackLeibler(epsilon),
+        "cr": lambda: CressieRead(epsilon, k),
+        "cvar": lambda: ConditionalValueAtRisk(1.0 / (1.0 + epsilon)),
+        "wass": lambda: Wasserstein(epsilon, difference),
+    }
+    return makers[kind]()
+
+
+def random_instance(
+    seed: int, n: int, rows: int = 1, *, zeros: bool = False, dimension: int = 2
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Contexts `(n, dimension)`, payoffs `(rows, n)` and a reference `(n,)`, with zeros if asked for."""
+    generator = np.random.default_rng(seed)
+    contexts = generator.random((n, dimension))
+    payoffs = generator.normal(size=(rows, n)) * generator.choice([0.1, 1.0, 30.0]) + generator.normal() * 10.0
+    reference = generator.dirichlet(np.full(n, 0.8))
+    if zeros:
+        reference = np.where(generator.random(n) < 0.4, 0.0, reference)
+        reference[generator.integers(n)] += 1e-3
+        reference /= reference.sum()
+    return contexts, payoffs, reference
