@@ -111,7 +111,10 @@ class Regret(Figure):
             f"Line chart of {kind} regret over {len(cube.iterations)} rounds. At the end{units}, from least to most, "
             f"{'; '.join(ends)}."
         )
-        return Drawing(picture, f"{kind.capitalize()} regret", caption, alternative, cube.problem, cube.data_label)
+        title = f"{kind.capitalize()} regret"
+        if len(judges) < len(cube.judges):
+            title += f", judged by {spoken(judges)}"
+        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
 
 
 @dataclass(frozen=True)

@@ -27,14 +27,14 @@ SEQUENTIAL = "cividis"
 TEXT_WIDTH = 5.5
 """Width of the text of a two-sided paper page, inches; figures are drawn at it and need no scaling."""
 
-Dash = tuple[int, tuple[float, ...]]
-SOLID: Dash = (0, ())
+Dash = str | tuple[int, tuple[float, ...]]
+SOLID: Dash = "-"
 DASHED: Dash = (0, (5.0, 1.6))
 DOTTED: Dash = (0, (1.2, 1.4))
 DASH_DOT: Dash = (0, (5.0, 1.4, 1.2, 1.4))
 LONG_DASH: Dash = (0, (9.0, 2.0))
 DASH_DOT_DOT: Dash = (0, (5.0, 1.2, 1.2, 1.2, 1.2, 1.2))
-DASHES = (SOLID, DASHED, DASH_DOT, LONG_DASH, DASH_DOT_DOT, DOTTED)
+DASHES: tuple[Dash, ...] = (SOLID, DASHED, DASH_DOT, LONG_DASH, DASH_DOT_DOT, DOTTED)
 
 
 @dataclass(frozen=True)

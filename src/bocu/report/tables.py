@@ -13,6 +13,7 @@ from bocu.files import write_text
 from bocu.report.records import Record
 from bocu.statistics import CONFIDENCE
 
+NOTICEABLE = 0.01
 NOTHING = "–"
 """Stands where there is no number."""
 
@@ -84,13 +85,15 @@ def comparison(cube: Cube, objective: str, judge: str, kinds: Mapping[str, Seque
         )
     unit = shown_unit(cube.units)
     regret = f"Final regret{f' [{unit}]' if unit else ''}"
+    least = smallest_p_value(len(gaps), max((gap["seeds"] for gap in gaps.values()), default=0))
+    few = f" With so few seeds none can be below {probability(least)}." if least > NOTICEABLE else ""
     friedman = next((record["friedman_p_value"] for record in ranked.values()), float("nan"))
     tested = "" if isnan(friedman) else f" Friedman's test that all rank alike: p {probability(friedman, sign=True)}."
     pursued = "" if objective == NO_OBJECTIVE else f", objective pursued: {objective}"
     caption = (
         f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, judged by {judge}{pursued}: mean ± "
         f"standard error over seeds; lower is better. Differences are means over paired seeds with {CONFIDENCE:.0%} "
-        f"bootstrap intervals; p values: Wilcoxon signed-rank, Holm-corrected.{tested}"
+        f"bootstrap intervals; p values: Wilcoxon signed-rank, Holm-corrected.{few}{tested}"
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
     header = ("Algorithm", regret, against, "p", "Mean rank", "Time per round", "Seeds")
@@ -119,6 +122,11 @@ def along_the_way(cube: Cube, objective: str, judge: str, records: Sequence[Reco
     )
     header = ("Algorithm", *(f"Round {t}" for t in rounds))
     return Table(f"problem-{cube.problem}-way-{objective}-{judge}", caption, header, rows)
+
+
+def smallest_p_value(comparisons: int, seeds: int) -> float:
+    """Give the least p value of the signed-rank test after Holm's correction: when all differences have one sign."""
+    return min(1.0, comparisons * 2.0 ** (1 - seeds)) if seeds else 1.0
 
 
 def plus_minus(mean: float, error: float) -> str:

@@ -1,0 +1,111 @@
+"""Every figure: drawn, marked, described and written the same way."""
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import pytest
+
+from bocu.errors import BocuError
+from bocu.figures.base import save
+from bocu.figures.regret import Regret, RegretParameters
+from bocu.figures.style import SIMULATED_MARK
+from bocu.registry import REGISTRY
+
+FROM_CUBE_ALONE = ["regret", "chosen-priors", "rejection-times"]
+
+
+def draw(name, inputs, **parameters):
+    target = next(entry for entry in REGISTRY["figure"] if entry.name == name).load()
+    return target(target.Parameters(**parameters)).draw(inputs)
+
+
+def texts(drawing):
+    return [text.get_text() for text in drawing.figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+
+
+@pytest.mark.parametrize("name", FROM_CUBE_ALONE)
+def test_simulated_data_are_marked_in_picture_caption_and_words(name, simulated_path, cube_path):
+    drawing = draw(name, {"cube": simulated_path})
+    assert SIMULATED_MARK in texts(drawing)
+    assert "Simulated data" in drawing.caption
+    assert "simulated data" in drawing.alternative
+    real = draw(name, {"cube": cube_path})
+    assert SIMULATED_MARK not in texts(real)
+    assert "imulated" not in real.caption + real.alternative
+
+
+@pytest.mark.parametrize("name", FROM_CUBE_ALONE)
+def test_the_mark_survives_in_the_files(name, simulated_path, tmp_path):
+    drawing = draw(name, {"cube": simulated_path})
+    save(drawing, tmp_path / "a.png", tmp_path / "a.svg", tmp_path / "a.json")
+    assert SIMULATED_MARK in (tmp_path / "a.svg").read_text()
+    assert json.loads((tmp_path / "a.json").read_text())["data_label"]
+
+
+@pytest.mark.parametrize("name", FROM_CUBE_ALONE)
+def test_the_same_cube_gives_the_same_bytes(name, simulated_path, tmp_path):
+    for folder in ("one", "two"):
+        files = [tmp_path / folder / f"picture.{suffix}" for suffix in ("png", "svg", "json")]
+        save(draw(name, {"cube": simulated_path}), *files)
+    for suffix in ("png", "svg", "json"):
+        one, two = (tmp_path / folder / f"picture.{suffix}" for folder in ("one", "two"))
+        assert one.read_bytes() == two.read_bytes(), suffix
+    xml.etree.ElementTree.parse(tmp_path / "one" / "picture.svg")
+
+
+def test_settings_of_the_user_change_no_byte(cube_path, tmp_path):
+    import matplotlib as mpl
+
+    save(draw("regret", {"cube": cube_path}), tmp_path / "a.png", tmp_path / "a.svg", tmp_path / "a.json")
+    with mpl.rc_context({"lines.linewidth": 9.0, "font.size": 30.0, "axes.grid": True}):
+        save(draw("regret", {"cube": cube_path}), tmp_path / "b.png", tmp_path / "b.svg", tmp_path / "b.json")
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_the_description_names_pictures_relative_to_itself(cube_path, tmp_path):
+    drawing = draw("regret", {"cube": cube_path})
+    save(drawing, tmp_path / "p" / "r.png", tmp_path / "p" / "r.svg", tmp_path / "p" / "r.json")
+    words = json.loads((tmp_path / "p" / "r.json").read_text())
+    assert (words["png"], words["svg"], words["problem"]) == ("r.png", "r.svg", "wells")
+    assert words["alternative"] == drawing.alternative
+
+
+def test_a_figure_that_cannot_be_written_leaves_nothing(cube_path, tmp_path, monkeypatch):
+    drawing = draw("regret", {"cube": cube_path})
+
+    def broken(path, **_):
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(drawing.figure, "savefig", broken)
+    with pytest.raises(BocuError, match=r"a\.png: could not be written: No space left on device"):
+        save(drawing, tmp_path / "a.png", tmp_path / "a.svg", tmp_path / "a.json")
+    assert not list(tmp_path.glob("*a.*"))
+
+
+def test_a_missing_or_foreign_cube_is_named(tmp_path, cube_path):
+    figure = Regret(RegretParameters())
+    with pytest.raises(BocuError, match=r"nowhere\.nc: no such file"):
+        figure.draw({"cube": tmp_path / "nowhere.nc"})
+    (tmp_path / "text.nc").write_text("not a cube")
+    with pytest.raises(BocuError, match=r"text\.nc: not a readable NetCDF file"):
+        figure.draw({"cube": tmp_path / "text.nc"})
+    with pytest.raises(BocuError, match="no judge 'sso'; did you mean 'so'"):
+        Regret(RegretParameters(judges=["sso"])).draw({"cube": cube_path})
+
+
+def test_planning_imports_no_drawing_library():
+    code = (
+        "import sys; from bocu.registry import REGISTRY; [entry.load().Parameters for entry in REGISTRY['figure']];"
+        "print([name for name in ('matplotlib', 'xarray', 'scipy', 'torch') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_parameter_is_described():
+    for entry in REGISTRY["figure"]:
+        for name, field in entry.load().Parameters.model_fields.items():
+            assert field.description, f"{entry.name}.{name}"

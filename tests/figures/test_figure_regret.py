@@ -1,0 +1,129 @@
+"""Regret curves: what is drawn is what the cube holds."""
+
+import numpy as np
+import pytest
+import synthetic_cubes
+from scipy.stats import sem
+from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
+
+from bocu.figures import style
+from bocu.figures.regret import Regret, RegretParameters, accumulate
+
+
+def drawn(path, **parameters):
+    return Regret(RegretParameters(**parameters)).draw({"cube": path})
+
+
+def lines(axes):
+    return {line.get_label(): line for line in axes.get_lines()}
+
+
+def expected(algorithm, judge="so", seeds=range(SEEDS)):
+    return np.array([[constant_regret(algorithm, judge, seed, t + 1) for t in range(ITERATIONS)] for seed in seeds])
+
+
+def test_lines_and_bands_are_means_and_standard_errors(cube_path):
+    axes = drawn(cube_path).figure.axes[0]
+    total = expected("mle").cumsum(axis=1)
+    np.testing.assert_allclose(lines(axes)["MLE"].get_ydata(), total.mean(axis=0))
+    np.testing.assert_array_equal(lines(axes)["MLE"].get_xdata(), np.arange(1, ITERATIONS + 1))
+    band = axes.collections[list(ALGORITHMS).index("mle")].get_paths()[0].vertices
+    at_end = band[band[:, 0] == ITERATIONS][:, 1]
+    spread = sem(total[:, -1])
+    assert at_end.min() == pytest.approx(total[:, -1].mean() - spread)
+    assert at_end.max() == pytest.approx(total[:, -1].mean() + spread)
+
+
+def test_average_is_cumulative_over_rounds(cube_path):
+    axes = drawn(cube_path, kind="average").figure.axes[0]
+    total = expected("random").cumsum(axis=1) / np.arange(1, ITERATIONS + 1)
+    np.testing.assert_allclose(lines(axes)["Random"].get_ydata(), total.mean(axis=0))
+
+
+def test_a_panel_a_judge(cube_path):
+    figure = drawn(cube_path).figure
+    assert [axes.get_title() for axes in figure.axes] == ["judge: so", "judge: ro"]
+    np.testing.assert_allclose(lines(figure.axes[1])["MLE"].get_ydata()[-1], expected("mle", "ro").sum(axis=1).mean())
+    assert drawn(cube_path, judges=["ro"]).title == "Cumulative regret, judged by ro"
+
+
+def test_colours_and_dashes_follow_the_name_when_few_are_drawn(cube_path):
+    for chosen in (["mle"], ["bold-mle", "mle", "random"]):
+        axes = drawn(cube_path, algorithms=chosen).figure.axes[0]
+        assert lines(axes)["MLE"].get_color() == style.LOOKS["mle"].colour
+    whole = lines(drawn(cube_path).figure.axes[0])["bold-mle"]
+    alone = lines(drawn(cube_path, algorithms=["bold-mle"]).figure.axes[0])["bold-mle"]
+    assert whole.get_linestyle() == alone.get_linestyle()
+    assert whole._unscaled_dash_pattern == alone._unscaled_dash_pattern
+
+
+def test_axes_have_units_and_the_caption_says_what_is_drawn(cube_path):
+    drawing = drawn(cube_path)
+    assert drawing.figure.axes[0].get_ylabel() == "cumulative regret [°C]"
+    for words in ("Three wells", "5 seeds", "standard error", "so and ro", "°C"):
+        assert words in drawing.caption
+    assert f"Random {expected('random').sum(axis=1).mean():.4g}" in drawing.alternative
+
+
+def test_a_missing_seed_is_left_out_and_told(tmp_path):
+    path = synthetic_cubes.write(synthetic_cubes.cube(missing=[("mle", 1), ("mle", 4)]), tmp_path / "c.nc")
+    drawing = drawn(path)
+    total = expected("mle", seeds=[0, 2, 3]).sum(axis=1)
+    assert lines(drawing.figure.axes[0])["MLE"].get_ydata()[-1] == pytest.approx(total.mean())
+    assert "MLE 3" in drawing.caption
+    assert "Random 5" in drawing.caption
+
+
+def test_an_algorithm_without_a_run_has_no_line(tmp_path):
+    missing = [("mle", seed) for seed in range(SEEDS)]
+    path = synthetic_cubes.write(synthetic_cubes.cube(missing=missing), tmp_path / "c.nc")
+    assert "MLE" not in lines(drawn(path).figure.axes[0])
+
+
+def test_logarithmic_axes(cube_path):
+    axes = drawn(cube_path, log_rounds=True, log_regret=True).figure.axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+
+
+def test_one_that_dwarfs_the_others_gets_out_of_their_way(tmp_path):
+    data = synthetic_cubes.cube()
+    data["regret"].loc[{"algorithm": "random"}] = 1000.0
+    path = synthetic_cubes.write(data, tmp_path / "c.nc")
+    figure = drawn(path, judges=["so"]).figure
+    assert [("Random" in lines(axes)) for axes in figure.axes] == [True, False]
+    assert figure.axes[1].get_title() == "without Random"
+    assert figure.axes[1].get_ylim()[1] < 200
+    assert len(drawn(path, judges=["so"], close_up=False).figure.axes) == 1
+
+
+def test_rounds_of_the_initial_design_do_not_count():
+    rounds, values = accumulate(np.array([-1, 0, 1, 2]), np.array([[9.0, 9.0, 1.0, 2.0]]), "cumulative")
+    assert rounds.tolist() == [1, 2]
+    assert values.tolist() == [[1.0, 3.0]]
+
+
+def test_smoothing_averages_groups_and_a_ragged_last_one():
+    rounds, values = accumulate(np.arange(1, 6), np.array([[1.0, 3.0, 5.0, 7.0, 100.0]]), "instantaneous", smooth=2)
+    assert rounds.tolist() == [2, 4, 5]
+    assert values.tolist() == [[2.0, 6.0, 100.0]]
+
+
+def test_pursued_objectives_stand_in_rows_and_the_others_in_each(tmp_path):
+    import xarray as xr
+
+    data = synthetic_cubes.cube()
+    pursuing = data.sel(algorithm=["mle"])
+    pursuing = xr.concat([pursuing, pursuing.assign(regret=pursuing.regret * 2)], "objective")
+    pursuing["objective"] = ["dro", "wcs"]
+    whole = data.sel(algorithm=["random"]).combine_first(pursuing)
+    whole["status"] = whole["status"].fillna(2).astype("int8")
+    names = ("algorithm", whole["algorithm"].values)  # label and registered name agree for these two
+    whole = whole.assign_coords(algorithm_name=names, algorithm_parameters=names)
+    whole.attrs = data.attrs
+    for name in whole.variables:
+        whole[name].attrs = {"long_name": "a number", "units": "1"}
+    figure = drawn(synthetic_cubes.write(whole, tmp_path / "c.nc"), judges=["so"]).figure
+    assert [axes.get_title() for axes in figure.axes] == ["pursued: dro", "pursued: wcs"]
+    dro, wcs = (lines(axes) for axes in figure.axes)
+    np.testing.assert_allclose(2 * dro["MLE"].get_ydata(), wcs["MLE"].get_ydata())
+    np.testing.assert_allclose(dro["Random"].get_ydata(), wcs["Random"].get_ydata())

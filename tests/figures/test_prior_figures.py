@@ -1,0 +1,92 @@
+"""Which priors were trusted and rejected."""
+
+import numpy as np
+import pytest
+import synthetic_cubes
+
+from bocu.errors import BocuError
+from bocu.figures.priors import ChosenPriors, ChosenPriorsParameters, RejectionTimes, RejectionTimesParameters, shares
+from bocu.figures.reading import Branch, Cube
+
+
+def chosen(path, **parameters):
+    return ChosenPriors(ChosenPriorsParameters(**parameters)).draw({"cube": path})
+
+
+def rejected(path, **parameters):
+    return RejectionTimes(RejectionTimesParameters(**parameters)).draw({"cube": path})
+
+
+def test_shares_by_hand():
+    found = shares(np.array([[0, 0, 1, -1], [2, 2, 2, 2], [-1, -1, -1, -1]]), 3)
+    np.testing.assert_allclose(found, [[2 / 3, 1 / 3, 0], [0, 0, 1]])
+
+
+def test_bars_are_the_shares_of_the_cube(cube_path):
+    figure = chosen(cube_path).figure
+    assert [axes.get_title() for axes in figure.axes] == ["PE-GP-UCB", "MLE"]
+    assert [bar.get_width() for bar in figure.axes[0].patches] == pytest.approx([0.25, 0.75, 0.0])
+    assert [bar.get_width() for bar in figure.axes[1].patches] == pytest.approx([0.0, 0.0, 1.0])
+
+
+def test_the_best_prior_is_marked_in_the_picture_and_named(cube_path):
+    drawing = chosen(cube_path)
+    assert [bool(bar.get_hatch()) for bar in drawing.figure.axes[0].patches] == [False, True, False]
+    assert "b (best)" in [label.get_text() for label in drawing.figure.axes[0].get_yticklabels()]
+    assert "The best prior is b." in drawing.caption
+
+
+def test_an_unknown_best_prior_is_no_reason_to_fail(tmp_path):
+    path = synthetic_cubes.write(synthetic_cubes.cube(best_prior=""), tmp_path / "c.nc")
+    assert "best" not in chosen(path).caption + rejected(path).caption
+
+
+def test_rejections_are_dots_at_their_rounds(cube_path):
+    drawing = rejected(cube_path)
+    axes = drawing.figure.axes[0]
+    dots = [line for line in axes.get_lines() if line.get_marker() == "o"]
+    assert sorted(dots[0].get_xdata()) == [3, 4, 5, 6]
+    assert [len(line.get_xdata()) for line in dots] == [4, 0, 0]
+    assert [text.get_text() for text in axes.texts if "/" in text.get_text()] == ["4/5", "0/5", "0/5"]
+    assert "rejected 0.8 of 2 wrong priors in a run on average, and the best one in 0 of 5 seeds" in drawing.caption
+
+
+def test_no_rejection_is_said_plainly(tmp_path):
+    data = synthetic_cubes.cube()
+    data["rejected_prior"][:] = -1
+    data["active_priors"] = data["active_priors"].where(data["active_priors"] != 0, 1)
+    data["active_priors"].attrs = {"long_name": "a number", "units": "1"}
+    drawing = rejected(synthetic_cubes.write(data, tmp_path / "c.nc"))
+    assert "no prior rejected\nin 5 seeds of 12 rounds" in [text.get_text() for text in drawing.figure.axes[0].texts]
+    assert "PE-GP-UCB rejected no prior in any of 5 seeds." in drawing.caption
+
+
+def test_the_rejection_that_empties_the_list_counts_and_is_told(tmp_path):
+    data = synthetic_cubes.cube()
+    # In seed 4 prior c is rejected in round 7 as the last one; all are candidates again at the end of that round.
+    place = {"algorithm": "pe-gp-ucb", "seed": 4, "iteration": 7}
+    data["rejected_prior"].loc[place] = 2
+    data["all_rejected"].loc[place] = 1
+    path = synthetic_cubes.write(data, tmp_path / "c.nc")
+    from bocu.figures.priors import rejection_rounds
+
+    rounds = rejection_rounds(Cube(path), Branch("any", "pe-gp-ucb"))
+    assert rounds[4, 2] == 7
+    assert "In 1 seed it rejected all of them and took all back." in rejected(path).caption
+
+
+def test_missing_seeds_are_not_seeds_without_rejection(tmp_path):
+    path = synthetic_cubes.write(synthetic_cubes.cube(missing=[("pe-gp-ucb", 4)]), tmp_path / "c.nc")
+    assert "4/4" in [text.get_text() for text in rejected(path).figure.axes[0].texts]
+
+
+def test_an_experiment_without_such_algorithms_gets_a_picture_that_says_so(tmp_path):
+    data = synthetic_cubes.cube().sel(algorithm=["random"])
+    path = synthetic_cubes.write(data, tmp_path / "c.nc")
+    assert chosen(path).caption == "Nothing to show: no algorithm reports which prior it trusts."
+    assert rejected(path).caption == "Nothing to show: no algorithm rejects candidate priors."
+
+
+def test_an_unknown_algorithm_is_named(cube_path):
+    with pytest.raises(BocuError, match="no algorithm 'ml'; did you mean 'mle'"):
+        chosen(cube_path, algorithms=["ml"])

@@ -1,0 +1,157 @@
+"""Figures that build the problem again or replay a run, on a small real run of the hills."""
+
+import numpy as np
+import pytest
+
+from bocu.figures.landscape import Landscape, LandscapeParameters
+from bocu.figures.prior_means import PriorMeans, PriorMeansParameters
+from bocu.figures.reading import Cube
+from bocu.figures.realised import arm_axis, paths_of
+from bocu.figures.rejection import Rejection, RejectionParameters, account
+from bocu.figures.summary import Summary, SummaryParameters, relative_regret
+from bocu.files import read_netcdf
+
+
+def lines(axes):
+    return {line.get_label(): line for line in axes.get_lines()}
+
+
+@pytest.fixture
+def run(hills_inputs):
+    files = hills_inputs("rejection")["runs"]
+    return lambda seed: next(data.sel(seed=seed) for data in map(read_netcdf, files) if seed in data["seed"].values)
+
+
+def seed_and_round(drawing):
+    words = drawing.caption.replace(",", " ").split()
+    return int(words[words.index("Seed") + 1]), int(words[words.index("round") + 1])
+
+
+def test_the_rejection_that_is_drawn_happened(hills_inputs, run):
+    drawing = Rejection(RejectionParameters()).draw(hills_inputs("rejection"))
+    assert drawing.title == "How a prior is rejected"
+    seed, round_ = seed_and_round(drawing)
+    recorded = run(seed).sel(iteration=round_)
+    prior = int(recorded["rejected_prior"])
+    assert prior >= 0
+    above, below = drawing.figure.axes
+    spotlight = lines(above)[f"observation of round {round_}"]
+    assert spotlight.get_ydata()[0] == float(recorded["observation"])
+    assert spotlight.get_xdata()[0] == pytest.approx(int(recorded["decision_index"]) / 59)
+    bound, error = below.get_lines()[:2]
+    assert error.get_ydata()[-1] == pytest.approx(abs(float(recorded["error_sum"])))
+    assert bound.get_ydata()[-1] == pytest.approx(float(recorded["error_limit"]))
+    assert error.get_ydata()[-1] > bound.get_ydata()[-1]
+    assert all(error.get_ydata()[:-1] <= bound.get_ydata()[:-1])
+
+
+def test_the_models_are_those_before_the_observation(hills_inputs, run):
+    drawing = Rejection(RejectionParameters()).draw(hills_inputs("rejection"))
+    seed, round_ = seed_and_round(drawing)
+    recorded = run(seed).sel(iteration=round_)
+    prior = int(recorded["rejected_prior"])
+    arm = int(recorded["decision_index"])
+    above = drawing.figure.axes[0]
+    mean = lines(above)[f"under prior {prior} (rejected)"].get_ydata()
+    assert mean[arm] == pytest.approx(float(recorded["predicted_mean"]), abs=1e-9)
+    band = above.collections[1].get_paths()[0].vertices
+    here = band[np.isclose(band[:, 0], arm / 59)][:, 1]
+    assert (here.max() - here.min()) / 2 == pytest.approx(float(recorded["confidence_width"]), rel=1e-6)
+
+
+def test_seed_and_prior_can_be_chosen(hills_inputs, run):
+    inputs = hills_inputs("rejection")
+    wanted = [int(p) for p in np.unique(run(1)["rejected_prior"].values) if p >= 0][-1]
+    drawing = Rejection(RejectionParameters(seed=1, prior=str(wanted))).draw(inputs)
+    assert drawing.caption.startswith("Seed 1,")
+    assert f"prior {wanted} is rejected" in drawing.caption
+
+
+def test_without_a_rejection_the_closest_call_is_drawn_and_called_that(hills_inputs, run):
+    drawing = Rejection(RejectionParameters(prior="2")).draw(hills_inputs("rejection"))
+    assert drawing.title == "No prior was rejected: the closest call"
+    seed, round_ = seed_and_round(drawing)
+    own = run(seed)
+    strain = np.abs(own["error_sum"]) / own["error_limit"]
+    here = float(strain.sel(iteration=round_))
+    assert here == pytest.approx(float(strain.where(own["chosen_prior"] == 2).max()))
+    assert here < 1
+
+
+def test_without_the_algorithm_the_figure_says_so(hills_inputs):
+    inputs = {**hills_inputs("rejection"), "runs": []}
+    assert "does not run pe-gp-ucb" in Rejection(RejectionParameters()).draw(inputs).caption
+
+
+def test_an_account_starts_anew_after_all_were_rejected(run):
+    own = run(0).copy(deep=True)
+    prior = int(own["chosen_prior"].values[-1])
+    last = int(own["iteration"].values[-1])
+    rounds, error, limit = account(own, prior, last)
+    assert len(rounds) == len(error) == len(limit) == int((own["chosen_prior"] == prior).sum())
+    own["all_rejected"].loc[{"iteration": 20}] = 1
+    assert account(own, prior, last)[0].min() > 20
+
+
+def test_prior_means_are_those_of_the_problem(hills_inputs):
+    drawing = PriorMeans(PriorMeansParameters()).draw(hills_inputs("prior-means"))
+    drawn = lines(drawing.figure.axes[0])
+    assert len(drawn) == 11
+    true = drawn["2 (true)"]
+    assert (true.get_color(), true.get_linestyle()) == ("#000000", "-")
+    assert true.get_xdata()[np.argmax(true.get_ydata())] == pytest.approx(1 / 9, abs=1 / 59)
+    assert all(line.get_linestyle() != "-" for label, line in drawn.items() if label != "2 (true)")
+    assert np.ptp([line.get_ydata().max() for label, line in drawn.items() if label not in ("0",)]) < 0.2
+
+
+def test_landscape_shows_payoffs_closed_arms_and_the_best_open_one(hills_inputs):
+    drawing = Landscape(LandscapeParameters(seed=1)).draw(hills_inputs("landscape"))
+    axes = drawing.figure.axes[0]
+    values = axes.collections[0].get_array()
+    assert values.shape == (60, 30)
+    assert not values.mask[:, 0].any()
+    assert values.mask[:, 1].any()
+    best = lines(axes)["best available decision"].get_ydata()
+    assert best[0] == pytest.approx(1 / 9, abs=2 / 59)
+    assert abs(best[1] - 1 / 9) > 0.05
+    assert "seed 1" in drawing.caption
+
+
+def test_summary_is_the_ratio_to_random(hills):
+    plan, folder = hills
+    cube = Cube(folder / plan.cube("hills"))
+    row = relative_regret(cube, "so", "random")[0]
+    regret = cube.data["regret"].sel(objective="any", judge="so").sum("iteration").mean("seed")
+    for label in ("mle", "pe-gp-ucb", "oracle"):
+        assert row.ratios[label].value == pytest.approx(
+            float(regret.sel(algorithm=label) / regret.sel(algorithm="random"))
+        )
+        assert row.ratios[label].low <= row.ratios[label].value <= row.ratios[label].high
+    assert row.ratios["random"].value == row.ratios["random"].low == row.ratios["random"].high == 1.0
+    inputs = {"cubes": [folder / plan.cube("hills")], "summary": folder / plan.summary}
+    drawing = Summary(SummaryParameters()).draw(inputs)
+    assert drawing.problem == ""
+    assert "relative to Random" in drawing.figure.axes[0].get_xlabel()
+
+
+def test_summary_says_which_problem_is_simulated(cube_path, simulated_path):
+    drawing = Summary(SummaryParameters()).draw({"cubes": [cube_path, simulated_path]})
+    assert [label.get_text() for label in drawing.figure.axes[0].get_yticklabels()] == [
+        "wells",
+        "simulated-wells\n(simulated)",
+    ]
+    assert "not measured data: simulated-wells" in drawing.caption
+
+
+def test_arms_are_a_line_only_where_their_order_means_something(hills):
+    from bocu.domains import FiniteDomain
+
+    assert arm_axis(FiniteDomain(np.linspace(0, 1, 5)[:, None], ("position",), ("1",))).continuous
+    sensors = arm_axis(FiniteDomain(np.array([[3.0], [7.0], [12.0]]), ("sensor",), ("1",)))
+    assert not sensors.continuous
+    assert sensors.names == ("3", "7", "12")
+
+
+def test_one_path_and_several_are_both_lists():
+    assert [str(path) for path in paths_of("a.nc")] == ["a.nc"]
+    assert len(paths_of(["a.nc", "b.nc"])) == 2

@@ -1,0 +1,121 @@
+"""Cubes whose every number is known, built to the contract that figures and reports read."""
+
+import json
+
+import numpy as np
+import xarray as xr
+
+from bocu.files import write_netcdf
+
+ALGORITHMS = {"random": "random", "pe-gp-ucb": "pe-gp-ucb", "mle": "mle", "bold-mle": "mle", "oracle": "oracle"}
+JUDGES = ("so", "ro")
+SEEDS, ITERATIONS, PRIORS = 5, 12, 3
+SIMULATED = "SIMULATED stand-in, not measured data"
+MACHINE = {"python": "3.11", "numpy": "2.0"}
+
+
+def constant_regret(algorithm, judge, seed, t):
+    """Regret of an algorithm in round t: known to the reader of a test, different for every index."""
+    return (1 + list(ALGORITHMS).index(algorithm)) * (1 + 0.1 * seed) / (1 + JUDGES.index(judge)) + 0.01 * t
+
+
+def regret_array():
+    return np.array(
+        [
+            [
+                [
+                    [[constant_regret(a, judge, seed, t + 1) for t in range(ITERATIONS)] for seed in range(SEEDS)]
+                    for judge in JUDGES
+                ]
+                for a in ALGORITHMS
+            ]
+        ]
+    )
+
+
+def cube(label="wells", data_label="", missing=(), best_prior="b", title="Three wells"):
+    """A data set of one problem, objective "any"; `missing` holds (algorithm, seed)."""
+    names = list(ALGORITHMS)
+    regret = regret_array()
+    status = np.ones((1, len(names), SEEDS), dtype=np.int8)
+    chosen = np.full((1, len(names), SEEDS, ITERATIONS), -1, dtype=np.int16)
+    active = np.full((1, len(names), SEEDS, ITERATIONS, PRIORS), -1, dtype=np.int8)
+    rejected = np.full((1, len(names), SEEDS, ITERATIONS), -1, dtype=np.int16)
+    everyone = np.full((1, len(names), SEEDS, ITERATIONS), -1, dtype=np.int8)
+    own = names.index("pe-gp-ucb")
+    chosen[0, own] = 1  # prior b in all rounds but the first three, which go to a
+    chosen[0, own, :, :3] = 0
+    active[0, own] = 1
+    everyone[0, own] = 0
+    for seed in range(SEEDS - 1):  # the last seed rejects nothing
+        rejected[0, own, seed, 2 + seed] = 0
+        active[0, own, seed, 2 + seed :, 0] = 0
+    chosen[0, names.index("mle")] = 2
+    for algorithm, seed in missing:
+        place = (0, names.index(algorithm), seed)
+        status[place] = 0
+        regret[0, place[1], :, seed] = np.nan
+        chosen[place], active[place], rejected[place], everyone[place] = -1, -1, -1, -1
+    seconds = np.where(status[..., None] == 1, 0.002, np.nan) * np.ones(ITERATIONS)
+
+    def variable(dims, values, units="1"):
+        return dims, values, {"long_name": "a number", "units": units}
+
+    branch = ("objective", "algorithm")
+    data = xr.Dataset(
+        {
+            "regret": variable((*branch, "judge", "seed", "iteration"), regret, "degree_Celsius"),
+            "status": variable((*branch, "seed"), status),
+            "seconds": variable((*branch, "seed", "iteration"), seconds, "s"),
+            "chosen_prior": variable((*branch, "seed", "iteration"), chosen),
+            "active_priors": variable((*branch, "seed", "iteration", "prior"), active),
+            "rejected_prior": variable((*branch, "seed", "iteration"), rejected),
+            "all_rejected": variable((*branch, "seed", "iteration"), everyone),
+        },
+        {
+            "objective": variable("objective", ["any"]),
+            "algorithm": variable("algorithm", names),
+            "judge": variable("judge", list(JUDGES)),
+            "seed": variable("seed", np.arange(SEEDS)),
+            "iteration": variable("iteration", np.arange(1, ITERATIONS + 1)),
+            "prior": variable("prior", ["a", "b", "c"][:PRIORS]),
+            "algorithm_name": variable("algorithm", list(ALGORITHMS.values())),
+            "algorithm_parameters": variable("algorithm", ["{}"] * len(names)),
+        },
+    )
+    provenance = {}
+    if data_label:
+        provenance = {
+            "title": "Simulated stand-in for: wells",
+            "source": "simulate",
+            "licence": "CC BY 4.0",
+            "citation": "Driller, D. (1999). Wells.",
+            "homepage": "https://example.org/wells",
+            "notes": "Depths <in> metres.",
+            "dropped": json.dumps({"short_line": 3}),
+            "raw_sha256": json.dumps({"wells.txt": "ab" * 32}),
+            "step_seconds": 600.0,
+        }
+    data.attrs = {
+        "title": title,
+        "problem_label": label,
+        "problem_name": "wells",
+        "protocol": "time-varying",
+        "payoff_units": "degree_Celsius",
+        "data_label": data_label,
+        "data_provenance": json.dumps(provenance),
+        "experiment": "synthetic",
+        "specification": json.dumps({"problem": {"class": "x:Y", "parameters": {"depth": 3}}}),
+        "code_version": json.dumps(["0.1.0"]),
+        "package_versions": json.dumps([json.dumps(MACHINE)]),
+        "cpu": json.dumps(["A CPU"]),
+        "numeric_threads": 1,
+        "best_prior": best_prior,
+        "schema_version": 1,
+    }
+    return data
+
+
+def write(data, path):
+    write_netcdf(data, path)
+    return path
