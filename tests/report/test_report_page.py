@@ -1,0 +1,200 @@
+"""The page: whole, closed to the network, honest about holes and simulated data."""
+
+import itertools
+import re
+
+import pytest
+import synthetic_cubes
+from synthetic_cubes import SIMULATED
+
+from bocu.errors import BocuError
+from bocu.report.build import build
+
+
+def test_the_page_is_well_formed_and_its_ids_are_unique(site):
+    page = site.page
+    assert page.faults == []
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_link_of_the_contents_leads_somewhere(site):
+    page = site.page
+    ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+    inner = [link["href"][1:] for link in page.all("a") if link["href"].startswith("#")]
+    assert len(inner) >= 15
+    assert set(inner) <= ids
+    headings = re.findall(r'<h2 id="([^"]+)"', page.source)
+    assert set(headings) - {"contents"} <= set(inner)
+
+
+def test_pictures_are_embedded_described_and_linked_beside(site):
+    page = site.page
+    pictures = page.all("img")
+    assert len(pictures) == 4
+    for picture in pictures:
+        assert picture["src"].startswith("data:image/png;base64,iVBOR")
+        assert len(picture["alt"]) > 60
+        assert int(picture["width"]) > int(picture["height"]) > 0
+    linked = [link["href"] for link in page.all("a") if link["href"].startswith("../figures/")]
+    assert len(linked) == 8
+    for link in linked:
+        assert (site.output.parent / link).is_file()
+
+
+def test_nothing_is_fetched_from_anywhere(site):
+    page = site.page
+    assert not page.all("script")
+    assert not page.all("link")
+    assert not re.search(r"url\(|@import", page.source)
+    assert all(not attributes.get("src", "data:").startswith(("http", "/")) for _, attributes in page.tags)
+    policy = next(each for each in page.all("meta") if each.get("http-equiv") == "Content-Security-Policy")
+    assert policy["content"].startswith("default-src 'none'")
+
+
+def test_what_was_run_stands_on_top(site):
+    words = site.page.words
+    assert "Wells <and> more" in words
+    assert "Two problems without a world." in words
+    assert "wells, simulated-wells" in words
+    assert "46 done, 4 missing" in words
+    assert "5 (0-4)" in words
+    assert words.index("46 done") < words.index("No data set")
+
+
+def test_holes_are_named(site):
+    words = site.page.words
+    assert "simulated-wells : mle – no run : seed s 1-2, 4".replace(" ", "") in words.replace(" ", "")
+    assert "simulated-wells:random–norun:seed0" in words.replace(" ", "")
+
+
+def test_without_holes_nobody_speaks_of_any(make_site):
+    page = make_site([synthetic_cubes.cube()]).page
+    assert "Not everything is there" not in page.words
+    assert "none missing" in page.words
+
+
+def test_finished_runs_that_a_judge_cannot_judge_are_holes_too(make_site):
+    data = synthetic_cubes.cube()
+    data["regret"].loc[{"judge": "ro", "algorithm": "oracle", "seed": 3, "iteration": 5}] = float("nan")
+    page = make_site([data]).page
+    assert "oracle–noregretinsomeroundunderjudgero:seed3" in page.words.replace(" ", "")
+
+
+def test_runs_that_rejected_all_priors_are_named(make_site):
+    data = synthetic_cubes.cube()
+    data["all_rejected"].loc[{"algorithm": "pe-gp-ucb", "seed": 3, "iteration": 9}] = 1
+    words = make_site([data]).page.words
+    assert "All candidate priors were rejected" in words
+    assert "pe-gp-ucb, seed 3, first in round 9" in words
+
+
+def test_simulated_data_are_announced_on_the_page_and_at_each_place(site, make_site):
+    page = site.page
+    assert "Simulated data." in page.words[:400]
+    assert "simulated-wells rests on data that nobody measured" in page.words
+    assert SIMULATED in page.words
+    assert (
+        sum("badge" in attributes.get("class", "") for _, attributes in page.tags) == 3
+    )  # the problem, its two figures
+    assert "imulated" not in make_site([synthetic_cubes.cube()], experiment={"name": "real"}).page.words
+
+
+def test_data_sets_come_with_licence_citation_and_what_was_dropped(site):
+    words = site.page.words
+    for stated in (
+        "CC BY 4.0",
+        "Driller, D. (1999). Wells.",
+        "Depths <in> metres.",
+        "dropped: short line",
+        "ab" * 32,
+        "600.0",
+    ):
+        assert stated in words
+    assert "No data set: the problem is given by formulas" in words
+    assert any(link["href"] == "https://example.org/wells" for link in site.page.all("a"))
+
+
+def test_configuration_and_papers_are_there(site):
+    words = site.page.words
+    assert "name: synthetic" in words
+    assert "Time-varying Gaussian process bandits with unknown prior" in words
+    assert "nobody1900" in words
+
+
+def test_one_machine_is_one_machine_and_two_are_flagged(site, make_site):
+    assert "mixed" not in site.page.words
+    other = synthetic_cubes.cube("others")
+    other.attrs["cpu"] = '["Another CPU"]'
+    other.attrs["numeric_threads"] = 2
+    page = make_site([synthetic_cubes.cube(), other]).page
+    assert "runs of this report differ in CPU, Numeric threads" in page.words
+    rows = {row[0]: row[1] for row in page.tables["provenance-table"]}
+    assert rows["CPU"] == "A CPU (wells); Another CPU (others) mixed"
+    assert rows["numpy"] == "2.0"
+
+
+def test_packages_that_differ_within_one_problem_are_flagged(make_site):
+    data = synthetic_cubes.cube()
+    data.attrs["package_versions"] = '["{\\"numpy\\": \\"2.0\\"}", "{\\"numpy\\": \\"2.1\\", \\"scipy\\": \\"1.0\\"}"]'
+    rows = {row[0]: row[1] for row in make_site([data]).page.tables["provenance-table"]}
+    assert rows["numpy"] == "2.0 (wells); 2.1 (wells) mixed"
+    assert rows["scipy"] == "not installed (wells); 1.0 (wells) mixed"
+
+
+def test_the_same_results_give_the_same_page(site):
+    assert site.rebuild().source == site.rebuild().source
+
+
+def test_two_problems_may_share_their_title(make_site):
+    page = make_site([synthetic_cubes.cube("one"), synthetic_cubes.cube("two")]).page
+    assert page.faults == []
+    assert "Three wells (one)" in page.words
+    assert "Three wells (two)" in page.words
+
+
+def test_headings_go_down_one_level_at_a_time(site):
+    levels = [int(tag[1]) for tag, _ in site.page.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels.count(1) == 1
+    main = levels[levels.index(1) :]
+    assert all(after - before <= 1 for before, after in itertools.pairwise(main))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_stand_out_from_their_ground(site, scheme):
+    blocks = re.findall(r":root \{([^}]*)\}", site.page.source)
+    found = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", blocks[0 if scheme == "light" else 1]))
+
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts]
+        return sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    def contrast(one, other):
+        light, dark = sorted((luminance(found[one]), luminance(found[other])), reverse=True)
+        return (light + 0.05) / (dark + 0.05)
+
+    for text, ground in (
+        ("ink", "ground"),
+        ("soft", "ground"),
+        ("link", "ground"),
+        ("mark-ink", "mark"),
+        ("ink", "best"),
+        ("ink", "raised"),
+    ):
+        assert contrast(text, ground) >= 4.5, (text, ground)
+
+
+def test_faults_of_the_user_are_one_line(site, tmp_path):
+    arguments = ({"name": "x"}, site.cubes, site.summary)
+    with pytest.raises(BocuError, match="no algorithm 'mlee'; did you mean 'mle'"):
+        build(*arguments, site.figures, tmp_path / "index.html", reference="mlee")
+    broken = tmp_path / "broken.json"
+    broken.write_text("{}")
+    with pytest.raises(BocuError, match=r"broken\.json: not the description of a figure"):
+        build(*arguments, [broken], tmp_path / "index.html")
+    with pytest.raises(BocuError, match=r"gone\.json: no such file"):
+        build(*arguments, [tmp_path / "gone.json"], tmp_path / "index.html")
+    with pytest.raises(BocuError, match=r"gone\.nc: no such file"):
+        build({"name": "x"}, [tmp_path / "gone.nc"], site.summary, site.figures, tmp_path / "index.html")
+    assert not (tmp_path / "index.html").exists()
