@@ -57,7 +57,7 @@ def test_no_rejection_is_said_plainly(tmp_path):
     data["active_priors"] = data["active_priors"].where(data["active_priors"] != 0, 1)
     data["active_priors"].attrs = {"long_name": "a number", "units": "1"}
     drawing = rejected(synthetic_cubes.write(data, tmp_path / "c.nc"))
-    assert "no prior rejected\nin 5 seeds of 12 rounds" in [text.get_text() for text in drawing.figure.axes[0].texts]
+    assert "no prior rejected\nin 5 seeds\nof 12 rounds" in [text.get_text() for text in drawing.figure.axes[0].texts]
     assert "PE-GP-UCB rejected no prior in any of 5 seeds." in drawing.caption
 
 

@@ -1,5 +1,6 @@
 """Which prior was trusted, and when the wrong ones were rejected (Ziomek et al. 2025, figures 2b and 4b)."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 ROW_HEIGHT = 0.17
 FEWEST_ROWS = 6
 PANELS_ABREAST = 4
+TITLE_WIDTH = 17  # characters of a panel's title that fit in a line
 DOT_SPREAD = 0.62
 
 
@@ -97,7 +99,7 @@ def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Cube, branch:
         )
     if cube.best_prior is not None:
         bars[cube.best_prior].set(edgecolor=style.INK, linewidth=1.1, hatch="////")
-    axes.set_title(_panel_title(cube, branch))
+    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH))
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     style.grid(axes, "x")
@@ -182,13 +184,13 @@ def _strips(axes: "Axes", rounds: np.ndarray, cube: Cube, branch: Branch) -> Non
     for prior in range(rounds.shape[1] - 1):
         axes.axhline(prior + 0.5, color=style.PALE, linewidth=0.5)
     axes.text(1.01, 1.01, "seeds", transform=axes.transAxes, va="bottom", fontsize=6.5)
-    axes.set_title(_panel_title(cube, branch))
+    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH))
     style.grid(axes, "x")
     _prior_ticks(axes, cube)
     if np.isnan(rounds).all():
-        said = f"no prior rejected\nin {counted(seeds, 'seed')} of {counted(int(cube.iterations[-1]), 'round')}"
+        said = f"no prior rejected\nin {counted(seeds, 'seed')}\nof {counted(int(cube.iterations[-1]), 'round')}"
         box = {"boxstyle": "round,pad=0.4", "facecolor": "white", "edgecolor": style.PALE}
-        axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", va="center", bbox=box)
+        axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", va="center", fontsize=7, bbox=box)
 
 
 def _last_needed(found: list[np.ndarray], last: int) -> float:
@@ -220,12 +222,14 @@ def _resets(cube: Cube, branch: Branch) -> str:
 
 
 def _panels(panels: int, priors: int, abreast: int = PANELS_ABREAST) -> tuple[list["Axes"], "Picture"]:
-    columns = min(panels, abreast)
-    rows = -(-panels // columns)
+    rows = -(-panels // abreast)
+    columns = -(-panels // rows)
     picture = style.new_figure(rows * (ROW_HEIGHT * max(priors, FEWEST_ROWS) + 0.35) + 0.35)
     grid = picture.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
     for axes in grid[panels:]:
         axes.set_visible(False)
+    for axes in grid[max(panels - columns, 0) : panels]:
+        axes.tick_params(labelbottom=True)  # the last row may be ragged
     return list(grid[:panels]), picture
 
 
