@@ -72,6 +72,7 @@ def test_without_holes_nobody_speaks_of_any(make_site):
     page = make_site([synthetic_cubes.cube()]).page
     assert "Not everything is there" not in page.words
     assert "none missing" in page.words
+    assert "Data sets none: formulas and draws" in page.words
 
 
 def test_finished_runs_that_a_judge_cannot_judge_are_holes_too(make_site):

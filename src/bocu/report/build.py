@@ -177,6 +177,7 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[s
     algorithms = list(dict.fromkeys(cube.titles[label] for cube in cubes for label in cube.names))
     seeds = sorted({seed for cube in cubes for seed in cube.seeds})
     rounds = {int(cube.iterations[-1]) for cube in cubes}
+    source = str(experiment.get("data", {}).get("source", ""))
     each = "; ".join(f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes)
     return [
         ("Problems", ", ".join(cube.problem for cube in cubes)),
@@ -185,7 +186,7 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[s
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
         ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
-        ("Data sets", source_words(str(experiment.get("data", {}).get("source", "")))),
+        ("Data sets", source_words(source) if any(data_set(cube) for cube in cubes) else "none: formulas and draws"),
     ]
 
 
