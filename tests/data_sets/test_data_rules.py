@@ -103,7 +103,7 @@ def test_letters_in_a_raw_line_get_one_line_and_no_file(snakemake, tmp_path, fol
 
 
 def test_a_file_missing_in_the_mirror_gets_one_line(snakemake, tmp_path, folder):
-    status, output = snakemake({"source": "mirror", "mirror": str(folder)}, "data/mirror/intel/log-10min.nc")
+    status, output = snakemake({"source": "mirror", "mirror": str(folder)}, "data/mirror/intel/raw/mote_locs.txt")
     assert status != 0
     assert f"error: data.mirror: {folder / 'intel' / 'mote_locs.txt'}: no such file" in error_lines(output)
     assert files(tmp_path / "data") == []
