@@ -49,3 +49,7 @@ def main() -> None:
     except BocuError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    main()
