@@ -35,6 +35,7 @@ config["checkpoint_seconds"] = plan.experiment.checkpoint_seconds
 
 
 wildcard_constraints:
+    part="(/partial)?",
     label="[a-z0-9-]+",
     problem="[a-z0-9-]+",
     objective="[a-z0-9-]+",
@@ -48,7 +49,7 @@ wildcard_constraints:
 rule all:
     default_target: True
     input:
-        plan.report,
+        plan.report(),
 
 
 include: "workflow/rules/data.smk"

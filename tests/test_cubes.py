@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 from experiments import tiny
 
+from bocu import slabs
 from bocu.cubes import DONE, MISSING, NOT_DEFINED, build_cube, build_summary
 from bocu.errors import BocuError
 from bocu.files import read_netcdf, write_netcdf
@@ -41,12 +42,17 @@ def finished(root, tmp_path_factory):
             parameters = plan.run_parameters(branch, first, last)
             block = Block(json.loads(parameters["specification"]), {}, parameters["fingerprint"])
             execute(block, plan.run_file(branch, first, last), plan.checkpoint(branch, first, last))
-        score(plan.run_files(branch), {}, json.loads(plan.score_parameters(branch)["judges"]), plan.score_file(branch))
+        judge(plan, branch)
     for problem in plan.problems:
         build_cube(description(plan, problem), plan.cube(problem))
-    build_summary(plan.cubes, plan.summary)
+    build_summary(plan.cubes(), plan.summary())
     yield plan, folder
     os.chdir(before)
+
+
+def judge(plan, branch, output=None, partial=False):
+    judges = json.loads(plan.score_parameters(branch)["judges"])
+    score(plan.run_files(branch), {}, branch.specification, judges, output or plan.score_file(branch), partial)
 
 
 def description(plan, problem):
@@ -94,7 +100,7 @@ def test_scores_are_the_regret_of_the_recorded_decisions(place):
 
 
 def test_every_variable_has_units_and_a_name(place):
-    for file in (*place.cubes, place.summary, place.score_file(place.branch("hills", "any", "random"))):
+    for file in (*place.cubes(), place.summary(), place.score_file(place.branch("hills", "any", "random"))):
         for name, variable in read_netcdf(file).variables.items():
             assert variable.attrs.get("units"), (file, name)
             assert variable.attrs.get("long_name"), (file, name)
@@ -113,7 +119,7 @@ def test_a_missing_score_is_a_hole_and_never_a_number(place):
 
 def test_nothing_to_gather_is_an_error(place):
     shutil.rmtree("results/tiny/scores/coarse")
-    with pytest.raises(BocuError, match="coarse: not one score file stands"):
+    with pytest.raises(BocuError, match="coarse: not one score stands"):
         build_cube(description(place, "coarse"), "empty.nc")
     assert not Path("empty.nc").exists()
 
@@ -133,21 +139,61 @@ def test_blocks_of_different_specifications_are_not_mixed(place):
     specification = json.loads(run.attrs["specification"])
     specification["problem"]["parameters"]["noise"] = 0.5
     write_netcdf(run.assign_attrs(specification=json.dumps(specification)), files[1])
-    with pytest.raises(BocuError, match="attribute 'specification' differs"):
-        score(files, {}, [{"label": "so", "class": "bocu.judges:Stochastic", "parameters": {}}], "score.nc")
+    with pytest.raises(BocuError, match=r"seeds-2-3\.nc: attribute 'specification' is not that of the plan"):
+        judge(place, branch, "score.nc")
+    assert not Path("score.nc").exists()
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated", "other"])
+def test_a_partial_score_leaves_out_what_is_not_of_the_branch(place, damage):
+    branch = place.branch("coarse", "any", "mle")
+    whole = read_netcdf(place.score_file(branch))
+    broken = Path(place.run_files(branch)[0])
+    if damage == "missing":
+        broken.unlink()
+    elif damage == "truncated":
+        broken.write_bytes(broken.read_bytes()[:1000])
+    else:
+        shutil.copy(place.run_files(place.branch("coarse", "any", "random"))[0], broken)
+    judge(place, branch, partial=True)
+    scores = read_netcdf(place.score_file(branch))
+    assert scores["seed"].values.tolist() == [2, 3]
+    np.testing.assert_array_equal(scores["regret"], whole["regret"].sel(seed=[2, 3]))
+    build_cube(description(place, "coarse"), "cube.nc")
+    cube = read_netcdf("cube.nc").sel(algorithm="mle", objective="any")
+    assert cube["status"].values.tolist() == [MISSING, MISSING, DONE, DONE]
+    assert np.isnan(cube["regret"].sel(seed=[0, 1])).all()
+    np.testing.assert_array_equal(cube["regret"].sel(seed=[2, 3]), whole["regret"].sel(seed=[2, 3]))
+
+
+def test_a_branch_without_a_whole_run_is_a_hole(place):
+    branch = place.branch("coarse", "any", "mle")
+    for file in place.run_files(branch):
+        Path(file).write_bytes(b"")
+    judge(place, branch, partial=True)
+    build_cube(description(place, "coarse"), "cube.nc")
+    assert (read_netcdf("cube.nc")["status"].sel(algorithm="mle") == MISSING).all()
+
+
+def test_slabs_of_any_size_give_the_same_files(place, monkeypatch):
+    monkeypatch.setattr(slabs, "SLAB_ELEMENTS", 13)
+    build_cube(description(place, "coarse"), "small.nc")
+    assert read_netcdf("small.nc").identical(read_netcdf(place.cube("coarse")))
+    build_summary(place.cubes(), "summary.nc")
+    assert read_netcdf("summary.nc").identical(read_netcdf(place.summary()))
 
 
 def test_machines_that_differ_are_listed(place):
     branch = place.branch("coarse", "any", "mle")
     files = place.run_files(branch)
     write_netcdf(read_netcdf(files[1]).assign_attrs(cpu="another"), files[1])
-    score(files, {}, json.loads(place.score_parameters(branch)["judges"]), place.score_file(branch))
+    judge(place, branch)
     build_cube(description(place, "coarse"), "cube.nc")
     assert len(json.loads(read_netcdf("cube.nc").attrs["cpu"])) == 2
 
 
 def test_summary_sums_regret_and_says_what_is_not_defined(place):
-    summary = read_netcdf(place.summary)
+    summary = read_netcdf(place.summary())
     cube = read_netcdf(place.cube("hills"))
     total = summary["cumulative_regret"].sel(
         problem="hills", algorithm="random", judge="so", checkpoint=1.0, objective="any"

@@ -1,7 +1,7 @@
 """Labelled cubes: all branches of a problem in one file, and all problems in one summary.
 
-A branch without a score file is a hole (`status` missing, regret not a number); a combination that the experiment
-does not have is "not defined". Neither is ever a number.
+A branch without scores is a hole (`status` missing, regret not a number); a combination that the experiment does not
+have is "not defined". Neither is ever a number. Files are read and written in slabs, so that memory stays bounded.
 """
 
 import json
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.errors import BocuError
-from bocu.files import canonical_json, read_netcdf, write_netcdf
+from bocu.files import canonical_json, open_netcdf, write_netcdf
+from bocu.provenance import COLLECTED, SHARED
+from bocu.slabs import SlabFile, seed_slices, slab_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -24,8 +26,6 @@ STATUS_ATTRIBUTES = {
     "flag_values": np.array([MISSING, DONE, NOT_DEFINED], dtype=np.int8),
     "flag_meanings": "missing done not_defined",
 }
-_SHARED = ("title", "protocol", "payoff_units", "data_label", "data_provenance", "schema_version", "numeric_threads")
-_COLLECTED = ("package_versions", "cpu", "code_version")
 CHECKPOINTS = (0.1, 0.25, 0.5, 1.0)
 
 
@@ -38,13 +38,9 @@ def build_cube(description: Mapping[str, Any], output: str | Path) -> None:
         output: the cube, with dimensions (objective, algorithm, judge, seed, iteration, prior).
 
     Raises:
-        BocuError: no score file stands, or one does not fit the plan.
+        BocuError: no score stands, or one does not fit the plan.
     """
-    cube = _Cube(description)
-    for branch in description["branches"]:
-        if Path(branch["score"]).is_file():
-            cube.add(branch, read_netcdf(branch["score"]))
-    write_netcdf(cube.dataset(), output)
+    _Cube(description).write(output)
 
 
 class _Cube:
@@ -58,77 +54,109 @@ class _Cube:
             "seed": list(range(first, first + count)),
             "iteration": list(range(1, description["iterations"] + 1)),
         }
-        self.variables: dict[str, tuple[tuple[str, ...], np.ndarray, dict[str, Any]]] = {}
+        self.variables: dict[str, tuple[tuple[str, ...], np.dtype, dict[str, Any]]] = {}
         self.status = np.full(
             [len(self.coordinates[dim]) for dim in ("objective", "algorithm", "seed")], NOT_DEFINED, "i1"
         )
-        for branch in description["branches"]:
-            self.status[self._place(branch)] = MISSING
+        self.sources: dict[tuple[int, int], str] = {}
         self.attributes: dict[str, Any] = {}
-        self.collected: dict[str, set[str]] = {key: set() for key in _COLLECTED}
-        self.specifications: dict[str, Any] = {}
+        self.collected: dict[str, set[str]] = {key: set() for key in COLLECTED}
+        for branch in description["branches"]:
+            self._survey(branch)
+        if not self.sources:
+            raise BocuError(f"{description['problem_label']}: not one score stands; nothing to gather")
 
-    def _place(self, branch: Mapping[str, Any]) -> tuple[int, int]:
-        return tuple(self.coordinates[dim].index(branch[dim]) for dim in ("objective", "algorithm"))  # type: ignore[return-value]
+    def _survey(self, branch: Mapping[str, Any]) -> None:
+        """Note what a branch has: its seeds, its variables, where it was computed."""
+        place = (
+            self.coordinates["objective"].index(branch["objective"]),
+            self.coordinates["algorithm"].index(branch["algorithm"]),
+        )
+        self.status[place] = MISSING
+        if not Path(branch["score"]).is_file():
+            return
+        with open_netcdf(branch["score"]) as scores:
+            if not scores.sizes["seed"]:
+                return
+            for dim in ("judge", "iteration"):
+                if scores[dim].values.tolist() != self.coordinates[dim]:
+                    fault = f"dimension '{dim}' does not fit the plan; delete the file and run again"
+                    raise BocuError(f"{branch['score']}: {fault}")
+            self.status[place][self._positions(scores)] = DONE
+            self.sources[place] = branch["score"]
+            if "prior" in scores.coords:
+                self.coordinates["prior"] = scores["prior"].values.tolist()
+            for name, variable in scores.data_vars.items():
+                dims = tuple(str(dim) for dim in variable.dims)
+                self.variables.setdefault(str(name), (dims, variable.dtype, dict(variable.attrs)))
+            self.attributes = self.attributes or {
+                **{key: scores.attrs[key] for key in SHARED},
+                "specification": canonical_json({"problem": json.loads(scores.attrs["specification"])["problem"]}),
+            }
+            for key in COLLECTED:
+                self.collected[key] |= set(json.loads(scores.attrs[key]))
 
-    def add(self, branch: Mapping[str, Any], scores: "xr.Dataset") -> None:
-        for dim in ("judge", "iteration"):
-            if list(scores[dim].values) != self.coordinates[dim]:
-                raise BocuError(
-                    f"{branch['score']}: dimension '{dim}' does not fit the plan; delete the file and run again"
-                )
-        place = self._place(branch)
-        seeds = [self.coordinates["seed"].index(int(seed)) for seed in scores["seed"].values]
-        self.status[place][seeds] = DONE
-        if "prior" in scores.coords:
-            self.coordinates["prior"] = [str(label) for label in scores["prior"].values]
-        for name, variable in scores.data_vars.items():
-            dims = tuple(str(dim) for dim in variable.dims)
-            if "iteration" not in dims:
-                continue
-            target = self._variable(str(name), dims, variable)
-            target[place][self._selection(dims, seeds)] = variable.values
-        self.attributes = self.attributes or {key: scores.attrs[key] for key in _SHARED}
-        for key in _COLLECTED:
-            self.collected[key] |= set(json.loads(scores.attrs[key]))
-        specification = json.loads(scores.attrs["specification"])
-        self.specifications.setdefault("problem", specification["problem"])
+    def _positions(self, scores: "xr.Dataset") -> np.ndarray:
+        """Where the seeds of a score file stand among those of the plan."""
+        positions = scores["seed"].values - self.coordinates["seed"][0]
+        if positions.min() < 0 or positions.max() >= len(self.coordinates["seed"]):
+            raise BocuError(
+                f"{scores.encoding['source']}: dimension 'seed' does not fit the plan; delete it and run again"
+            )
+        return positions
 
-    def _variable(self, name: str, dims: tuple[str, ...], variable: "xr.DataArray") -> np.ndarray:
-        if name not in self.variables:
-            full = ("objective", "algorithm", *dims)
-            fill = np.nan if variable.dtype.kind == "f" else -1
-            shape = [len(self.coordinates[dim]) for dim in full]
-            self.variables[name] = (full, np.full(shape, fill, dtype=variable.dtype), dict(variable.attrs))
-        return self.variables[name][1]
+    def write(self, output: str | Path) -> None:
+        with slab_file(output, {dim: len(labels) for dim, labels in self.coordinates.items()}) as file:
+            for name, (dims, dtype, attributes) in self.variables.items():
+                file.define(name, ("objective", "algorithm", *dims), dtype, attributes)
+            for objective in range(len(self.coordinates["objective"])):
+                for algorithm in range(len(self.coordinates["algorithm"])):
+                    self._write_place(file, (objective, algorithm))
+            file.define("status", ("objective", "algorithm", "seed"), "i1", STATUS_ATTRIBUTES)
+            file.write("status", (slice(None),), self.status)
+            self._write_labels(file)
 
-    @staticmethod
-    def _selection(dims: tuple[str, ...], seeds: list[int]) -> tuple[Any, ...]:
-        return tuple(seeds if dim == "seed" else slice(None) for dim in dims)
+    def _write_place(self, file: SlabFile, place: tuple[int, int]) -> None:
+        if place not in self.sources:
+            for name in self.variables:
+                self._write_variable(file, place, name, None, np.empty(0, dtype=int))
+            return
+        with open_netcdf(self.sources[place]) as scores:
+            positions = self._positions(scores)
+            for name in self.variables:
+                self._write_variable(file, place, name, scores.get(name), positions)
 
-    def dataset(self) -> "xr.Dataset":
-        import xarray as xr
+    def _write_variable(
+        self, file: SlabFile, place: tuple[int, int], name: str, found: "xr.DataArray | None", positions: np.ndarray
+    ) -> None:
+        dims, dtype, _ = self.variables[name]
+        axis = dims.index("seed")
+        shape = [len(self.coordinates[dim]) for dim in dims]
+        for part in seed_slices(shape[axis], int(np.prod(shape)) // shape[axis]):
+            shape[axis] = part.stop - part.start
+            slab = np.full(shape, np.nan if dtype.kind == "f" else -1, dtype=dtype)
+            rows = np.flatnonzero((positions >= part.start) & (positions < part.stop))
+            if found is not None and len(rows):
+                # Seeds lie together in both files, so that a slice reads them.
+                values = found.isel(seed=slice(rows[0], rows[-1] + 1)).values
+                slab[(slice(None),) * axis + (positions[rows] - part.start,)] = values
+            file.write(name, (*place, *(slice(None),) * axis, part), slab)
 
-        if not self.attributes:
-            raise BocuError(f"{self.description['problem_label']}: not one score file stands; nothing to gather")
-        data = xr.Dataset()
-        for name, (dims, values, attributes) in self.variables.items():
-            data[name] = (dims, values, attributes)
-        data["status"] = (("objective", "algorithm", "seed"), self.status, STATUS_ATTRIBUTES)
+    def _write_labels(self, file: SlabFile) -> None:
         for dim, labels in self.coordinates.items():
-            data[dim] = (dim, labels, {"long_name": dim, "units": "1"})
+            file.coordinate(dim, dim, labels, {"long_name": dim, "units": "1"})
         known = {branch["algorithm"]: branch for branch in self.description["branches"]}
         algorithms = [known[label] for label in self.coordinates["algorithm"]]
         names = [branch["algorithm_name"] for branch in algorithms]
         parameters = [canonical_json(branch["algorithm_parameters"]) for branch in algorithms]
-        data = data.assign_coords(
-            algorithm_name=("algorithm", names, {"long_name": "registered name", "units": "1"}),
-            algorithm_parameters=("algorithm", parameters, {"long_name": "parameters, as JSON", "units": "1"}),
+        file.coordinate("algorithm_name", "algorithm", names, {"long_name": "registered name", "units": "1"})
+        file.coordinate(
+            "algorithm_parameters", "algorithm", parameters, {"long_name": "parameters, JSON", "units": "1"}
         )
-        names_of = {key: self.description[key] for key in ("experiment", "problem_label", "problem_name")}
         lists = {key: json.dumps(sorted(values)) for key, values in self.collected.items()}
-        data.attrs = {**self.attributes, **lists, **names_of, "specification": canonical_json(self.specifications)}
-        return data
+        names_of = {key: self.description[key] for key in ("experiment", "problem_label", "problem_name")}
+        # xarray takes the variables named here for coordinates.
+        file.attributes({**self.attributes, **lists, **names_of, "coordinates": "algorithm_name algorithm_parameters"})
 
 
 def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
@@ -141,29 +169,9 @@ def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
     """
     import xarray as xr
 
-    parts = []
-    for file in cubes:
-        cube = read_netcdf(file)
-        rows = [max(1, round(fraction * cube.sizes["iteration"])) for fraction in CHECKPOINTS]
-        total = cube["regret"].cumsum("iteration", skipna=False).isel(iteration=[row - 1 for row in rows])
-        part = xr.Dataset(
-            {
-                "cumulative_regret": total.drop_vars("iteration").rename(iteration="checkpoint"),
-                "iteration_of": ("checkpoint", rows),
-                "status": cube["status"],
-                "payoff_units": cube.attrs["payoff_units"],
-                "data_label": cube.attrs["data_label"],
-            }
-        ).drop_vars(["algorithm_parameters"])
-        parts.append(part.expand_dims(problem=[cube.attrs["problem_label"]]))
-    data = xr.concat(
-        parts,
-        dim="problem",
-        join="outer",
-        coords="different",
-        compat="equals",
-        fill_value={"status": NOT_DEFINED, "algorithm_name": ""},
-    )
+    parts = [_summary_of(file) for file in cubes]
+    fill = {"status": NOT_DEFINED, "algorithm_name": ""}
+    data = xr.concat(parts, dim="problem", join="outer", coords="different", compat="equals", fill_value=fill)
     data["checkpoint"] = ("checkpoint", list(CHECKPOINTS))
     described = {
         "cumulative_regret": ("regret summed from round 1 on", "see payoff_units"),
@@ -178,3 +186,29 @@ def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
     for coordinate in data.coords:
         data[coordinate].attrs = {"long_name": str(coordinate), "units": "1", **data[coordinate].attrs}
     write_netcdf(data, output)
+
+
+def _summary_of(file: str | Path) -> "xr.Dataset":
+    import xarray as xr
+
+    with open_netcdf(file) as cube:
+        rounds = cube.sizes["iteration"]
+        rows = [max(1, round(fraction * rounds)) for fraction in CHECKPOINTS]
+        regret = cube["regret"].transpose("objective", "algorithm", "judge", "seed", "iteration")
+        total = np.empty((*regret.shape[:-1], len(rows)))
+        for place in np.ndindex(*regret.shape[:3]):
+            for seeds in seed_slices(regret.sizes["seed"], rounds):
+                total[(*place, seeds)] = np.cumsum(regret[(*place, seeds)].values, axis=-1)[
+                    :, [row - 1 for row in rows]
+                ]
+        part = xr.Dataset(
+            {
+                "cumulative_regret": ((*regret.dims[:-1], "checkpoint"), total),
+                "iteration_of": ("checkpoint", rows),
+                "status": cube["status"].load(),
+                "payoff_units": cube.attrs["payoff_units"],
+                "data_label": cube.attrs["data_label"],
+            },
+            {dim: cube[dim].load() for dim in ("objective", "algorithm", "judge", "seed", "algorithm_name")},
+        )
+        return part.expand_dims(problem=[cube.attrs["problem_label"]])

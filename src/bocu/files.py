@@ -8,7 +8,7 @@ import json
 import os
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,15 +84,12 @@ def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str]) -> None:
     Raises:
         BocuError: a variable lacks `long_name` or `units`, or an attribute is too long for NetCDF readers.
     """
-    for name, variable in dataset.variables.items():
-        missing = [key for key in ("long_name", "units") if key not in variable.attrs]
-        if missing:
-            raise BocuError(f"{path}: variable '{name}' has no attribute {' and no '.join(missing)}")
-    for key, value in dataset.attrs.items():
-        if isinstance(value, str) and len(value.encode()) > STRING_ATTRIBUTE_LIMIT:
-            raise BocuError(
-                f"{path}: attribute '{key}' has {len(value.encode())} bytes; allowed: {STRING_ATTRIBUTE_LIMIT}"
-            )
+    try:
+        for name, variable in dataset.variables.items():
+            check_metadata(str(name), variable.attrs)
+        _check_lengths(dataset.attrs)
+    except BocuError as error:
+        raise BocuError(f"{path}: {error}") from None
     encoding = {
         name: {"zlib": True, "complevel": 2, "shuffle": True}
         for name, variable in dataset.variables.items()
@@ -102,20 +99,57 @@ def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str]) -> None:
         dataset.to_netcdf(temporary, format="NETCDF4", engine="netcdf4", encoding=encoding)
 
 
+def check_metadata(name: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the attributes of a variable, all there.
+
+    Raises:
+        BocuError: it lacks `long_name` or `units`.
+    """
+    missing = [key for key in ("long_name", "units") if key not in attributes]
+    if missing:
+        raise BocuError(f"variable '{name}' has no attribute {' and no '.join(missing)}")
+    return dict(attributes)
+
+
+def _check_lengths(attributes: Mapping[str, Any]) -> None:
+    for key, value in attributes.items():
+        if isinstance(value, str) and len(value.encode()) > STRING_ATTRIBUTE_LIMIT:
+            found = len(value.encode())
+            raise BocuError(f"attribute '{key}' has {found} bytes; allowed: {STRING_ATTRIBUTE_LIMIT}")
+
+
 def read_netcdf(path: str | os.PathLike[str]) -> "xr.Dataset":
     """Read a whole NetCDF file into memory and close it.
 
     Raises:
         BocuError: the file is missing or cannot be read.
     """
+    with open_netcdf(path) as data, _reading(path):
+        return data.load()
+
+
+@contextlib.contextmanager
+def open_netcdf(path: str | os.PathLike[str]) -> Iterator["xr.Dataset"]:
+    """Open a NetCDF file to read parts of it.
+
+    Raises:
+        BocuError: the file is missing or is none.
+    """
     import xarray as xr
 
     if not Path(path).is_file():
         raise BocuError(f"{path}: no such file")
+    with _reading(path):
+        data = xr.open_dataset(path, engine="netcdf4", cache=False)
+    with data:
+        yield data
+
+
+@contextlib.contextmanager
+def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
-        return xr.load_dataset(path, engine="netcdf4")
+        yield
     except (OSError, ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
-        raise BocuError(
-            f"{path}: not a readable NetCDF file ({reason}); delete it and it will be made again"
-        ) from error
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        found = f"not a readable NetCDF file ({reason})"
+        raise BocuError(f"{path}: {found}; delete it and it will be made again") from error

@@ -7,6 +7,7 @@ import functools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from bocu.registry import Entry as Registered
 
 SPECIFICATION_SCHEMA = 1
 NO_OBJECTIVE = "any"
+PARTIAL = "/partial"
 SOURCES_FILE = "data/sources.yaml"
 
 
@@ -60,10 +62,11 @@ class FigurePaths:
 
     plan: "Plan"
     problem: str
+    part: str = ""
 
     @property
     def cube(self) -> str:
-        return self.plan.cube(self.problem)
+        return self.plan.cube(self.problem, self.part)
 
     def run_files(self, algorithm_name: str) -> list[str]:
         """Give the run files of a registered algorithm, all objectives and labels, or none where it does not run."""
@@ -144,40 +147,69 @@ class Plan:
     def run_files(self, branch: Branch) -> list[str]:
         return [self.run_file(branch, first, last) for first, last in self.blocks]
 
+    def existing_run_files(self, branch: Branch) -> list[str]:
+        return [file for file in self.run_files(branch) if Path(file).is_file()]
+
     def checkpoint(self, branch: Branch, first: int, last: int) -> str:
         """Give the folder of a block's checkpoints."""
         return f"{self.results}/checkpoints/{'/'.join(branch.key)}/seeds-{first}-{last}"
 
-    def score_file(self, branch: Branch) -> str:
-        problem, objective, algorithm = branch.key
-        return f"{self.results}/scores/{problem}/{objective}/{algorithm}.nc"
+    # `part` is "" for what the whole experiment comes to, and PARTIAL for what exists of it so far.
 
-    def cube(self, problem: str) -> str:
-        return f"{self.results}/cubes/{problem}.nc"
+    def score_file(self, branch: Branch, part: str = "") -> str:
+        return f"{self.results}{part}/scores/{'/'.join(branch.key)}.nc"
 
-    @property
-    def cubes(self) -> list[str]:
-        return [self.cube(problem) for problem in self.problems]
+    def score_files(self, problem: str, part: str = "") -> list[str]:
+        """Give the score files of a problem; of a partial one, those of branches with a run."""
+        return [
+            self.score_file(branch, part)
+            for branch in self.branches_of(problem)
+            if not part or self.existing_run_files(branch)
+        ]
 
-    @property
-    def summary(self) -> str:
-        return f"{self.results}/cubes/summary.nc"
+    def cube(self, problem: str, part: str = "") -> str:
+        return f"{self.results}{part}/cubes/{problem}.nc"
 
-    @property
-    def report(self) -> str:
-        return f"{self.results}/report/index.html"
+    def cubes(self, part: str = "") -> list[str]:
+        return [self.cube(problem, part) for problem in self.problems if self.score_files(problem, part)]
+
+    def summary(self, part: str = "") -> str:
+        return f"{self.results}{part}/cubes/summary.nc"
+
+    def report(self, part: str = "") -> str:
+        return f"{self.results}{part}/report/index.html"
+
+    def part_that_exists(self) -> str:
+        """Give PARTIAL where there is anything to aggregate.
+
+        Raises:
+            BocuError: no run exists yet.
+        """
+        if not self.cubes(PARTIAL):
+            raise BocuError(f"{self.results}: no run file exists yet; nothing to aggregate")
+        return PARTIAL
 
     @property
     def record(self) -> str:
         """The experiment as it was last run: what a smaller one may not replace unasked."""
         return f"{self.results}/experiment.json"
 
-    def figure_files(self, suffix: str) -> list[str]:
+    def figure_files(self, suffix: str, part: str = "") -> list[str]:
+        """Give the figures; of a partial experiment, those that need nothing but its cubes."""
+        cubes = self.cubes(part)
         return [
-            f"{self.results}/figures/{folder}/{label}.{suffix}"
-            for label, problems in self.figure_problems.items()
-            for folder in problems
+            f"{self.results}{part}/figures/{folder}/{label}.{suffix}"
+            for label, folders in self.figure_problems.items()
+            for folder in folders
+            if not part or self._drawn_from_cubes(label, folder, cubes)
         ]
+
+    def _drawn_from_cubes(self, label: str, folder: str, cubes: Sequence[str]) -> bool:
+        if self.figures[label].registered.scope == "experiment":
+            return bool(cubes)
+        return list(self.figure_inputs(label, folder, PARTIAL).values()) == [self.cube(folder, PARTIAL)] and (
+            self.cube(folder, PARTIAL) in cubes
+        )
 
     # What files are made from
 
@@ -230,12 +262,21 @@ class Plan:
             raise BocuError(f"{problem}: no prior '{prior}'; {nearest(prior, specifications)}")
         return {"specification": canonical_json(specifications[prior]), "fingerprint": fingerprint("bocu.priors.fit")}
 
-    def score_parameters(self, branch: Branch) -> dict[str, Any]:
+    def score_parameters(self, branch: Branch, part: str = "") -> dict[str, Any]:
         judges = [{"label": judge.label, **judge.specification} for judge in self.judges]
         modules = {"bocu.scores", branch.problem.registered.module, *(j.registered.module for j in self.judges)}
-        return {"judges": canonical_json(judges), "fingerprint": fingerprint(*modules)}
+        parameters = {
+            "branch": canonical_json(branch.specification),
+            "judges": canonical_json(judges),
+            "fingerprint": fingerprint(*modules),
+        }
+        if part:
+            # As inputs they would be brought up to date first; what exists is wanted, as it stands.
+            existing = {file: Path(file).stat().st_mtime_ns for file in self.existing_run_files(branch)}
+            parameters["runs"] = canonical_json(existing)
+        return parameters
 
-    def cube_parameters(self, problem: str) -> dict[str, Any]:
+    def cube_parameters(self, problem: str, part: str = "") -> dict[str, Any]:
         component = self.problems[problem]
         description = {
             "experiment": self.experiment.name,
@@ -247,7 +288,7 @@ class Plan:
                     "algorithm": branch.key[2],
                     "algorithm_name": branch.algorithm.registered.name,
                     "algorithm_parameters": branch.algorithm.parameters.model_dump(mode="json"),
-                    "score": self.score_file(branch),
+                    "score": self.score_file(branch, part),
                 }
                 for branch in self.branches_of(problem)
             ],
@@ -261,12 +302,12 @@ class Plan:
         horizon = self.problem_parameters(problem).horizon()
         return self.experiment.iterations if horizon is None else min(horizon, self.experiment.iterations)
 
-    def figure_inputs(self, label: str, folder: str) -> dict[str, str | list[str]]:
+    def figure_inputs(self, label: str, folder: str, part: str = "") -> dict[str, str | list[str]]:
         figure = self.figures[label]
         if figure.registered.scope == "experiment":
-            return {"cubes": self.cubes, "summary": self.summary}
+            return {"cubes": self.cubes(part), "summary": self.summary(part)}
         parameters: Any = figure.parameters
-        return parameters.inputs(FigurePaths(self, folder))
+        return parameters.inputs(FigurePaths(self, folder, part))
 
     def figure_parameters(self, label: str) -> dict[str, Any]:
         figure = self.figures[label]
@@ -276,7 +317,16 @@ class Plan:
         }
 
     def report_parameters(self) -> dict[str, Any]:
-        return {"experiment": canonical_json(self.describe()), "fingerprint": fingerprint("bocu.report.build")}
+        # The page is made from more than code.
+        digest = sha256()
+        for path in sorted(Path(__file__).with_name("report").rglob("*")):
+            if path.suffix in (".css", ".jinja", ".yaml"):
+                digest.update(path.read_bytes())
+        return {
+            "experiment": canonical_json(self.describe()),
+            "fingerprint": fingerprint("bocu.report.build"),
+            "templates": digest.hexdigest()[:16],
+        }
 
     def fingerprint(self, *modules: str) -> str:
         return fingerprint(*modules)

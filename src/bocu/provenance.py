@@ -11,6 +11,20 @@ from pathlib import Path
 PACKAGES = ("numpy", "scipy", "xarray", "netCDF4", "torch", "gpytorch", "botorch", "numba", "snakemake")
 SIMULATED_LABEL = "SIMULATED stand-in, not measured data"
 SCHEMA_VERSION = 1
+COLLECTED = ("package_versions", "cpu", "code_version")
+"""Attributes that may differ between the runs of a cube: aggregates list every value."""
+
+SHARED = (
+    "title",
+    "protocol",
+    "payoff_units",
+    "data_label",
+    "data_provenance",
+    "best_prior",
+    "schema_version",
+    "numeric_threads",
+)
+"""Attributes that all runs of a problem have in common."""
 
 
 def machine() -> dict[str, str]:

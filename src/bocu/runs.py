@@ -260,12 +260,14 @@ def _recorded(run: "xr.Dataset", until: int | None = None) -> tuple[dict[str, np
 
 
 def _attributes(block: Block, problem: Problem, input_hashes: Mapping[str, str]) -> dict[str, Any]:
+    best = problem.best_prior
     return {
         "schema_version": SCHEMA_VERSION,
         "title": problem.title,
         "protocol": problem.protocol,
         "payoff_units": problem.units,
         "data_label": SIMULATED_LABEL if problem.simulated else "",
+        "best_prior": best.label if best is not None and best.label in problem.prior_labels else "",
         "data_provenance": canonical_json(dict(problem.provenance)),
         "specification": canonical_json(block.specification),
         "fingerprint": block.fingerprint,

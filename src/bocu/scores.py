@@ -1,54 +1,70 @@
-"""From run files to regret and value under each judge: one score file a branch."""
+"""From run files to regret and value under each judge: one score file a branch, written block by block."""
 
 import json
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bocu.errors import BocuError
-from bocu.files import canonical_json, read_netcdf, write_netcdf
+from bocu.files import canonical_json, read_netcdf
 from bocu.judges import Judge
 from bocu.loading import load
+from bocu.provenance import COLLECTED, SHARED
 from bocu.randomness import Streams
 from bocu.runs import Inputs, build_problem
+from bocu.slabs import SlabFile, slab_file
 
 if TYPE_CHECKING:
     import xarray as xr
 
-# What differs between the blocks of one branch without harm: each value is kept in a list.
-_PER_BLOCK = ("package_versions", "cpu", "code_version")
-_DROPPED = ("wall_seconds", "inputs", "identity")
+    from bocu.problems.base import Problem
+
+logger = logging.getLogger(__name__)
+
+_JUDGED = {
+    "regret": "instantaneous regret under the judge",
+    "value": "value of the decision under the judge",
+}
 
 
 def score(
-    run_files: Sequence[str | Path], inputs: Inputs, judges: Sequence[Mapping[str, Any]], output: str | Path
+    run_files: Sequence[str | Path],
+    inputs: Inputs,
+    branch: Mapping[str, Any],
+    judges: Sequence[Mapping[str, Any]],
+    output: str | Path,
+    partial: bool = False,
 ) -> None:
     """Judge the runs of one branch.
 
     Args:
-        run_files: its blocks.
+        run_files: its blocks, in the order of their seeds.
         inputs: the files that its problem is built from.
+        branch: its specification, without seeds.
         judges: their labels and plain specifications.
         output: the score file: `regret` and `value` with dimensions (judge, seed, iteration), and what the runs
             reported of themselves.
+        partial: leave out what is broken or of another specification, instead of ending.
 
     Raises:
-        BocuError: a run file is missing or broken, or of another specification than the others.
+        BocuError: a run file is missing or broken, or is not of this branch.
     """
-    import xarray as xr
-
-    panel = [_build(specification) for specification in judges]
-    scored = [
-        _score_block(read_netcdf(file), inputs, panel, [judge["label"] for judge in judges]) for file in run_files
-    ]
-    for file, block in zip(run_files, scored, strict=True):
-        if _branch_of(block) != _branch_of(scored[0]):
-            raise BocuError(f"{file}: attribute 'specification' differs from that of {run_files[0]}; run both again")
-    data = xr.concat(scored, dim="seed", data_vars="minimal", coords="minimal", compat="override", join="exact")
-    data.attrs = _merge_attributes([block.attrs for block in scored])
-    write_netcdf(data, output)
+    panel = [_build(judge) for judge in judges]
+    sizes = {"judge": len(panel), "seed": None, "iteration": branch["iterations"]}
+    problem = build_problem(branch["problem"], inputs)
+    if problem.prior_labels:
+        sizes["prior"] = len(problem.prior_labels)
+    writer: _Writer | None = None
+    with slab_file(output, sizes) as file:
+        file.define("seed", ("seed",), "i8", {"long_name": "seed", "units": "1"})
+        for block in _blocks(run_files, branch, partial):
+            writer = writer or _Writer(file, block)
+            writer.add(block, _judged(block, problem, panel))
+        _coordinates(file, [judge["label"] for judge in judges], branch["iterations"], problem.prior_labels)
+        file.attributes({**(writer.attributes() if writer else {}), "specification": canonical_json(branch)})
 
 
 def _build(specification: Mapping[str, Any]) -> Judge:
@@ -56,41 +72,80 @@ def _build(specification: Mapping[str, Any]) -> Judge:
     return target(target.Parameters.model_validate(specification["parameters"]))
 
 
-def _score_block(runs: "xr.Dataset", inputs: Inputs, panel: Sequence[Judge], labels: Sequence[str]) -> "xr.Dataset":
-    problem = build_problem(json.loads(runs.attrs["specification"])["problem"], inputs)
-    shape = (len(panel), runs.sizes["seed"], runs.sizes["iteration"])
+def _blocks(run_files: Sequence[str | Path], branch: Mapping[str, Any], partial: bool) -> Iterator["xr.Dataset"]:
+    """Read the blocks one by one, each checked to be of the branch."""
+    wanted = canonical_json(branch)
+    for file in run_files:
+        try:
+            block = read_netcdf(file)
+            specification = json.loads(block.attrs.get("specification", "{}"))
+            specification.pop("seeds", None)
+            if canonical_json(specification) != wanted:
+                raise BocuError(
+                    f"{file}: attribute 'specification' is not that of the plan; delete the file and run again"
+                )
+        except BocuError as error:
+            if not partial:
+                raise
+            logger.warning("left out: %s", error)
+            continue
+        yield block
+
+
+def _judged(block: "xr.Dataset", problem: "Problem", panel: Sequence[Judge]) -> dict[str, np.ndarray]:
+    shape = (len(panel), block.sizes["seed"], block.sizes["iteration"])
     regret, value = np.empty(shape), np.empty(shape)
-    for row, seed in enumerate(runs["seed"].values):
+    for row, seed in enumerate(block["seed"].values):
         realisation = problem.realise(Streams(int(seed)))
-        decisions = runs["decision_index"].values[row]
+        decisions = block["decision_index"].values[row]
         for column, judge in enumerate(panel):
             regret[column, row], value[column, row] = judge.score(realisation, decisions)
-    units = runs.attrs["payoff_units"]
-    dims = ("judge", "seed", "iteration")
-    data = runs.drop_vars(["stream_states", "observation", *_decision_variables(runs)])
-    data["regret"] = (dims, regret, {"long_name": "instantaneous regret under the judge", "units": units})
-    data["value"] = (dims, value, {"long_name": "value of the decision under the judge", "units": units})
-    data["judge"] = ("judge", list(labels), {"long_name": "objective that the runs are judged by", "units": "1"})
-    return data
+    return {"regret": regret, "value": value}
 
 
-def _decision_variables(runs: "xr.Dataset") -> list[str]:
-    return [str(name) for name in runs.variables if str(name).startswith(("decision", "context"))]
+class _Writer:
+    """Appends blocks along the seeds."""
+
+    def __init__(self, file: SlabFile, first: "xr.Dataset") -> None:
+        self.file = file
+        self.rows = 0
+        self.seeds: list[int] = []
+        self.kept = {key: first.attrs[key] for key in SHARED}
+        self.collected: dict[str, set[str]] = {key: set() for key in COLLECTED}
+        self.wall_seconds = 0.0
+        self.carried = [name for name in first.data_vars if _is_carried(first, str(name))]
+        for name in self.carried:
+            variable = first[name]
+            file.define(str(name), [str(dim) for dim in variable.dims], variable.dtype, variable.attrs)
+        for name, long_name in _JUDGED.items():
+            attributes = {"long_name": long_name, "units": first.attrs["payoff_units"]}
+            file.define(name, ("judge", "seed", "iteration"), "f8", attributes)
+
+    def add(self, block: "xr.Dataset", judged: Mapping[str, np.ndarray]) -> None:
+        rows = slice(self.rows, self.rows + block.sizes["seed"])
+        self.file.write("seed", (rows,), block["seed"].values)
+        for name in self.carried:
+            self.file.write(str(name), (rows,), block[name].values)
+        for name, values in judged.items():
+            self.file.write(name, (slice(None), rows), values)
+        self.rows = rows.stop
+        for key in COLLECTED:
+            self.collected[key].add(str(block.attrs[key]))
+        self.wall_seconds += float(block.attrs["wall_seconds"])
+
+    def attributes(self) -> dict[str, Any]:
+        lists = {key: json.dumps(sorted(values)) for key, values in self.collected.items()}
+        return {**self.kept, **lists, "wall_seconds": self.wall_seconds}
 
 
-def _branch_of(block: "xr.Dataset") -> str:
-    specification = json.loads(block.attrs["specification"])
-    del specification["seeds"]
-    return canonical_json(specification)
+def _is_carried(runs: "xr.Dataset", name: str) -> bool:
+    """Whether aggregates keep a variable: where decisions lay stays in the run files."""
+    return "iteration" in runs[name].dims and name != "observation" and not name.startswith(("decision", "context"))
 
 
-def _merge_attributes(blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Keep what all blocks share; list what may differ between machines."""
-    merged = {key: value for key, value in blocks[0].items() if key not in (*_PER_BLOCK, *_DROPPED)}
-    specification = json.loads(merged["specification"])
-    del specification["seeds"]
-    merged["specification"] = canonical_json(specification)
-    for key in _PER_BLOCK:
-        merged[key] = json.dumps(sorted({str(block[key]) for block in blocks}))
-    merged["wall_seconds"] = float(sum(block["wall_seconds"] for block in blocks))
-    return merged
+def _coordinates(file: SlabFile, judges: Sequence[str], iterations: int, priors: Sequence[str]) -> None:
+    file.coordinate("judge", "judge", judges, {"long_name": "objective that the runs are judged by", "units": "1"})
+    rounds = {"long_name": "round after the initial design", "units": "1"}
+    file.coordinate("iteration", "iteration", range(1, iterations + 1), rounds)
+    if priors:
+        file.coordinate("prior", "prior", priors, {"long_name": "candidate prior", "units": "1"})

@@ -169,6 +169,29 @@ def test_a_failing_run_leaves_no_file_and_names_the_fault(pipeline):
     assert not list(pipeline.folder.glob("results/tiny/priors/**/*.nc"))
 
 
+def test_partial_shows_what_exists_and_starts_no_run(pipeline):
+    config = pipeline.configuration(tiny(figures=["regret", "rejection"]))
+    nothing = pipeline.snakemake("--configfile", config, "--", "partial", check=False)
+    assert nothing.returncode != 0
+    assert "no run file exists yet; nothing to aggregate" in nothing.stdout + nothing.stderr
+    made = "results/tiny/runs/hills/any/pe-gp-ucb/seeds-2-3.nc"
+    pipeline.snakemake("--configfile", config, "--", made)
+    before = runs(pipeline.folder)
+    pipeline.snakemake("--configfile", config, "--", "partial")
+    assert runs(pipeline.folder) == before
+    assert list(before) == [made]
+    cube = read_netcdf(pipeline.folder / "results/tiny/partial/cubes/hills.nc").sel(objective="any")
+    assert cube["status"].sel(algorithm="pe-gp-ucb").values.tolist() == [0, 0, 1, 1]
+    assert (cube["status"].sel(algorithm="random") == 0).all()
+    assert cube["regret"].sel(algorithm="pe-gp-ucb", seed=[0, 1]).isnull().all()
+    page = (pipeline.folder / "results/tiny/partial/report/index.html").read_text()
+    assert "6 missing" in page
+    # The whole experiment goes on from there, and a later partial report sees more.
+    pipeline.snakemake("--configfile", config, "--", CUBE)
+    pipeline.snakemake("--configfile", config, "--", "partial")
+    assert (read_netcdf(pipeline.folder / "results/tiny/partial/cubes/hills.nc")["status"] == 1).all()
+
+
 def test_the_workflow_can_be_used_as_a_module(pipeline, root):
     config = pipeline.configuration(tiny())
     (pipeline.folder / "Snakefile").write_text(

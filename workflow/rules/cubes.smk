@@ -1,30 +1,28 @@
-# Cubes: all branches of a problem, then all problems.
+# Cubes: all branches of a problem, then all problems. `part` is empty, or "/partial" for what exists so far.
 
 
 rule cube:
     input:
-        lambda wildcards: [
-            plan.score_file(branch) for branch in plan.branches_of(wildcards.problem)
-        ],
+        lambda wildcards: plan.score_files(wildcards.problem, wildcards.part),
     output:
-        plan.results + "/cubes/{problem}.nc",
+        plan.results + "{part}/cubes/{problem}.nc",
     log:
-        plan.results + "/logs/cubes/{problem}.log",
+        plan.results + "/logs{part}/cubes/{problem}.log",
     wildcard_constraints:
         problem="(?!summary)[a-z0-9-]+",
     params:
-        cube=lambda wildcards: plan.cube_parameters(wildcards.problem),
+        cube=lambda wildcards: plan.cube_parameters(wildcards.problem, wildcards.part),
     script:
         "../scripts/cube.py"
 
 
 rule summary:
     input:
-        plan.cubes,
+        lambda wildcards: plan.cubes(wildcards.part),
     output:
-        plan.summary,
+        plan.results + "{part}/cubes/summary.nc",
     log:
-        plan.results + "/logs/cubes/summary.log",
+        plan.results + "/logs{part}/cubes/summary.log",
     params:
         fingerprint=lambda wildcards: plan.fingerprint("bocu.cubes"),
     script:

@@ -1,32 +1,43 @@
-# Figures from cubes, and the report that shows them.
+# Figures from cubes, and the report that shows them. `part` is empty, or "/partial" for what exists so far.
 
 
 localrules:
     all,
+    partial,
     report,
+
+
+rule partial:
+    """The report of what exists: runs that are missing or failed are holes in it, and none is started."""
+    input:
+        lambda wildcards: plan.report(plan.part_that_exists()),
 
 
 rule figure:
     input:
-        unpack(lambda wildcards: plan.figure_inputs(wildcards.figure, wildcards.folder)),
+        unpack(
+            lambda wildcards: plan.figure_inputs(
+                wildcards.figure, wildcards.folder, wildcards.part
+            )
+        ),
     output:
         png=report(
-            plan.results + "/figures/{folder}/{figure}.png",
+            plan.results + "{part}/figures/{folder}/{figure}.png",
             caption="../report/figure.rst",
             category="Figures",
             subcategory="{folder}",
             labels={"figure": "{figure}", "format": "PNG"},
         ),
         svg=report(
-            plan.results + "/figures/{folder}/{figure}.svg",
+            plan.results + "{part}/figures/{folder}/{figure}.svg",
             caption="../report/figure.rst",
             category="Figures",
             subcategory="{folder}",
             labels={"figure": "{figure}", "format": "SVG"},
         ),
-        description=plan.results + "/figures/{folder}/{figure}.json",
+        description=plan.results + "{part}/figures/{folder}/{figure}.json",
     log:
-        plan.results + "/logs/figures/{folder}/{figure}.log",
+        plan.results + "/logs{part}/figures/{folder}/{figure}.log",
     params:
         figure=lambda wildcards: plan.figure_parameters(wildcards.figure),
     script:
@@ -35,15 +46,20 @@ rule figure:
 
 rule report:
     input:
-        pictures=plan.figure_files("png") + plan.figure_files("svg"),
-        descriptions=plan.figure_files("json"),
-        cubes=plan.cubes,
-        summary=plan.summary,
+        pictures=lambda wildcards: plan.figure_files("png", wildcards.part)
+        + plan.figure_files("svg", wildcards.part),
+        descriptions=lambda wildcards: plan.figure_files("json", wildcards.part),
+        cubes=lambda wildcards: plan.cubes(wildcards.part),
+        summary=plan.results + "{part}/cubes/summary.nc",
     output:
-        page=report(plan.report, caption="../report/page.rst", category="Report"),
-        tables=directory(plan.results + "/report/tables"),
+        page=report(
+            plan.results + "{part}/report/index.html",
+            caption="../report/page.rst",
+            category="Report",
+        ),
+        tables=directory(plan.results + "{part}/report/tables"),
     log:
-        plan.results + "/logs/report.log",
+        plan.results + "/logs{part}/report.log",
     params:
         report=lambda wildcards: plan.report_parameters(),
     script:

@@ -1,15 +1,19 @@
-# Scores: the runs of a branch under each judge.
+# Scores: the runs of a branch under each judge. `part` is empty, or "/partial" for what exists so far.
 
 
 rule score:
     input:
         unpack(lambda wildcards: plan.problem_inputs(wildcards.problem)),
-        runs=lambda wildcards: plan.run_files(plan.branch_at(wildcards)),
+        runs=lambda wildcards: (
+            [] if wildcards.part else plan.run_files(plan.branch_at(wildcards))
+        ),
     output:
-        plan.results + "/scores/{problem}/{objective}/{algorithm}.nc",
+        plan.results + "{part}/scores/{problem}/{objective}/{algorithm}.nc",
     log:
-        plan.results + "/logs/scores/{problem}/{objective}/{algorithm}.log",
+        plan.results + "/logs{part}/scores/{problem}/{objective}/{algorithm}.log",
     params:
-        score=lambda wildcards: plan.score_parameters(plan.branch_at(wildcards)),
+        score=lambda wildcards: plan.score_parameters(
+            plan.branch_at(wildcards), wildcards.part
+        ),
     script:
         "../scripts/score.py"

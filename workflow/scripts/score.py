@@ -7,7 +7,13 @@ from bocu.jobs import job
 with job(snakemake):
     from bocu.scores import score
 
+    parameters = snakemake.params.score
     inputs = dict(snakemake.input.items())
-    runs = inputs.pop("runs")
-    judges = json.loads(snakemake.params.score["judges"])
-    score([runs] if isinstance(runs, str) else runs, inputs, judges, snakemake.output[0])
+    runs = inputs.pop("runs", [])
+    partial = "runs" in parameters
+    if partial:
+        runs = list(json.loads(parameters["runs"]))
+    elif isinstance(runs, str):
+        runs = [runs]
+    branch, judges = json.loads(parameters["branch"]), json.loads(parameters["judges"])
+    score(runs, inputs, branch, judges, snakemake.output[0], partial)

@@ -18,6 +18,7 @@ from bocu.randomness import Streams
 if TYPE_CHECKING:
     from bocu.data.catalogue import Catalogue
     from bocu.plan import ProblemPaths
+    from bocu.surrogates.time_varying import TimeVaryingPrior
 
 
 class ProblemParameters(Parameters):
@@ -94,6 +95,7 @@ class Problem(ABC):
         units: unit of the payoff.
         simulated: whether the data behind it are stand-ins.
         prior_labels: names of the candidate priors, in order.
+        best_prior: the best prior known, for oracles; None where there are no candidates.
         provenance: title, licence, citation and treatment of the data behind it, as its prepared files say.
     """
 
@@ -103,6 +105,7 @@ class Problem(ABC):
     units: str
     simulated: bool = False
     prior_labels: tuple[str, ...] = ()
+    best_prior: "TimeVaryingPrior | None" = None
     provenance: Mapping[str, Any] = {}
 
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:

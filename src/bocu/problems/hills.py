@@ -56,6 +56,7 @@ class Hills(Problem):
     units = "1"
     prior_labels = tuple(str(n) for n in range(HILLS + 1))
     parameters: HillsParameters
+    best_prior: TimeVaryingPrior
 
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)

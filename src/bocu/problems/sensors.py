@@ -199,6 +199,7 @@ class Sensors(Problem):
     title = "Intel lab temperatures"
     units = "degree_Celsius"
     parameters: SensorsParameters
+    best_prior: TimeVaryingPrior
 
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
         from bocu.data.intel import load_days
