@@ -12,11 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bocu.ambiguity.ball import Ball, Rows, Tangent, Wanted, expectation, pair, relative
+from bocu.ambiguity.ball import Ball, Rows, Tangent, Wanted, expectation, pair, pick, relative
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.cressie_read import CressieRead
 from bocu.ambiguity.sorting import sorted_rows
-
 
 #: Stands for an infinite radius, whose products with 0 would not be numbers.
 _LARGEST = 1e100
@@ -36,16 +35,19 @@ class _ChiSquaredFamily(Ball):
 
     def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         rho = min(self.factor * self.epsilon, _LARGEST)
-        last = _last_of_support(f, p, rho)
-        # Moments on the chosen support once more, centred: prefix sums alone would lose digits to cancellation.
-        weights = np.where(f <= last[:, None], p, 0.0)
-        outside = np.where(f <= last[:, None], 0.0, p).sum(axis=1)
-        mass = weights.sum(axis=1)
-        mean = np.einsum("bn,bn->b", weights, f) / mass
-        centred = f - mean[:, None]
+        weights, mass, last = p, np.ones(len(f)), np.full(len(f), np.inf)
+        centred = f - expectation(f, p)[:, None]
+        # The ratios of the whole support are 1 - t (f - E), t^2 = rho / Var: most small radii end here.
+        shrunk = rho * centred.max(axis=1) ** 2 > expectation(centred**2, p)
+        if shrunk.any():
+            last[shrunk], mass[shrunk] = _last_of_support(f[shrunk], pick(p, shrunk), rho)
+            weights = np.where(f <= last[:, None], p, 0.0)
+            # Moments on the chosen support, centred: prefix sums would lose digits to cancellation.
+            centred = f - (np.einsum("bn,bn->b", weights, f) / weights.sum(axis=1))[:, None]
         weighted = weights * centred
+        mean = f[:, 0] - centred[:, 0]
         spread = np.einsum("bn,bn->b", weighted, centred)
-        slack = np.maximum(rho - outside / mass, 0.0)
+        slack = np.maximum(rho - (1.0 - mass) / mass, 0.0)
         at_floor = last <= 0.0
         spread[at_floor] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -92,8 +94,11 @@ class ModifiedChiSquared(_ChiSquaredFamily):
     factor = 2.0
 
 
-def _last_of_support(f: Floats, p: Floats, rho: float) -> Floats:
-    """Largest payoff `(B,)` on the support of the worst distribution; 0 where that is the set of minimisers."""
+def _last_of_support(f: Floats, p: Floats, rho: float) -> tuple[Floats, Floats]:
+    """Largest payoff on the support of the worst distribution and the support's mass, both `(B,)`.
+
+    The payoff is 0 where the support is the set of minimisers.
+    """
     _, payoff, mass = sorted_rows(f, p)
     first = np.cumsum(mass, axis=1)
     first /= first[:, -1:]
@@ -114,4 +119,5 @@ def _last_of_support(f: Floats, p: Floats, rho: float) -> Floats:
     valid = (distance <= third) & (slack >= 0.0)
     valid &= mass > 0.0
     longest = f.shape[1] - 1 - valid[:, ::-1].argmax(axis=1)
-    return np.where(valid.any(axis=1), payoff[np.arange(len(f)), longest], 0.0)
+    row = np.arange(len(f))
+    return np.where(valid.any(axis=1), payoff[row, longest], 0.0), first[row, longest]

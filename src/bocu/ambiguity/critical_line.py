@@ -19,22 +19,14 @@ from typing import Any
 import numpy as np
 
 from bocu.ambiguity.compiled import compiled
+from bocu.ambiguity.dense import border, multiply, sweep
 
 #: Largest residual of the updated solutions before they are computed anew.
 _DRIFT = 1e-9
 
 # Rows of the work arrays: vectors by position in the active set, and vectors by context.
-_A, _B, _C, _R0, _R1, _U, _OLD, _NEW = range(8)
-_W, _Z0, _Z1, _LOWER = range(4)
-
-
-@compiled
-def _multiply(inverse: Any, size: int, vector: Any, out: Any) -> None:
-    for i in range(size):
-        total = 0.0
-        for j in range(size):
-            total += inverse[i, j] * vector[j]
-        out[i] = total
+_A, _B, _C, _R0, _R1, _U, _OLD, _NEW, _STEP = range(9)
+_W, _Z0, _Z1, _LOWER, _PASSIVE, _EVENT = range(6)
 
 
 @compiled
@@ -43,30 +35,22 @@ def _insert(j: int, size: int, inverse: Any, members: Any, place: Any, x: Any, y
     row = M[j]
     for i in range(size):
         x[_OLD, i] = row[members[i]]
-    _multiply(inverse, size, x[_OLD], x[_U])
-    pivot = row[j]
+    border(j, size, inverse, members, place, x[_OLD], x[_U], row[j])
     dot_a, dot_b, dot_c = 1.0, f[j], y[_W, j] - row[j] * p[j]
     for i in range(size):
         x[_C, i] -= x[_U, i] * p[j]
-        pivot -= x[_OLD, i] * x[_U, i]
         dot_a -= x[_OLD, i] * x[_A, i]
         dot_b -= x[_OLD, i] * x[_B, i]
         dot_c -= x[_OLD, i] * x[_C, i]
-    scale = 1.0 / pivot
+    scale = inverse[size, size]
+    a, b, c = scale * dot_a, scale * dot_b, scale * dot_c
     for i in range(size):
-        factor = x[_U, i] * scale
-        for k in range(size):
-            inverse[i, k] += factor * x[_U, k]
-        inverse[i, size] = -factor
-        inverse[size, i] = -factor
-        x[_A, i] -= factor * dot_a
-        x[_B, i] -= factor * dot_b
-        x[_C, i] -= factor * dot_c
-    inverse[size, size] = scale
-    x[_A, size], x[_B, size], x[_C, size] = scale * dot_a, scale * dot_b, scale * dot_c
-    members[size] = j
-    place[j] = size
+        x[_A, i] -= x[_U, i] * a
+        x[_B, i] -= x[_U, i] * b
+        x[_C, i] -= x[_U, i] * c
+    x[_A, size], x[_B, size], x[_C, size] = a, b, c
     if p[j] != 0.0:
+        y[_PASSIVE, j] = 0.0
         for i in range(row.size):
             y[_W, i] -= row[i] * p[j]
     return size + 1
@@ -77,29 +61,17 @@ def _remove(j: int, size: int, inverse: Any, members: Any, place: Any, x: Any, y
     """Make context j passive: sweep it out of the inverse and move the last member to its place."""
     k = place[j]
     scale = 1.0 / inverse[k, k]
-    for i in range(size):
-        x[_U, i] = inverse[i, k]
     a, b, c = x[_A, k] * scale, x[_B, k] * scale, (x[_C, k] + p[j]) * scale
     for i in range(size):
-        factor = x[_U, i] * scale
-        for m in range(size):
-            inverse[i, m] -= factor * x[_U, m]
-        x[_A, i] -= x[_U, i] * a
-        x[_B, i] -= x[_U, i] * b
-        x[_C, i] -= x[_U, i] * c
-    last = size - 1
-    if k != last:
-        for i in range(size):
-            inverse[k, i] = inverse[last, i]
-        for i in range(size):
-            inverse[i, k] = inverse[i, last]
-        members[k] = members[last]
-        place[members[k]] = k
-        for v in range(3):
-            x[v, k] = x[v, last]
-    place[j] = -1
+        x[_A, i] -= inverse[k, i] * a
+        x[_B, i] -= inverse[k, i] * b
+        x[_C, i] -= inverse[k, i] * c
+    last = sweep(k, size, inverse, members, place)
+    for v in range(3):
+        x[v, k] = x[v, last]
     if p[j] != 0.0:
         row = M[j]
+        y[_PASSIVE, j] = p[j]
         for i in range(row.size):
             y[_W, i] += row[i] * p[j]
     return last
@@ -117,19 +89,26 @@ def _drifted(check: int, size: int, members: Any, x: Any, f: Any, M: Any) -> boo
 
 
 @compiled
-def _refresh(size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any) -> None:
+def _sum_passive(y: Any, M: Any) -> None:
+    """Compute w anew: the running one has lost its digits where hardly any mass is passive."""
+    n = M.shape[0]
+    y[_W] = 0.0
+    for j in range(n):
+        mass = y[_PASSIVE, j]
+        if mass != 0.0:
+            for i in range(n):
+                y[_W, i] += M[j, i] * mass
+
+
+@compiled
+def _refresh(size: int, inverse: Any, members: Any, x: Any, y: Any, f: Any, M: Any) -> None:
     """Compute the inverse, a, b, c and w anew for the present active set."""
-    n = f.size
     block = np.empty((size, size))
     for k in range(size):
         for m in range(size):
             block[k, m] = M[members[k], members[m]]
     fresh = np.linalg.inv(block)
-    y[_W] = 0.0
-    for i in range(n):
-        if place[i] < 0 and p[i] != 0.0:
-            for j in range(n):
-                y[_W, j] += M[i, j] * p[i]
+    _sum_passive(y, M)
     for k in range(size):
         for m in range(size):
             inverse[k, m] = 0.5 * (fresh[k, m] + fresh[m, k])
@@ -143,50 +122,42 @@ def _refresh(size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, 
                 for m in range(size):
                     residual -= block[k, m] * x[v, m]
                 x[_OLD, k] = residual
-            _multiply(inverse, size, x[_OLD], x[_U])
+            multiply(inverse, size, x[_OLD], x[_U])
             for k in range(size):
                 x[v, k] += x[_U, k]
 
 
 @compiled
-def _piece(size: int, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any) -> tuple[float, float]:
-    """Affine forms on the present active set: r0, r1 on its members, z0, z1 elsewhere. Returns k0 and k1."""
+def _piece(size: int, members: Any, x: Any, y: Any, f: Any, M: Any) -> None:
+    """Affine forms on the present active set: r0, r1 on its members; z0, z1, meaningful elsewhere."""
     n = f.size
-    out = 0.0
+    out, sum_a, sum_b, sum_c = 0.0, 0.0, 0.0, 0.0
     for i in range(n):
-        if place[i] < 0:
-            out += p[i]
-    sum_a, sum_b, sum_c = 0.0, 0.0, 0.0
-    for i in range(size):
-        sum_a += x[_A, i]
-        sum_b += x[_B, i]
-        sum_c += x[_C, i]
+        out += y[_PASSIVE, i]
+    for k in range(size):
+        sum_a += x[_A, k]
+        sum_b += x[_B, k]
+        sum_c += x[_C, k]
     k0, k1 = (out - sum_c) / sum_a, sum_b / sum_a
-    for i in range(size):
-        x[_R0, i] = k0 * x[_A, i] + x[_C, i]
-        x[_R1, i] = k1 * x[_A, i] - x[_B, i]
+    for k in range(size):
+        x[_R0, k] = k0 * x[_A, k] + x[_C, k]
+        x[_R1, k] = k1 * x[_A, k] - x[_B, k]
     for i in range(n):
         y[_Z0, i] = -y[_W, i] - k0
         y[_Z1, i] = f[i] - k1
-    if 2 * size <= n:
-        for k in range(size):
-            row = M[members[k]]
-            first, second = x[_R0, k], x[_R1, k]
-            for i in range(n):
-                y[_Z0, i] += row[i] * first
-                y[_Z1, i] += row[i] * second
-    else:
+    # Two members at a time: half the traffic on z0 and z1.
+    for k in range(0, size - 1, 2):
+        row, next_row = M[members[k]], M[members[k + 1]]
+        a, b, c, d = x[_R0, k], x[_R1, k], x[_R0, k + 1], x[_R1, k + 1]
         for i in range(n):
-            if place[i] < 0:
-                row = M[i]
-                first, second = 0.0, 0.0
-                for k in range(size):
-                    entry = row[members[k]]
-                    first += entry * x[_R0, k]
-                    second += entry * x[_R1, k]
-                y[_Z0, i] += first
-                y[_Z1, i] += second
-    return k0, k1
+            y[_Z0, i] += row[i] * a + next_row[i] * c
+            y[_Z1, i] += row[i] * b + next_row[i] * d
+    if size % 2 == 1:
+        row = M[members[size - 1]]
+        a, b = x[_R0, size - 1], x[_R1, size - 1]
+        for i in range(n):
+            y[_Z0, i] += row[i] * a
+            y[_Z1, i] += row[i] * b
 
 
 @compiled
@@ -199,7 +170,7 @@ def _settle(end: int, size: int, inverse: Any, members: Any, place: Any, x: Any,
     """
     n = f.size
     vector, reduced = _R0 + end, _Z0 + end
-    _piece(size, members, place, x, y, f, p, M)
+    _piece(size, members, x, y, f, M)
     for k in range(size):
         x[_NEW, k] = x[vector, k]
     for _ in range(40 * n + 400):
@@ -212,7 +183,7 @@ def _settle(end: int, size: int, inverse: Any, members: Any, place: Any, x: Any,
         size = _insert(enter, size, inverse, members, place, x, y, f, p, M)
         x[_NEW, size - 1] = y[_LOWER, enter]
         while True:
-            _piece(size, members, place, x, y, f, p, M)
+            _piece(size, members, x, y, f, M)
             leave, step = -1, 1.0
             for i in range(size):
                 bound = y[_LOWER, members[i]]
@@ -230,53 +201,49 @@ def _settle(end: int, size: int, inverse: Any, members: Any, place: Any, x: Any,
 
 
 @compiled
-def _next_event(t: float, flipped: int, members: Any, place: Any, x: Any, y: Any, p: Any) -> tuple[float, int]:
-    """The largest t' <= t where an active q or a passive z reaches 0, and its context; (0, -1) if there is none."""
+def _next_event(t: float, flipped: int, size: int, members: Any, x: Any, y: Any, p: Any) -> tuple[float, int]:
+    """The largest t' <= t where an active q or a passive z reaches 0, and its context; (0, -1) if there is none.
+
+    Overwrites z0 and z1 of members by q = p + r.
+    """
+    n = p.size
+    for k in range(size):
+        y[_Z0, members[k]] = p[members[k]] + x[_R0, k]
+        y[_Z1, members[k]] = x[_R1, k]
     best, who = 0.0, -1
-    for i in range(p.size):
-        k = place[i]
-        if k >= 0:
-            level, rate = p[i] + x[_R0, k], x[_R1, k]
-        else:
-            level, rate = y[_Z0, i], y[_Z1, i]
-        if rate > 0.0:
-            at = -level / rate
-            # What has just changed sides sits at 0 and must not change back on the spot.
-            if at > best and not (i == flipped and at >= t * (1.0 - 1e-9)):
-                best, who = at, i
+    if flipped >= 0 and -y[_Z0, flipped] >= y[_Z1, flipped] * t * (1.0 - 1e-9):
+        # What has just changed sides sits at 0 and must not change back on the spot.
+        y[_Z1, flipped] = 0.0
+    for i in range(n):
+        y[_EVENT, i] = -y[_Z0, i] / y[_Z1, i] if y[_Z1, i] > 0.0 else 0.0
+    for i in range(n):
+        best = max(best, y[_EVENT, i])
+    if best > 0.0:
+        for i in range(n):
+            if y[_EVENT, i] == best:
+                who = i
+                break
     return min(best, t), who
 
 
 @compiled
-def _deviation(
-    t: float, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any, r: Any
-) -> float:
+def _deviation(t: float, size: int, inverse: Any, members: Any, x: Any, y: Any, f: Any, p: Any, M: Any, r: Any) -> Any:
     """Write r at t and return its squared norm.
 
-    It is solved anew from the right-hand side and refined, so that the path's own rounding does not enter.
+    It is solved from the right-hand side and refined, so that the path's own rounding does not enter.
     """
     n = f.size
-    out, passive, sum_a = 0.0, 0, 0.0
+    out, sum_a, nu = 0.0, 0.0, 0.0
     for i in range(n):
-        r[i] = 0.0
-        if place[i] < 0:
-            r[i] = -p[i]
-            out += p[i]
-            if p[i] != 0.0:
-                passive += 1
-    if passive <= size:
-        # The running w has lost its digits where hardly any mass is passive; here it is cheap to sum again.
-        y[_W] = 0.0
-        for j in range(n):
-            if r[j] != 0.0:
-                for i in range(n):
-                    y[_W, i] -= M[j, i] * r[j]
+        out += y[_PASSIVE, i]
+        r[i] = -y[_PASSIVE, i]
     for k in range(size):
         sum_a += x[_A, k]
+        nu += t * x[_B, k] - x[_C, k]
         x[_OLD, k] = y[_W, members[k]] - t * f[members[k]]
-        x[_NEW, k] = 0.0
-    nu = 0.0
-    for _ in range(3):
+        x[_NEW, k] = x[_R0, k] + t * x[_R1, k]
+    nu = (out + nu) / sum_a
+    for _ in range(2):
         left, shift = out, 0.0
         for k in range(size):
             row = M[members[k]]
@@ -285,24 +252,24 @@ def _deviation(
                 residual -= row[members[m]] * x[_NEW, m]
             x[_U, k] = residual
             left -= x[_NEW, k]
-        _multiply(inverse, size, x[_U], x[_R0])
+        multiply(inverse, size, x[_U], x[_STEP])
         for k in range(size):
-            shift += x[_R0, k]
+            shift += x[_STEP, k]
         shift = (left - shift) / sum_a
         nu += shift
         for k in range(size):
-            x[_NEW, k] += x[_R0, k] + shift * x[_A, k]
+            x[_NEW, k] += x[_STEP, k] + shift * x[_A, k]
     for i in range(n):
-        y[_Z0, i] = -y[_W, i]
+        y[_EVENT, i] = -y[_W, i]
     for k in range(size):
         # A member falls below -p by rounding only.
         r[members[k]] = max(x[_NEW, k], -p[members[k]])
         row = M[members[k]]
         for i in range(n):
-            y[_Z0, i] += row[i] * r[members[k]]
+            y[_EVENT, i] += row[i] * r[members[k]]
     norm = 0.0
     for i in range(n):
-        norm += r[i] * y[_Z0, i]
+        norm += r[i] * y[_EVENT, i]
     return norm
 
 
@@ -311,6 +278,7 @@ def _start_at_floor(inverse: Any, members: Any, place: Any, x: Any, y: Any, f: A
     """Activate the point of the face of minimisers (f = 0) that is nearest to p. Returns the size, -1 for failure."""
     place[:] = -1
     y[_W] = Mp
+    y[_PASSIVE] = p
     first = -1
     for i in range(f.size):
         y[_LOWER, i] = np.nan
@@ -350,23 +318,21 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
     t_at, events = np.zeros((count, stops)), np.zeros(count, np.int64)
     inverse = np.empty((n, n))
     members, place = np.empty(n, np.int64), np.empty(n, np.int64)
-    x, y = np.empty((8, n)), np.empty((4, n))
+    x, y = np.empty((9, n)), np.empty((6, n))
     for b in range(count):
         f = F[b]
         size = _start_at_floor(inverse, members, place, x, y, f, p, Mp, M)
         t, flipped, stop = np.inf, -1, stops - 1
         while stop >= 0 and size > 0 and events[b] < 40 * n + 400:
-            _piece(size, members, place, x, y, f, p, M)
-            following, who = _next_event(t, flipped, members, place, x, y, p)
+            _piece(size, members, x, y, f, M)
             # On this piece |r|^2 = A2 t^2 + A0 and v = level - A2 t.
             A0, A2, level = 0.0, 0.0, 0.0
             for i in range(n):
-                k = place[i]
-                if k >= 0:
-                    A2 -= f[i] * x[_R1, k]
-                    level += f[i] * (p[i] + x[_R0, k])
-                else:
-                    A0 -= p[i] * y[_Z0, i]
+                A0 -= y[_PASSIVE, i] * y[_Z0, i]
+            for k in range(size):
+                A2 -= f[members[k]] * x[_R1, k]
+                level += f[members[k]] * (p[members[k]] + x[_R0, k])
+            following, who = _next_event(t, flipped, size, members, x, y, p)
             while stop >= 0:
                 at = 0.0
                 if tau.size > 0:
@@ -379,12 +345,18 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
                         break
                     at = np.inf if np.isinf(t) and squared >= A0 else np.sqrt(max(squared - A0, 0.0) / A2)
                 at = at if np.isinf(at) else min(max(at, following), t)
-                norm = _deviation(0.0 if np.isinf(at) else at, size, inverse, members, place, x, y, f, p, M, r[b, stop])
-                if tau.size == 0 and not np.isinf(at):
-                    # A2 and A0 are differences; two Newton steps on the norm itself restore what they lost.
+                if 2 * size > n:
+                    _sum_passive(y, M)
+                finite = 0.0 if np.isinf(at) else at
+                norm = _deviation(finite, size, inverse, members, x, y, f, p, M, r[b, stop])
+                if tau.size == 0 and finite > 0.0:
+                    # A2 and A0 are differences; Newton steps on the norm itself restore what they have lost.
                     for _ in range(2):
-                        at += (radii[stop] ** 2 - norm) / (2.0 * A2 * at)
-                        norm = _deviation(at, size, inverse, members, place, x, y, f, p, M, r[b, stop])
+                        miss = radii[stop] ** 2 - norm
+                        if abs(miss) <= 1e-13 * norm:
+                            break
+                        at += miss / (2.0 * A2 * at)
+                        norm = _deviation(at, size, inverse, members, x, y, f, p, M, r[b, stop])
                 t_at[b, stop] = at
                 if not np.isinf(at):
                     for k in range(size):
@@ -399,7 +371,7 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
             events[b] += 1
             flipped, t = who, following
             if _drifted(events[b] % size, size, members, x, f, M):
-                _refresh(size, inverse, members, place, x, y, f, p, M)
+                _refresh(size, inverse, members, x, y, f, M)
         if stop >= 0:
             events[b] = -1
     return r, t_at, rate, events
@@ -415,13 +387,14 @@ def leave(F: Any, p: Any, M: Any, support_inverse: Any, support: Any) -> Any:
     direction = np.zeros((count, n))
     inverse = np.empty((n, n))
     members, place = np.empty(n, np.int64), np.empty(n, np.int64)
-    x, y = np.empty((8, n)), np.empty((4, n))
+    x, y = np.empty((9, n)), np.empty((6, n))
     for i in range(n):
         y[_LOWER, i] = 0.0 if p[i] == 0.0 else -np.inf
     for b in range(count):
         f = F[b]
         place[:] = -1
         y[_W] = 0.0
+        y[_PASSIVE] = 0.0
         size = support.size
         for k in range(size):
             members[k] = support[k]

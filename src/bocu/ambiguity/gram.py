@@ -106,6 +106,11 @@ class Gram:
         """(n,) the inverse times the vector of ones."""
         return self.inverse.sum(axis=1)
 
+    @cached_property
+    def centred_inverse(self) -> Floats:
+        """(n, n) inverse made to have rows that sum to 0: what is left of it on changes of a distribution."""
+        return self.inverse - np.outer(self.row_sums, self.row_sums) / self.row_sums.sum()
+
     def steepest(self, f: Floats) -> Floats:
         """`M^-1 (f - c 1)` `(B, n)`, with c such that it sums to 0: how q leaves an interior reference, with a minus.
 

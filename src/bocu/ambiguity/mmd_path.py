@@ -20,6 +20,9 @@ from bocu.errors import BocuError
 _ACCEPTED_GAP = 1e-8
 _LARGEST_GAP = 1e-6
 
+#: Share of contexts that may be empty for the path to be followed from the reference, not from the floor.
+_FEW_EMPTY = 0.3
+
 
 @dataclass(slots=True)
 class Points:
@@ -118,13 +121,37 @@ class PreparedReference:
         """Fill the rows that stay inside the simplex up to the largest radius; returns the others."""
         once = -self.gram.centred(f[rows] @ self.gram.inverse)
         steepness = np.sqrt(np.maximum(-np.einsum("bn,bn->b", once, f[rows]), np.finfo(float).tiny))
-        inside = (self.p + (radii[-1] / steepness)[:, None] * once).min(axis=1) > 0.0
+        left_over = self.p + (radii[-1] / steepness)[:, None] * once
+        empty = (left_over < 0.0).sum(axis=1)
+        few = (empty > 0) & (empty <= _FEW_EMPTY * len(self.p))
+        inside = empty == 0
         if inside.any():
             chosen = rows[inside]
             direction, steepness = self.leaving(f[chosen])
             for radius, answer in zip(radii, answers, strict=True):
                 answer.put(chosen, self._straight(f[chosen], direction, steepness, radius))
-        return rows[~inside]
+        far = ~inside
+        if few.any():
+            far[few] = ~self._walk_from_reference(f, rows[few], once[few], radii, answers)
+        return rows[far]
+
+    def _walk_from_reference(
+        self, f: Floats, rows: np.ndarray, directions: Floats, radii: list[float], answers: list[Points]
+    ) -> np.ndarray:
+        """Fill the rows where few contexts become empty; returns which of them are solved."""
+        from bocu.ambiguity.near_reference import follow_from_reference
+
+        payoffs = np.ascontiguousarray(f[rows])
+        most = max(2, int(2 * _FEW_EMPTY * len(self.p)))
+        inverse = self.gram.centred_inverse
+        r, t, rate, solved = follow_from_reference(payoffs, directions, self.p, inverse, np.array(radii), most)
+        for index, (radius, answer) in enumerate(zip(radii, answers, strict=True)):
+            points = Points(r[:, index], t[:, index], rate[:, index], np.empty(len(rows)), np.empty(len(rows)))
+            self._certified(payoffs, points)
+            # The explicit inverse costs digits on nearly singular matrices; such rows take the other way.
+            solved &= (points.gap <= _ACCEPTED_GAP) & (np.abs(points.norm - radius) <= 1e-9 * radius)
+            answer.put(rows, points)
+        return solved
 
     def _straight(self, f: Floats, direction: Floats, steepness: Floats, radius: float) -> Points:
         t = radius / steepness

@@ -1,0 +1,186 @@
+"""Time worst cases against CVXPY with Clarabel: `python tests/benchmarks/worst_case.py --output times.json`.
+
+The setting is that of figure 2 of Tay et al. (2024): payoffs are a draw of a Gaussian process with lengthscale 0.1 over
+1,024 decisions x 64 contexts, the reference is N(0.5, 0.2 I) on the grid, radii are its distance to the uniform
+distribution (times `--scale`). The conic solver re-solves one parametrised problem a decision, measured on `--rows`
+decisions and scaled up. One numeric thread.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np  # noqa: E402
+from ambiguity.oracle import solve, worst_case_problem  # noqa: E402
+
+from bocu.ambiguity import (  # noqa: E402
+    Ball,
+    ChiSquared,
+    ConditionalValueAtRisk,
+    CressieRead,
+    KullbackLeibler,
+    MaximumMeanDiscrepancy,
+    ModifiedChiSquared,
+    TotalVariation,
+    Wasserstein,
+    squared_exponential_gram,
+    worst_case,
+)
+from bocu.contexts import discretised, product_grid  # noqa: E402
+from bocu.objectives import UncertaintyObjective  # noqa: E402
+
+LENGTHSCALE = 0.1
+
+
+def gaussian_process_payoffs(contexts: np.ndarray, decisions: np.ndarray, seed: int) -> np.ndarray:
+    """One draw `(decisions, n)` with squared exponential kernels of the same lengthscale on both sides."""
+    generator = np.random.default_rng(seed)
+    left = np.linalg.cholesky(squared_exponential_gram(decisions, LENGTHSCALE))
+    right = np.linalg.cholesky(squared_exponential_gram(contexts, LENGTHSCALE))
+    return left @ generator.standard_normal((len(decisions), len(contexts))) @ right.T
+
+
+def normal_reference(contexts: np.ndarray) -> np.ndarray:
+    """N(0.5, 0.2 I) on the grid."""
+    return discretised(lambda c: np.exp(-((c - 0.5) ** 2).sum(axis=1) / 0.4), contexts)
+
+
+def at_margin(ball: Ball, reference: np.ndarray, scale: float) -> Ball:
+    """The ball whose radius is the distance from the reference to the uniform distribution, times `scale`."""
+    uniform = np.full(len(reference), 1.0 / len(reference))
+    return ball.with_epsilon(scale * float(ball.distance(uniform, reference)))
+
+
+def best_time(call: Callable[[], Any], repeats: int = 7) -> float:
+    """Smallest wall time of several calls after one to warm up, in seconds."""
+    call()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def solver_time(ball: Ball, reference: np.ndarray, payoffs: np.ndarray, rows: int) -> tuple[float, float]:
+    """Seconds of CVXPY for one whole acquisition, and the largest error of ours on the rows it solved."""
+    problem, parameter = worst_case_problem(ball, reference)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solve(problem, parameter, payoffs[0])
+        start = time.perf_counter()
+        values = [solve(problem, parameter, row) for row in payoffs[:rows]]
+        seconds = (time.perf_counter() - start) / rows * len(payoffs)
+    ours = worst_case(payoffs[:rows], reference, ball).value
+    return seconds, float(np.abs(ours - values).max())
+
+
+def compare(rows: int, scale: float) -> list[dict[str, Any]]:
+    """The table: every set at 1,024 x 64."""
+    line, square = product_grid(0.0, 1.0, 64), product_grid([0.0, 0.0], [1.0, 1.0], 8)
+    decisions = product_grid([0.0, 0.0], [1.0, 1.0], 32)
+    on_line = (line, gaussian_process_payoffs(line, decisions, 0))
+    on_square = (square, gaussian_process_payoffs(square, decisions, 1))
+    sets: list[tuple[str, Ball, tuple[np.ndarray, np.ndarray], float]] = [
+        ("total variation", TotalVariation(0.0), on_line, 500),
+        ("CVaR (alpha = 0.3)", ConditionalValueAtRisk(0.3), on_line, 500),
+        ("chi-squared", ChiSquared(0.0), on_line, 500),
+        ("modified chi-squared", ModifiedChiSquared(0.0), on_line, 500),
+        ("Kullback-Leibler", KullbackLeibler(0.0), on_line, 200),
+        ("Cressie-Read k = 1.5", CressieRead(0.0, 1.5), on_line, 200),
+        ("Cressie-Read k = 3", CressieRead(0.0, 3.0), on_line, 200),
+        ("1-Wasserstein", Wasserstein(0.0, np.abs(line - line.T)), on_line, 50),
+        ("MMD, line", MaximumMeanDiscrepancy(0.0, squared_exponential_gram(line, LENGTHSCALE)), on_line, 30),
+        ("MMD, 8 x 8", MaximumMeanDiscrepancy(0.0, squared_exponential_gram(square, LENGTHSCALE)), on_square, 300),
+    ]
+    table = []
+    for name, centre, (contexts, payoffs), bar in sets:
+        reference = normal_reference(contexts)
+        ball = at_margin(centre, reference, scale)
+        is_mmd = isinstance(ball, MaximumMeanDiscrepancy)
+        conic, error = solver_time(ball, reference, payoffs, max(4, rows // 8) if "Wass" in name else rows)
+        values = best_time(lambda b=ball, f=payoffs, p=reference: b.values(f, p))
+        table.append(entry(f"{name}: values", ball, conic, values, bar, error))
+        if not is_mmd:
+            continue
+        dro, gen = UncertaintyObjective.dro(ball), UncertaintyObjective.gen(ball, 1.0, 1.0)
+        stepped = UncertaintyObjective.gen(ball, 1.0, 1.0, difference=1e-3)
+        found = dro.argmax(payoffs, reference)
+        assert found.index == int(np.argmax(dro(payoffs, reference)))
+        seconds = best_time(lambda o=dro, f=payoffs, p=reference: o.argmax(f, p))
+        table.append(entry(f"{name}: DRO argmax, {found.solved} solved", ball, conic, seconds, 100, None))
+        for label, objective in (("GEN, analytic slope", gen), ("GEN, difference 1e-3", stepped)):
+            seconds = best_time(lambda o=objective, f=payoffs, p=reference: o(f, p))
+            table.append({"case": f"{name}: {label}", "own_s": seconds, "times_dro": seconds / values, "bar": 1.5})
+    return table
+
+
+def entry(case: str, ball: Ball, conic: float, own: float, bar: float, error: float | None) -> dict[str, Any]:
+    """One row of the table."""
+    numbers = {"cvxpy_s": conic, "own_s": own, "ratio": conic / own, "bar": bar, "largest_error": error}
+    return {"case": case, "epsilon": ball.epsilon, **numbers}
+
+
+def large(scale: float) -> list[dict[str, Any]]:
+    """1,024 decisions x 1,024 contexts on a 32 x 32 grid, with independent and with related decisions."""
+    grid = product_grid([0.0, 0.0], [1.0, 1.0], 32)
+    gram = squared_exponential_gram(grid, LENGTHSCALE)
+    smooth = gaussian_process_payoffs(grid, grid, 2)
+    rough = np.random.default_rng(3).standard_normal((len(grid), len(grid))) @ np.linalg.cholesky(gram).T
+    reference = normal_reference(grid)
+    table = []
+    for name, payoffs in (("related decisions", smooth), ("independent decisions", rough)):
+        tv = at_margin(TotalVariation(0.0), reference, scale)
+        seconds = best_time(lambda f=payoffs, b=tv: b.values(f, reference), 3)
+        table.append({"case": f"1,024 x 1,024, TV values, {name}", "own_s": seconds, "bar_s": 0.2})
+        ball = at_margin(MaximumMeanDiscrepancy(0.0, gram), reference, scale).prepare(reference)
+        objective = UncertaintyObjective.dro(ball)
+        solved = objective.argmax(payoffs, reference).solved
+        seconds = best_time(lambda f=payoffs, o=objective: o.argmax(f, reference), 3)
+        table.append({"case": f"1,024 x 1,024, MMD argmax ({solved} solved), {name}", "own_s": seconds, "bar_s": 5.0})
+        seconds = best_time(lambda f=payoffs, b=ball: b.values(f, reference), 1)
+        table.append({"case": f"1,024 x 1,024, MMD all values, {name}", "own_s": seconds, "bar_s": None})
+    return table
+
+
+def show(table: list[dict[str, Any]]) -> None:
+    """Print one aligned line a case."""
+    for row in table:
+        parts = [f"{row['case']:<58}", f"{1e3 * row['own_s']:9.2f} ms"]
+        if "ratio" in row:
+            error = "" if row["largest_error"] is None else f"  error {row['largest_error']:.1e}"
+            parts.append(f"CVXPY {row['cvxpy_s']:7.2f} s  ratio {row['ratio']:7.0f} (bar {row['bar']:g}){error}")
+        elif "times_dro" in row:
+            parts.append(f"{row['times_dro']:.2f} times DRO (bar {row['bar']:g})")
+        elif row["bar_s"] is not None:
+            parts.append(f"bar {row['bar_s']:g} s")
+        print("  ".join(parts))
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, help="JSON file to write")
+    parser.add_argument("--rows", type=int, default=128, help="decisions that CVXPY solves")
+    parser.add_argument("--scale", type=float, default=1.0, help="factor on the radii")
+    arguments = parser.parse_args()
+    table = compare(arguments.rows, arguments.scale) + large(arguments.scale)
+    show(table)
+    if arguments.output is not None:
+        machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}
+        arguments.output.write_text(json.dumps({"machine": machine, "table": table}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
