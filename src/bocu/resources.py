@@ -1,0 +1,155 @@
+"""What a job needs: time, memory and disk of a block of seeds before it runs, and what to ask a cluster for.
+
+The model of a block, on one core of the machine it was measured on (docs/cluster.md has the table):
+
+    seconds = start + problem + seeds x rounds
+              x (round + prediction x priors x arms + update x kernels x arms x rounds / 2)
+    memory  = workflow + process + 8 bytes x (6 x arms^2 + 7 x kernels x arms x rounds)
+    disk    = file + seeds x rounds x (row + row_per_prior x priors)
+
+`tests/benchmarks/resources.py` measures the coefficients, `tests/benchmarks/overhead.py` start and workflow. Classes
+without a line in the tables get cautious ones. Planning calls this for every job, so nothing is imported or opened.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bocu.plan import Branch
+
+START_SECONDS = 10.0  # of a cluster job: two Snakemakes parse the workflow, Python imports the library
+WORKFLOW_MB = 400.0  # those two Snakemakes
+PROCESS_MB = 150.0  # Python with the library
+FILE_MB = 0.1  # an empty run file, its log and its benchmark
+INTEL_SENSORS = 54
+
+MEMORY_MARGIN = 1.5
+TIME_MARGIN = 3.0  # slower processors, busy file systems
+MEMORY_STEP_MB = 100
+TIME_STEP_MINUTES = 5
+LEAST_MINUTES = 10
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What one block of seeds takes.
+
+    Attributes:
+        seconds: core seconds, from the start of the job to the written file.
+        memory_mb: peak of all processes of the job together, MB.
+        disk_mb: the run file, MB.
+    """
+
+    seconds: float
+    memory_mb: float
+    disk_mb: float
+
+
+@dataclass(frozen=True)
+class Size:
+    """What of a problem the cost depends on.
+
+    Attributes:
+        arms: size of the decision space.
+        priors: candidate priors.
+        kernels: distinct kernels among them.
+        seconds: to set the problem up, once a block.
+    """
+
+    arms: int
+    priors: int = 1
+    kernels: int = 1
+    seconds: float = 0.1
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What an algorithm costs, in seconds and bytes.
+
+    Attributes:
+        round: seconds a round.
+        prediction: seconds a round, prior and arm.
+        update: seconds a round, kernel, arm and earlier observation.
+        row: bytes a round in the run file.
+        row_per_prior: bytes a round and prior in the run file.
+        one_prior: whether it follows one prior, whatever the number of candidates.
+        keeps_rows: whether it keeps a row over all arms for every kernel and observation.
+    """
+
+    round: float
+    prediction: float = 0.0
+    update: float = 0.0
+    row: float = 30.0
+    row_per_prior: float = 0.0
+    one_prior: bool = False
+    keeps_rows: bool = False
+
+
+def _hills(parameters: Any) -> Size:
+    return Size(arms=parameters.grid, priors=11, kernels=1, seconds=0.04 + 1.6e-10 * parameters.grid**3)
+
+
+def _sensors(parameters: Any) -> Size:
+    days = len(parameters.settings.prior_days)
+    return Size(arms=parameters.settings.sensors_per_seed or INTEL_SENSORS, priors=days, kernels=days)
+
+
+UNMEASURED_SIZE = Size(arms=2_000, priors=11, kernels=11, seconds=60.0)
+UNMEASURED_COST = Cost(round=1.0, row=1_000.0, keeps_rows=True)
+
+SIZES: Mapping[str, Callable[[Any], Size]] = {
+    "bocu.problems.hills:Hills": _hills,
+    "bocu.problems.sensors:Sensors": _sensors,
+}
+
+COSTS: Mapping[str, Cost] = {
+    "bocu.algorithms.simple:Random": Cost(6e-6, row=23.0),
+    "bocu.algorithms.time_varying:RegretBalancing": Cost(6e-5, 7e-9, 1.5e-10, row=41.0, keeps_rows=True),
+    "bocu.algorithms.time_varying:FullyBayesian": Cost(6e-5, 7e-9, 1.5e-10, 25.0, 7.0, keeps_rows=True),
+    "bocu.algorithms.time_varying:MaximumLikelihood": Cost(6e-5, 7e-9, 1.5e-10, 25.0, 7.0, keeps_rows=True),
+    "bocu.algorithms.time_varying:PEGPUCB": Cost(6e-5, 7e-9, 1.5e-10, row=43.0, keeps_rows=True),
+    "bocu.algorithms.time_varying:Oracle": Cost(5e-5, 2e-8, 1.5e-10, row=32.0, one_prior=True, keeps_rows=True),
+}
+
+
+def estimate(branch: "Branch", seeds: int) -> Estimate:
+    """Estimate what a block of `seeds` seeds of a branch takes."""
+    problem, algorithm = branch.problem, branch.algorithm
+    measure = SIZES.get(problem.registered.target)
+    size = measure(problem.parameters) if measure else UNMEASURED_SIZE
+    cost = COSTS.get(algorithm.registered.target, UNMEASURED_COST)
+    priors, kernels = (1, 1) if cost.one_prior else (size.priors, size.kernels)
+    rounds = branch.iterations
+    a_round = cost.round + cost.prediction * priors * size.arms + cost.update * kernels * size.arms * rounds / 2
+    numbers = 6 * size.arms**2 + (7 * kernels * size.arms * rounds if cost.keeps_rows else 0)
+    return Estimate(
+        seconds=START_SECONDS + size.seconds + seeds * rounds * a_round,
+        memory_mb=WORKFLOW_MB + PROCESS_MB + 8e-6 * numbers,
+        disk_mb=FILE_MB + 1e-6 * seeds * rounds * (cost.row + cost.row_per_prior * priors),
+    )
+
+
+def run_memory(branch: "Branch", first: int | str, last: int | str, attempt: int) -> int:
+    """Give the memory in MB to ask for in an attempt at the block of seeds `first` to `last`."""
+    return memory(estimate(branch, int(last) - int(first) + 1).memory_mb, attempt)
+
+
+def run_minutes(branch: "Branch", first: int | str, last: int | str, attempt: int) -> int:
+    """Give the minutes to ask for in an attempt at the block of seeds `first` to `last`."""
+    return minutes(estimate(branch, int(last) - int(first) + 1).seconds, attempt)
+
+
+def memory(expected_mb: float, attempt: int) -> int:
+    """Give the memory in MB to ask for where `expected_mb` is expected: with a margin, growing with each attempt."""
+    return _round_up(expected_mb * MEMORY_MARGIN, MEMORY_STEP_MB) * attempt
+
+
+def minutes(expected_seconds: float, attempt: int) -> int:
+    """Give the minutes to ask for where `expected_seconds` are expected: with a margin, growing with each attempt."""
+    return max(LEAST_MINUTES, _round_up(expected_seconds * TIME_MARGIN / 60, TIME_STEP_MINUTES)) * attempt
+
+
+def _round_up(value: float, step: int) -> int:
+    return step * math.ceil(value / step)

@@ -1,0 +1,79 @@
+"""Estimates of what a job needs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from experiments import ALGORITHMS, tiny
+
+from bocu import resources
+from bocu.plan import Branch, make_plan
+from bocu.registry import REGISTRY
+
+ROOT = Path(__file__).parents[1]
+
+
+def branch(algorithm: str = "pe-gp-ucb", grid: int = 500, iterations: int = 200) -> Branch:
+    experiment = tiny(
+        algorithms=[algorithm], iterations=iterations, problems=[{"name": "hills", "parameters": {"grid": grid}}]
+    )
+    plan = make_plan(experiment, sources_file=ROOT / "data/sources.yaml")
+    (found,) = plan.branches.values()
+    return found
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_more_seeds_rounds_and_arms_cost_more(algorithm):
+    one = resources.estimate(branch(algorithm), 10)
+    seeds = resources.estimate(branch(algorithm), 20)
+    rounds = resources.estimate(branch(algorithm, iterations=400), 10)
+    arms = resources.estimate(branch(algorithm, grid=1000), 10)
+    assert min(seeds.seconds, rounds.seconds, arms.seconds) > one.seconds
+    assert seeds.memory_mb == one.memory_mb < arms.memory_mb
+    assert min(seeds.disk_mb, rounds.disk_mb) > one.disk_mb == arms.disk_mb
+
+
+def test_a_block_by_hand():
+    found = resources.estimate(branch("pe-gp-ucb", grid=1000, iterations=3200), 2)
+    a_round = 6e-5 + 7e-9 * 11 * 1000 + 1.5e-10 * 1000 * 1600
+    assert found.seconds == pytest.approx(resources.START_SECONDS + 0.04 + 0.16 + 6400 * a_round)
+    assert found.memory_mb == pytest.approx(resources.WORKFLOW_MB + resources.PROCESS_MB + 48 + 8e-6 * 7 * 3_200_000)
+    assert found.disk_mb == pytest.approx(0.1 + 6400 * 43e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "table"),
+    [("problem", resources.SIZES), ("algorithm", resources.COSTS)],
+)
+def test_every_line_of_the_tables_is_of_a_registered_class(kind, table):
+    assert set(table) <= {entry.target for entry in REGISTRY[kind]}
+
+
+def test_what_was_not_measured_gets_cautious_numbers(monkeypatch):
+    measured = resources.estimate(branch(), 10)
+    monkeypatch.setattr(resources, "COSTS", {})
+    monkeypatch.setattr(resources, "SIZES", {})
+    unmeasured = resources.estimate(branch(), 10)
+    assert unmeasured.seconds > measured.seconds
+    assert unmeasured.memory_mb > measured.memory_mb
+    assert unmeasured.disk_mb > measured.disk_mb
+
+
+def test_requests_have_a_margin_and_grow_with_each_attempt():
+    block = branch(grid=1000, iterations=3200)
+    found = resources.estimate(block, 1000)
+    asked = [resources.run_memory(block, 0, "999", attempt) for attempt in (1, 2, 3)]
+    assert asked[0] > found.memory_mb
+    assert asked == [asked[0], 2 * asked[0], 3 * asked[0]]
+    times = [resources.run_minutes(block, 0, "999", attempt) for attempt in (1, 2, 3)]
+    assert 60 * times[0] > 2 * found.seconds
+    assert times == [times[0], 2 * times[0], 3 * times[0]]
+    assert resources.run_minutes(branch("random"), 0, 0, 1) == resources.LEAST_MINUTES
+
+
+def test_estimating_imports_nothing_heavy():
+    code = (
+        "import sys, bocu.resources; print([m for m in ('numpy', 'torch', 'xarray', 'pydantic') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
