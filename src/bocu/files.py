@@ -38,25 +38,31 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     told. Stale temporary files of `path` that dead processes of this host left are swept first.
     """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    sweep_stale(target)
     temporary = target.parent / f".{target.name}.{_host()}.{os.getpid()}.tmp"
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sweep_stale(target)
         yield temporary
         temporary.replace(target)
     except OSError as error:
         raise BocuError(f"{target}: could not be written: {error.strerror or error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def sweep_stale(path: str | os.PathLike[str]) -> None:
     """Remove the temporary files of `path` whose process, on this host, no longer runs."""
     target = Path(path)
     for candidate in target.parent.glob(f".{target.name}.*.tmp"):
-        match = _TEMPORARY.match(candidate.name)
-        if match and match["host"] == _host() and not _is_running(int(match["process"])):
+        if is_stale(candidate.name):
             candidate.unlink(missing_ok=True)
+
+
+def is_stale(name: str) -> bool:
+    """Whether a file name is a temporary one of a process of this host that no longer runs."""
+    match = _TEMPORARY.match(name)
+    return match is not None and match["host"] == _host() and not _is_running(int(match["process"]))
 
 
 def _is_running(process: int) -> bool:

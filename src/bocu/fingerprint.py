@@ -8,8 +8,9 @@ classes that are named as text (the registry's) are roots of their own.
 import ast
 import functools
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 PACKAGE = "bocu"
 _ROOT = Path(__file__).parent
@@ -30,6 +31,17 @@ def _fingerprint(modules: tuple[str, ...]) -> str:
     for module in sorted(reachable(modules)):
         digest.update(f"{module}={module_hash(module)};".encode())
     return digest.hexdigest()[:16]
+
+
+def module_hashes(modules: Iterable[str]) -> dict[str, str]:
+    """Give the short hash of every module that `modules` reach, by name: what a changed fingerprint is explained by."""
+    return {module: module_hash(module)[:12] for module in sorted(reachable(modules))}
+
+
+def run_modules(specification: Mapping[str, Any]) -> list[str]:
+    """Give the modules that a run of a specification starts from."""
+    parts = [specification["problem"], specification["algorithm"], specification["objective"]]
+    return ["bocu.runs", *(part["class"].partition(":")[0] for part in parts if part)]
 
 
 def reachable(modules: Iterable[str]) -> set[str]:

@@ -15,7 +15,7 @@ from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.errors import BocuError
 from bocu.experiment import AlgorithmEntry, Entry, Experiment, FigureEntry, Seeds, origin, parse_experiment
 from bocu.files import canonical_json, write_json
-from bocu.fingerprint import fingerprint
+from bocu.fingerprint import fingerprint, run_modules
 from bocu.parameters import Parameters, nearest, validate
 from bocu.problems.base import ProblemParameters
 from bocu.registry import REGISTRY, find
@@ -25,6 +25,8 @@ SPECIFICATION_SCHEMA = 1
 NO_OBJECTIVE = "any"
 PARTIAL = "/partial"
 SOURCES_FILE = "data/sources.yaml"
+RESULTS = "results"
+SHARED_RUNS = f"{RESULTS}/.shared"  # no experiment has this name: a label begins with a letter or digit
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,7 @@ class Branch:
     @property
     def modules(self) -> list[str]:
         """The modules that a run of this branch starts from."""
-        parts = [self.problem, self.algorithm, *([self.objective] if self.objective else [])]
-        return ["bocu.runs", *(part.registered.module for part in parts)]
+        return run_modules(self.specification)
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class Plan:
 
     @property
     def results(self) -> str:
-        return f"results/{self.experiment.name}"
+        return f"{RESULTS}/{self.experiment.name}"
 
     @functools.cached_property
     def blocks(self) -> list[tuple[int, int]]:

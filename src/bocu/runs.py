@@ -10,8 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from hashlib import sha256
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +21,13 @@ from bocu.checkpoints import CheckpointStore
 from bocu.errors import BocuError
 from bocu.files import canonical_json, read_netcdf, write_netcdf
 from bocu.loading import load
+from bocu.parameters import validate
 from bocu.problems.base import Problem, Realisation
 from bocu.protocol import PROTOCOLS
 from bocu.provenance import SCHEMA_VERSION, SIMULATED_LABEL, hash_files, machine
 from bocu.randomness import Streams
 from bocu.records import Record, run_dataset
+from bocu.sharing import SharedRuns, digest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,13 +41,14 @@ EXIT_TERMINATED = 128 + signal.SIGTERM
 def build_problem(specification: Mapping[str, Any], inputs: Inputs) -> Problem:
     """Build the problem of a run specification from its files."""
     target = load(specification["class"])
-    return target(target.Parameters.model_validate(specification["parameters"]), inputs)
+    return target(validate(target.Parameters, specification["parameters"], "specification.problem.parameters."), inputs)
 
 
 def build_algorithm(specification: Mapping[str, Any], realisation: Realisation, streams: Streams) -> Algorithm:
     """Build the algorithm of a run specification for what one seed meets."""
     target = load(specification["algorithm"]["class"])
-    parameters = target.Parameters.model_validate(specification["algorithm"]["parameters"])
+    where = "specification.algorithm.parameters."
+    parameters = validate(target.Parameters, specification["algorithm"]["parameters"], where)
     objective = specification["objective"]
     if objective is not None:
         objective = load(objective["class"]).from_specification(objective["parameters"])
@@ -110,11 +112,13 @@ class Block:
         specification: plain data; `seeds` holds the first and the last seed.
         inputs: files that the problem is built from.
         fingerprint: hash of the code.
+        modules: hash of each module of the code, for `bocu why`.
     """
 
     specification: Mapping[str, Any]
     inputs: Inputs
     fingerprint: str
+    modules: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def seeds(self) -> list[int]:
@@ -136,11 +140,13 @@ def execute(
     checkpoints: str | Path,
     checkpoint_seconds: float = 20.0,
     advance: Callable[[int], None] = lambda steps: None,
+    shared: SharedRuns | None = None,
 ) -> None:
     """Run a block of seeds and write its run file.
 
-    An interrupted block goes on from its checkpoint. A run file at `output` of the same specification but fewer
-    iterations is continued by replaying it. In both cases the numbers are those of an undisturbed run, bit for bit.
+    A block that was run before, under another name or label, is taken over. An interrupted block goes on from its
+    checkpoint. A run file at `output` of the same specification but fewer iterations is continued by replaying it. In
+    all cases the numbers are those of an undisturbed run, bit for bit.
 
     Args:
         block: what to run.
@@ -148,6 +154,7 @@ def execute(
         checkpoints: folder of this block's checkpoints; removed when the run file stands.
         checkpoint_seconds: time between two checkpoints; 0 saves after every round.
         advance: told how many rounds were done, for a progress display.
+        shared: the runs of all experiments; none are looked up where it is left out.
 
     Raises:
         BocuError: an input file is missing or broken, or another process runs this block.
@@ -156,9 +163,13 @@ def execute(
 
     start = time.perf_counter()
     input_hashes = _hash_inputs(block.inputs)
-    identity = sha256(canonical_json(block.identity(input_hashes)).encode()).hexdigest()
-    store = CheckpointStore(checkpoints, identity)
+    identity = block.identity(input_hashes)
+    store = CheckpointStore(checkpoints, digest(identity))
     with store.lock(), threadpool_limits(block.specification["threads"]), _termination() as asked_to_stop:
+        if shared is not None and shared.take_over(identity, output):
+            advance(block.rounds)
+            store.clear()
+            return
         problem = build_problem(block.specification["problem"], block.inputs)
         runner = _Runner(block, problem, store, checkpoint_seconds, advance, asked_to_stop)
         runs = runner.complete(_earlier(output, block, input_hashes))
@@ -175,6 +186,8 @@ def execute(
             "wall_seconds": time.perf_counter() - start,
         }
         write_netcdf(dataset, output)
+        if shared is not None:
+            shared.offer(identity, output)
         store.clear()
 
 
@@ -271,6 +284,7 @@ def _attributes(block: Block, problem: Problem, input_hashes: Mapping[str, str])
         "data_provenance": canonical_json(dict(problem.provenance)),
         "specification": canonical_json(block.specification),
         "fingerprint": block.fingerprint,
+        "modules": canonical_json(dict(block.modules)),
         "inputs": canonical_json(input_hashes),
         "identity": canonical_json(block.identity(input_hashes)),
         "numeric_threads": block.specification["threads"],

@@ -67,11 +67,12 @@ def test_judges_seeds_algorithms_and_iterations_rerun_what_they_must_and_no_more
         "cube": 1,
     }
 
-    # More iterations continue, and give what a run of that length gives.
+    # More iterations continue, and give what a run of that length gives (which must not be taken over, but run).
     config = pipeline.configuration(tiny(iterations=20))
     pipeline.snakemake("--configfile", config, "--config", "overwrite=true", "--", CUBE)
     log = folder / "results/tiny/logs/runs/hills/any/pe-gp-ucb/seeds-0-1.log"
     assert "continuing its 12 iterations" in log.read_text()
+    shutil.rmtree(folder / "results/.shared")
     fresh = pipeline.configuration(tiny(iterations=20, name="fresh"), "fresh.yaml")
     pipeline.snakemake("--configfile", fresh, "--", "results/fresh/cubes/hills.nc")
     assert numbers(folder / CUBE).identical(numbers(folder / "results/fresh/cubes/hills.nc"))
@@ -142,6 +143,7 @@ def test_snakemake_killed_in_the_middle_is_taken_up_again_to_the_same_bits(pipel
     assert not (pipeline.folder / CUBE).exists()
     pipeline.snakemake("--configfile", config, "--unlock")
     pipeline.snakemake("--configfile", config, "--", CUBE)
+    shutil.rmtree(pipeline.folder / "results/.shared")
     undisturbed = pipeline.configuration({**experiment, "name": "undisturbed"}, "undisturbed.yaml")
     pipeline.snakemake("--configfile", undisturbed, "--", "results/undisturbed/cubes/hills.nc")
     assert numbers(pipeline.folder / CUBE).identical(numbers(pipeline.folder / "results/undisturbed/cubes/hills.nc"))

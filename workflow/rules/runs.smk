@@ -17,11 +17,19 @@ rule run:
         plan.results
         + "/benchmarks/runs/{problem}/{objective}/{algorithm}/seeds-{first}-{last}.tsv"
     threads: plan.experiment.threads
+    resources:
+        mem_mb=lambda wildcards, attempt: run_memory(
+            plan.branch_at(wildcards), wildcards.first, wildcards.last, attempt
+        ),
+        runtime=lambda wildcards, attempt: run_minutes(
+            plan.branch_at(wildcards), wildcards.first, wildcards.last, attempt
+        ),
     params:
         block=lambda wildcards: plan.run_parameters(
             plan.branch_at(wildcards), wildcards.first, wildcards.last
         ),
         checkpoints=plan.results
         + "/checkpoints/{problem}/{objective}/{algorithm}/seeds-{first}-{last}",
+        shared=SHARED_RUNS,
     script:
         "../scripts/run.py"

@@ -5,11 +5,15 @@ import json
 from bocu.jobs import job
 
 with job(snakemake):
+    from bocu.fingerprint import module_hashes, run_modules
     from bocu.progress import Progress
     from bocu.runs import Block, execute
+    from bocu.sharing import SharedRuns
 
     parameters = snakemake.params.block
-    block = Block(json.loads(parameters["specification"]), dict(snakemake.input.items()), parameters["fingerprint"])
+    specification = json.loads(parameters["specification"])
+    modules = module_hashes(run_modules(specification))
+    block = Block(specification, dict(snakemake.input.items()), parameters["fingerprint"], modules)
     with Progress(block.rounds, "rounds") as progress:
         execute(
             block,
@@ -17,4 +21,5 @@ with job(snakemake):
             snakemake.params.checkpoints,
             snakemake.config["checkpoint_seconds"],
             progress.advance,
+            SharedRuns(snakemake.params.shared),
         )
