@@ -147,7 +147,7 @@ class PreparedReference:
         r, t, rate, solved = follow_from_reference(payoffs, directions, self.p, inverse, np.array(radii), most)
         for index, (radius, answer) in enumerate(zip(radii, answers, strict=True)):
             points = Points(r[:, index], t[:, index], rate[:, index], np.empty(len(rows)), np.empty(len(rows)))
-            self._certified(payoffs, points)
+            self._certified(payoffs, points, radius)
             # The explicit inverse costs digits on nearly singular matrices; such rows take the other way.
             solved &= (points.gap <= _ACCEPTED_GAP) & (np.abs(points.norm - radius) <= 1e-9 * radius)
             answer.put(rows, points)
@@ -156,7 +156,7 @@ class PreparedReference:
     def _straight(self, f: Floats, direction: Floats, steepness: Floats, radius: float) -> Points:
         t = radius / steepness
         r = np.maximum(t[:, None] * direction, -self.p)
-        return self._certified(f, Points(r, t, direction, np.empty(len(f)), np.empty(len(f))))
+        return self._certified(f, Points(r, t, direction, np.empty(len(f)), np.empty(len(f))), radius)
 
     def _walk(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[Points]) -> None:
         from bocu.ambiguity.critical_line import follow
@@ -164,12 +164,12 @@ class PreparedReference:
         payoffs = np.ascontiguousarray(f[rows])
         nothing = np.empty(0)
         r, t, rate, _ = follow(payoffs, self.p, self.embedded, self.gram.matrix, np.array(radii), nothing)
-        for index, answer in enumerate(answers):
+        for index, (radius, answer) in enumerate(zip(radii, answers, strict=True)):
             points = Points(r[:, index], t[:, index], rate[:, index], np.empty(len(rows)), np.empty(len(rows)))
-            self._certified(payoffs, points)
+            self._certified(payoffs, points, radius)
             doubtful = np.flatnonzero(~(points.gap <= _ACCEPTED_GAP))
             if len(doubtful):
-                self._close_to_reference(payoffs, doubtful, radii[index], points)
+                self._close_to_reference(payoffs, doubtful, radius, points)
             answer.put(rows, points)
 
     def _close_to_reference(self, f: Floats, rows: np.ndarray, radius: float, points: Points) -> None:
@@ -183,10 +183,14 @@ class PreparedReference:
                 f"payoffs' range in row {int(rows[worst])}: the Gram matrix is too close to singular, add jitter"
             )
 
-    def _certified(self, f: Floats, points: Points) -> Points:
-        """Fill in norms and duality gaps, the latter in units of f."""
+    def _certified(self, f: Floats, points: Points, radius: float) -> Points:
+        """Pull points that rounding left outside the ball onto it; fill in norms and duality gaps (in units of f)."""
         image = points.r @ self.gram.matrix
         points.norm = np.sqrt(np.maximum(np.einsum("bn,bn->b", points.r, image), 0.0))
+        shrink = 1.0 / np.maximum(points.norm / radius, 1.0)
+        points.r *= shrink[:, None]
+        image *= shrink[:, None]
+        points.norm *= shrink
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = image / points.t[:, None]
             lower = (f + scaled).min(axis=1) - scaled @ self.p - points.norm**2 / points.t

@@ -83,12 +83,13 @@ class PhiDivergence(CurveDivergence):
     def _ratio(self, s: Floats) -> Floats:
         """`phi*'(s)`, infinite beyond the domain of the conjugate."""
         with np.errstate(all="ignore"):
+            inside = np.isfinite(np.asarray(self.conjugate(s), dtype=float))
             if self.conjugate_derivative is not None:
                 ratio = np.asarray(self.conjugate_derivative(s), dtype=float)
             else:
                 step = 1e-6 * np.maximum(1.0, np.abs(s))
                 ratio = (np.asarray(self.conjugate(s + step)) - np.asarray(self.conjugate(s - step))) / (2.0 * step)
-        return np.where(np.isfinite(ratio), np.maximum(ratio, 0.0), 1e300)
+        return np.where(inside & np.isfinite(ratio), np.maximum(ratio, 0.0), 1e300)
 
     def _normalised(self, temperature: Floats, f: Floats, p: Floats) -> tuple[Floats, Floats]:
         """Worst ratios q / p at multipliers `(m,)`, and nu `(m,)`."""

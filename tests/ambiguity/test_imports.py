@@ -1,0 +1,51 @@
+"""Importing one set imports neither the others nor numba, torch, cvxpy or scipy."""
+
+import subprocess
+import sys
+
+HEAVY = "('torch', 'numba', 'cvxpy', 'scipy', 'bocu.ambiguity.wasserstein', 'bocu.ambiguity.kullback_leibler')"
+
+
+def run(code: str) -> None:
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+
+def test_total_variation_needs_nothing_heavy() -> None:
+    run(
+        "import sys, bocu.ambiguity as a, bocu.objectives as o, bocu.contexts\n"
+        "b = a.TotalVariation(0.3)\n"
+        "assert abs(float(a.worst_case([0., 1.], [.5, .5], b).value) - .35) < 1e-12\n"
+        "o.UncertaintyObjective.gen(b, 1., 1.)([[0., 1.]], [.5, .5])\n"
+        f"assert not set({HEAVY}) & set(sys.modules), set({HEAVY}) & set(sys.modules)\n"
+    )
+
+
+def test_mmd_in_closed_form_needs_no_compiler() -> None:
+    run(
+        "import sys, numpy as np, bocu.ambiguity as a\n"
+        "b = a.MaximumMeanDiscrepancy(1e-6, np.eye(3))\n"
+        "a.worst_case([0., 1., 3.], [.3, .3, .4], b)\n"
+        "assert 'numba' not in sys.modules\n"
+        "a.worst_case([0., 1., 3.], [.3, .3, .4], b.with_epsilon(.7))\n"
+        "assert 'numba' in sys.modules\n"
+    )
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    run(
+        "import bocu.ambiguity as a\n"
+        "assert 'TotalVariation' in dir(a)\n"
+        "try:\n    a.NoSuchSet\nexcept AttributeError:\n    pass\nelse:\n    raise SystemExit(1)\n"
+    )
+
+
+def test_compiled_path_works_where_no_cache_can_be_written(tmp_path) -> None:
+    # A copy of the compiled modules in a folder nobody can write to, and a home that does not exist.
+    code = (
+        "import numpy as np, numba.core.caching as c\n"
+        "c.CacheImpl._locator_classes = []\n"
+        "import bocu.ambiguity as a\n"
+        "b = a.MaximumMeanDiscrepancy(.7, np.eye(3))\n"
+        "print(a.worst_case([0., 1., 3.], [.3, .3, .4], b).value)\n"
+    )
+    run(code)

@@ -1,0 +1,102 @@
+"""The MMD path: duality gaps, both ends of the path, references with zeros, degenerate geometry."""
+
+import numpy as np
+import pytest
+
+from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram, worst_case
+from bocu.contexts import product_grid
+
+RADII = (1e-8, 1e-5, 1e-3, 1e-2, 0.06, 0.15, 0.4, 1.0)
+
+
+def payoffs_like(gram: np.ndarray, rows: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((rows, len(gram))) @ np.linalg.cholesky(gram).T
+
+
+def references(n: int) -> dict[str, np.ndarray]:
+    generator = np.random.default_rng(n)
+    empirical = np.bincount(generator.integers(0, n, 15), minlength=n) / 15
+    return {"uniform": np.full(n, 1 / n), "empirical": empirical, "random": generator.dirichlet(np.ones(n))}
+
+
+@pytest.mark.parametrize("lengthscale", [0.1, 0.2, 0.5])
+@pytest.mark.parametrize("contexts", [product_grid(0, 1, 48), product_grid([0, 0], [1, 1], 7)], ids=["line", "grid"])
+def test_duality_gap_is_small_at_every_radius(contexts: np.ndarray, lengthscale: float) -> None:
+    gram = squared_exponential_gram(contexts, lengthscale)
+    payoffs = payoffs_like(gram, 12, 1)
+    for reference in references(len(contexts)).values():
+        ball = MaximumMeanDiscrepancy(0.1, gram).prepare(reference)
+        for epsilon in RADII:
+            answer = worst_case(payoffs, reference, ball.with_epsilon(epsilon))
+            limit = (1e-8 if epsilon >= 1e-2 else 1e-6) * (1 + np.ptp(payoffs, axis=1))
+            assert (answer.gap <= limit).all()
+            assert (ball.distance(answer.distribution, reference) <= epsilon * (1 + 1e-8)).all()
+            # The path of a row does not depend on the rows beside it.
+            alone = worst_case(payoffs[3], reference, ball.with_epsilon(epsilon))
+            assert alone.value == pytest.approx(answer.value[3], rel=1e-12, abs=1e-12)
+
+
+def test_interior_closed_form() -> None:
+    gram = squared_exponential_gram(product_grid(0, 1, 5), 0.2)
+    f, p = np.array([0.3, -0.1, 0.4, 1.0, 0.2]), np.full(5, 0.2)
+    inverse = np.linalg.inv(gram)
+    g = inverse @ (f - (inverse.sum(0) @ f) / inverse.sum())
+    steepness = np.sqrt(f @ g)
+    answer = worst_case(f, p, MaximumMeanDiscrepancy(0.01, gram))
+    assert answer.value == pytest.approx(f @ p - 0.01 * steepness, abs=1e-10)
+    assert answer.slope == pytest.approx(-steepness, rel=1e-9)
+    np.testing.assert_allclose(answer.distribution, p - 0.01 * g / steepness, atol=1e-9)
+
+
+def test_symmetric_grid_with_ties_everywhere() -> None:
+    grid = product_grid([0, 0], [1, 1], 5)
+    gram = squared_exponential_gram(grid, 0.3)
+    f = -np.abs(grid - 0.5).sum(axis=1)
+    p = np.full(25, 1 / 25)
+    for epsilon in RADII:
+        answer = worst_case(f, p, MaximumMeanDiscrepancy(epsilon, gram))
+        assert answer.gap <= 1e-8
+        # Mirror images of the grid give mirror images of the distribution.
+        q = answer.distribution.reshape(5, 5)
+        np.testing.assert_allclose(q, q[::-1], atol=1e-7)
+
+
+def test_tied_minimisers_share_the_floor() -> None:
+    gram = squared_exponential_gram([0.0, 0.5, 1.0], 0.2)
+    p = np.array([0.4, 0.2, 0.4])
+    far = worst_case([0.0, 1.0, 0.0], p, MaximumMeanDiscrepancy(10.0, gram))
+    np.testing.assert_allclose(far.distribution, [0.5, 0.0, 0.5], atol=1e-12)
+    nearest = MaximumMeanDiscrepancy(0.0, gram).distance(far.distribution, p)
+    below = worst_case([0.0, 1.0, 0.0], p, MaximumMeanDiscrepancy(0.999 * nearest, gram))
+    assert 0.0 < below.value < 1e-2
+    assert worst_case([0.0, 1.0, 0.0], p, MaximumMeanDiscrepancy(1.001 * nearest, gram)).value == 0.0
+
+
+def test_values_at_several_radii_agree_with_one_by_one() -> None:
+    gram = squared_exponential_gram(product_grid(0, 1, 30), 0.15)
+    payoffs = payoffs_like(gram, 9, 4)
+    for reference in references(30).values():
+        ball = MaximumMeanDiscrepancy(0.0, gram)
+        radii = [0.3, 0.0, 1e-3, 0.05, 5.0]
+        together = ball.values_at(payoffs, reference, radii)
+        for column, epsilon in enumerate(radii):
+            alone = ball.with_epsilon(epsilon).values(payoffs, reference)[0]
+            np.testing.assert_allclose(together[:, column], alone, rtol=0, atol=1e-10)
+
+
+def test_slope_at_zero_with_zeros_in_the_reference_is_the_limit() -> None:
+    gram = squared_exponential_gram(product_grid(0, 1, 20), 0.2)
+    payoffs = payoffs_like(gram, 6, 2)
+    reference = np.zeros(20)
+    reference[[2, 3, 11, 17]] = 0.25
+    ball = MaximumMeanDiscrepancy(0.0, gram)
+    slope = worst_case(payoffs, reference, ball).slope
+    step = 1e-7
+    quotient = (ball.with_epsilon(step).values(payoffs, reference)[0] - payoffs @ reference) / step
+    np.testing.assert_allclose(slope, quotient, rtol=1e-5)
+
+
+def test_radius_alone_changes_cheaply() -> None:
+    ball = MaximumMeanDiscrepancy(0.1, np.eye(4))
+    assert ball.with_epsilon(0.2)._gram is ball._gram
+    assert ball.with_epsilon(0.2)._prepared is ball._prepared
