@@ -1,5 +1,7 @@
 # Cubes: all branches of a problem, then all problems. `part` is empty, or "/partial" for what exists so far.
 
+from bocu.resources import memory, minutes
+
 
 rule cube:
     input:
@@ -10,6 +12,9 @@ rule cube:
         plan.results + "/logs{part}/cubes/{problem}.log",
     wildcard_constraints:
         problem="(?!summary)[a-z0-9-]+",
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1000, attempt),
+        runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         cube=lambda wildcards: plan.cube_parameters(wildcards.problem, wildcards.part),
     script:
@@ -23,6 +28,9 @@ rule summary:
         plan.results + "{part}/cubes/summary.nc",
     log:
         plan.results + "/logs{part}/cubes/summary.log",
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1000, attempt),
+        runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         fingerprint=lambda wildcards: plan.fingerprint("bocu.cubes"),
     script:

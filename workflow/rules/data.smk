@@ -1,6 +1,8 @@
 # Data sets: raw files by one of three sources, then NetCDF with units. Paths begin with data/<source>/<dataset>/, so
 # real and simulated data never share one. Only what a target asks for is made.
 
+from bocu.resources import memory, minutes
+
 
 # On a cluster, computing nodes may see neither the network nor the mirror.
 localrules:
@@ -60,6 +62,9 @@ rule simulate:
     wildcard_constraints:
         dataset=plan.catalogue.patterns("simulate")["dataset"],
         file=plan.catalogue.patterns("simulate")["file"],
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
+        runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         fingerprint=lambda wildcards: plan.fingerprint(
             f"bocu.data.simulated.{wildcards.dataset}"
@@ -80,6 +85,9 @@ rule prepare_wind:
     wildcard_constraints:
         source="|".join(plan.catalogue.sources("wind")),
         record="|".join(plan.catalogue.dataset("wind").records),
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
+        runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin(
             "wind", wildcards.record, wildcards.source
@@ -101,6 +109,9 @@ rule prepare_intel_log:
         minutes="|".join(
             str(minutes) for minutes in plan.catalogue.record("intel", "log").intervals
         ),
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
+        runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin("intel", "log", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.intel_log"),
@@ -119,6 +130,9 @@ rule prepare_intel_matrices:
         "data/{source}/intel/log/matrices-30min.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.record("intel", "matrices").sources),
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
+        runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin(
             "intel", "matrices", wildcards.source
@@ -139,6 +153,9 @@ rule prepare_portfolio:
         "data/{source}/portfolio/log/samples.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.record("portfolio", "samples").sources),
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
+        runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin(
             "portfolio", "samples", wildcards.source
@@ -157,6 +174,9 @@ rule prepare_plant:
         "data/{source}/plant/log/svgp.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.record("plant", "svgp").sources),
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
+        runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin(
             "plant", "svgp", wildcards.source
@@ -177,6 +197,9 @@ rule prepare_infection:
         "data/{source}/infection/log/runs.log",
     wildcard_constraints:
         source="|".join(plan.catalogue.record("infection", "runs").sources),
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
+        runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin(
             "infection", "runs", wildcards.source

@@ -1,5 +1,7 @@
 # Candidate priors, one job each.
 
+from bocu.resources import memory, minutes
+
 
 rule fit_prior:
     input:
@@ -8,6 +10,9 @@ rule fit_prior:
         plan.results + "/priors/{problem}/{prior}.nc",
     log:
         plan.results + "/logs/priors/{problem}/{prior}.log",
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1000, attempt),
+        runtime=lambda wildcards, attempt: minutes(300, attempt),
     params:
         prior=lambda wildcards: plan.prior_parameters(
             wildcards.problem, wildcards.prior

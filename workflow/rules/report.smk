@@ -1,5 +1,7 @@
 # Figures from cubes, and the report that shows them. `part` is empty, or "/partial" for what exists so far.
 
+from bocu.resources import memory, minutes
+
 
 localrules:
     all,
@@ -38,6 +40,9 @@ rule figure:
         description=plan.results + "{part}/figures/{folder}/{figure}.json",
     log:
         plan.results + "/logs{part}/figures/{folder}/{figure}.log",
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1000, attempt),
+        runtime=lambda wildcards, attempt: minutes(300, attempt),
     params:
         figure=lambda wildcards: plan.figure_parameters(wildcards.figure),
     script:

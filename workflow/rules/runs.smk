@@ -1,5 +1,7 @@
 # Runs: a block of seeds of one problem x objective x algorithm.
 
+from bocu.resources import run_memory, run_minutes
+
 
 rule run:
     input:

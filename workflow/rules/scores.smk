@@ -1,5 +1,7 @@
 # Scores: the runs of a branch under each judge. `part` is empty, or "/partial" for what exists so far.
 
+from bocu.resources import memory, minutes
+
 
 rule score:
     input:
@@ -11,6 +13,9 @@ rule score:
         plan.results + "{part}/scores/{problem}/{objective}/{algorithm}.nc",
     log:
         plan.results + "/logs{part}/scores/{problem}/{objective}/{algorithm}.log",
+    resources:
+        mem_mb=lambda wildcards, attempt: memory(1000, attempt),
+        runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         score=lambda wildcards: plan.score_parameters(
             plan.branch_at(wildcards), wildcards.part
