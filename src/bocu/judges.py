@@ -41,12 +41,18 @@ class Judge(ABC):
             Regret against the best decision that was available in the round, and value of the decision taken, both of
             shape (rounds,), in units of the payoff.
         """
-        regret = np.empty(len(decisions))
+        best = np.empty(len(decisions))
         value = np.empty(len(decisions))
-        for row, (values, available) in enumerate(self._rounds(realisation, len(decisions))):
+        # Rounds that hand out the same arrays have the same best; they are kept alive, so that identities stay theirs.
+        rounds = self._rounds(realisation, len(decisions))
+        found: dict[tuple[int, int], float] = {}
+        for row, (values, available) in enumerate(rounds):
             value[row] = values[decisions[row]]
-            regret[row] = (values if available is None else values[available]).max() - value[row]
-        return regret, value
+            key = (id(values), id(available))
+            if key not in found:
+                found[key] = (values if available is None else values[available]).max()
+            best[row] = found[key]
+        return best - value, value
 
     def _rounds(self, realisation: Realisation, rounds: int) -> list[tuple[np.ndarray, np.ndarray | None]]:
         """Give the values of all decisions, and which are available, round by round."""
