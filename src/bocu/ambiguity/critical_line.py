@@ -183,6 +183,8 @@ def _settle(end: int, size: int, inverse: Any, members: Any, place: Any, x: Any,
         size = _insert(enter, size, inverse, members, place, x, y, f, p, M)
         x[_NEW, size - 1] = y[_LOWER, enter]
         while True:
+            if _drifted(size - 1, size, members, x, f, M):
+                _refresh(size, inverse, members, x, y, f, M)
             _piece(size, members, x, y, f, M)
             leave, step = -1, 1.0
             for i in range(size):
@@ -291,6 +293,24 @@ def _start_at_floor(inverse: Any, members: Any, place: Any, x: Any, y: Any, f: A
 
 
 @compiled
+def _radius_on_piece(squared: float, A0: float, A2: float, t: float, following: float, last: bool) -> float:
+    """Where `|r|^2 = A2 t^2 + A0` meets a squared radius: infinite on the floor, -1 beyond the piece."""
+    if np.isinf(t) and squared >= A0:
+        return np.inf
+    if A2 * following**2 + A0 > squared and not last:
+        return -1.0
+    return np.sqrt(max(squared - A0, 0.0) / A2)
+
+
+@compiled
+def _tangent_on_piece(tau: float, level: float, A0: float, following: float) -> float:
+    """Where `v + |r|^2 / t = level + A0 / t` meets tau, -1 beyond the piece."""
+    if following > 0.0 and level + A0 / following < tau:
+        return -1.0
+    return A0 / (tau - level)
+
+
+@compiled
 def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
     """Walk the path of every row of payoffs from the floor towards the reference.
 
@@ -334,16 +354,12 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
                 level += f[members[k]] * (p[members[k]] + x[_R0, k])
             following, who = _next_event(t, flipped, size, members, x, y, p)
             while stop >= 0:
-                at = 0.0
                 if tau.size > 0:
-                    if following > 0.0 and level + A0 / following < tau[b]:
-                        break
-                    at = A0 / (tau[b] - level)
+                    at = _tangent_on_piece(tau[b], level, A0, following)
                 else:
-                    squared = radii[stop] ** 2
-                    if A2 * following**2 + A0 > squared and who >= 0:
-                        break
-                    at = np.inf if np.isinf(t) and squared >= A0 else np.sqrt(max(squared - A0, 0.0) / A2)
+                    at = _radius_on_piece(radii[stop] ** 2, A0, A2, t, following, who < 0)
+                if at < 0.0:
+                    break
                 at = at if np.isinf(at) else min(max(at, following), t)
                 if 2 * size > n:
                     _sum_passive(y, M)

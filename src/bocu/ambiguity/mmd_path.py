@@ -20,6 +20,8 @@ from bocu.errors import BocuError
 _ACCEPTED_GAP = 1e-8
 _LARGEST_GAP = 1e-6
 
+_SINGULAR = "the Gram matrix is too close to singular, add jitter"
+
 #: Share of contexts that may be empty for the path to be followed from the reference, not from the floor.
 _FEW_EMPTY = 0.3
 
@@ -87,6 +89,8 @@ class PreparedReference:
             if len(varies):
                 chosen = np.ascontiguousarray(f[varies])
                 direction[varies] = leave(chosen, self.p, self.gram.matrix, self.support_inverse, self.support)
+            if not np.isfinite(direction).all():
+                raise BocuError(f"MMD at epsilon = 0 was not solved: {_SINGULAR}")
         steepness = np.sqrt(np.maximum(-np.einsum("bn,bn->b", direction, f), 0.0))
         return direction, steepness
 
@@ -111,7 +115,9 @@ class PreparedReference:
         from bocu.ambiguity.critical_line import follow
 
         _, steepness = self.leaving(f)
-        r, t, _, _ = follow(np.ascontiguousarray(f), self.p, self.embedded, self.gram.matrix, np.ones(1), tau)
+        r, t, _, events = follow(np.ascontiguousarray(f), self.p, self.embedded, self.gram.matrix, np.ones(1), tau)
+        if events.min() < 0:
+            raise BocuError(f"the MMD path was not followed to tau: {_SINGULAR}")
         # Where the path is still straight its tangents pass through the expectation only: the slope is that at 0.
         norm = self._norm(r[:, 0])
         slope = np.divide(norm, t[:, 0], out=np.full(len(f), np.inf), where=t[:, 0] > 0.0)
@@ -180,7 +186,7 @@ class PreparedReference:
         if not points.gap[rows[worst]] <= _LARGEST_GAP:
             raise BocuError(
                 f"MMD at epsilon = {radius:g} was solved only to a duality gap of {points.gap[rows[worst]]:.1e} of the "
-                f"payoffs' range in row {int(rows[worst])}: the Gram matrix is too close to singular, add jitter"
+                f"payoffs' range in row {int(rows[worst])}: {_SINGULAR}"
             )
 
     def _certified(self, f: Floats, points: Points, radius: float) -> Points:
