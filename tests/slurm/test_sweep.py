@@ -1,0 +1,37 @@
+"""A small sweep through profiles/slurm, and what is asked of SLURM for it."""
+
+import subprocess
+
+import pytest
+import yaml
+from experiments import tiny
+
+from bocu.files import read_netcdf
+
+pytestmark = pytest.mark.slurm
+
+CUBE = "results/tiny/cubes/hills.nc"
+
+
+def numbers(path):
+    return read_netcdf(path).drop_vars("seconds").drop_attrs()
+
+
+def test_a_sweep_on_slurm_gives_the_local_cube_bit_for_bit(cluster, sweep, undisturbed):
+    sweep.configure(tiny())
+    text = sweep.run(CUBE)
+    assert text.count("has been submitted with SLURM jobid") == 7
+    assert numbers(sweep.folder / CUBE).identical(numbers(undisturbed(tiny())))
+    asked = subprocess.run(
+        ["squeue", "--noheader", "--states=all", "--format=%Z|%k|%m|%l"], capture_output=True, text=True, check=True
+    ).stdout
+    runs = [line for line in asked.splitlines() if line.startswith(f"{sweep.folder}|rule_run")]
+    assert len(runs) == 4
+    assert {line.split("|")[2] for line in runs} == {"900M"}
+    assert {line.split("|")[3] for line in runs} == {"10:00"}
+
+
+def test_the_profile_repeats_the_default_one(root):
+    default = yaml.safe_load((root / "profiles/default/config.yaml").read_text())
+    slurm = yaml.safe_load((root / "profiles/slurm/config.yaml").read_text())
+    assert {key: slurm.get(key) for key in default} == default
