@@ -6,7 +6,14 @@ import sys
 
 import pytest
 
-PAGES = ["README.md", "docs/extending.md", "docs/files.md", "docs/data.md", "docs/ambiguity-sets.md", "docs/experiment-file.md"]
+PAGES = [
+    "README.md",
+    "docs/extending.md",
+    "docs/files.md",
+    "docs/data.md",
+    "docs/ambiguity-sets.md",
+    "docs/experiment-file.md",
+]
 
 
 def blocks(root, page, language):

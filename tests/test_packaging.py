@@ -16,9 +16,10 @@ def project(root):
 
 
 def test_conda_and_pip_ask_for_the_same(root):
-    wanted = [entry for entry in yaml.safe_load((root / "environment.yml").read_text())["dependencies"] if isinstance(entry, str)]
     conda = {}
-    for entry in wanted:
+    for entry in yaml.safe_load((root / "environment.yml").read_text())["dependencies"]:
+        if not isinstance(entry, str):
+            continue
         name, bounds = re.match(r"([a-z0-9-]+)(.*)", entry).groups()
         conda[CONDA_NAMES.get(name, name)] = bounds
     assert conda.pop("pip") == ""
@@ -38,15 +39,19 @@ def test_every_dependency_is_pinned_and_torch_comes_first(root):
 
 
 def test_importing_the_package_and_its_command_line_is_light(root):
-    code = "import bocu, bocu.cli, sys; print([n for n in ('torch', 'numpy', 'xarray', 'matplotlib') if n in sys.modules])"
+    heavy = "('torch', 'numpy', 'xarray', 'matplotlib')"
+    code = f"import bocu, bocu.cli, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
+TEXT = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".smk", ".cff", ".rst", ".jinja", ".css", ""}
+
+
 def test_no_machine_path_or_registry_host_is_in_the_project(root):
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True).stdout.split("\0")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True).stdout
     pattern = re.compile(r"/home/[a-z]|/root/|pypi\.org|registry\.npmjs|files\.pythonhosted")
-    for name in filter(None, files):
+    for name in filter(None, listed.split("\0")):
         path = root / name
-        if path.is_file() and path.suffix in {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".smk", ".cff", ".rst", ""} and path.name != "test_packaging.py":
+        if path.is_file() and path.suffix in TEXT and path.name != "test_packaging.py":
             assert not pattern.search(path.read_text(encoding="utf-8", errors="ignore")), name
