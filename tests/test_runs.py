@@ -135,7 +135,7 @@ def test_killed_again_and_again_the_run_resumes_to_the_same_bits(tmp_path, algor
     assert not list(tmp_path.glob(".*.tmp"))
 
 
-def test_sigterm_saves_a_checkpoint_and_exits(tmp_path):
+def test_sigterm_saves_a_checkpoint_and_exits(tmp_path, caplog):
     wanted = block(seeds=(0, 9), iterations=2000, grid=400)
     child = start_child(tmp_path, wanted, 1e9)
     time.sleep(1.0)
@@ -143,6 +143,9 @@ def test_sigterm_saves_a_checkpoint_and_exits(tmp_path):
     assert child.wait(timeout=30) == EXIT_TERMINATED
     assert len(list(tmp_path.glob("checkpoints/generation-*"))) == 1
     assert not (tmp_path / "run.nc").exists()
+    caplog.set_level("INFO")
+    execute(wanted, tmp_path / "run.nc", tmp_path / "checkpoints", 1e9)
+    assert "going on from a checkpoint, " in caplog.text
 
 
 def test_replay_gives_the_algorithm_as_it_was(tmp_path):

@@ -203,6 +203,9 @@ class _Runner:
     def complete(self, earlier: "xr.Dataset | None") -> list[SeedRun]:
         """Run all seeds, from a checkpoint or an earlier run file where there is one."""
         saved = (self.store.load() or {}).get("runs", [])
+        if saved:
+            done = sum(run["done"] for run in saved)
+            logger.info("%s: going on from a checkpoint, %d rounds done", self.store.folder, done)
         runs: list[SeedRun] = []
         self._last = time.monotonic()
         for position, seed in enumerate(self.block.seeds):
