@@ -14,18 +14,12 @@ import numpy as np
 from bocu.errors import BocuError
 from bocu.files import canonical_json, open_netcdf, write_netcdf
 from bocu.provenance import COLLECTED, SHARED
+from bocu.run_status import DONE, MISSING, NOT_DEFINED, STATUS_ATTRIBUTES
 from bocu.slabs import SlabFile, seed_slices, slab_file
 
 if TYPE_CHECKING:
     import xarray as xr
 
-MISSING, DONE, NOT_DEFINED = 0, 1, 2
-STATUS_ATTRIBUTES = {
-    "long_name": "whether the run stands",
-    "units": "1",
-    "flag_values": np.array([MISSING, DONE, NOT_DEFINED], dtype=np.int8),
-    "flag_meanings": "missing done not_defined",
-}
 CHECKPOINTS = (0.1, 0.25, 0.5, 1.0)
 
 

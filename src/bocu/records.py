@@ -8,6 +8,7 @@ import numpy as np
 from bocu.algorithms.base import Reported
 from bocu.domains import Domain, FiniteDomain
 from bocu.protocol import Turn
+from bocu.run_status import DONE, STATUS_ATTRIBUTES
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -97,6 +98,7 @@ def run_dataset(
         data[f"{kind}_dim"] = (f"{kind}_dim", list(domain.names), names)
         units_of = {"long_name": f"unit of each coordinate of the {kind}", "units": "1"}
         data[f"{kind}_units"] = (f"{kind}_dim", list(domain.units), units_of)
+    data["status"] = ("seed", np.full(len(seeds), DONE, dtype="i1"), STATUS_ATTRIBUTES)
     if trailing.keys() & {report.name for report in first.reports} or prior_labels:
         data["prior"] = ("prior", list(prior_labels), {"long_name": "candidate prior", "units": "1"})
     return data

@@ -13,12 +13,10 @@ from bocu.errors import BocuError
 from bocu.figures import style
 from bocu.files import read_netcdf
 from bocu.parameters import nearest
+from bocu.run_status import DONE, MISSING
 
 if TYPE_CHECKING:
     import xarray as xr
-
-MISSING, DONE = 0, 1
-"""Values of `status`; anything else is a combination that the experiment does not define."""
 
 NO_OBJECTIVE = "any"
 YARDSTICKS = frozenset({"oracle"})
