@@ -100,3 +100,15 @@ def test_radius_alone_changes_cheaply() -> None:
     ball = MaximumMeanDiscrepancy(0.1, np.eye(4))
     assert ball.with_epsilon(0.2)._gram is ball._gram
     assert ball.with_epsilon(0.2)._prepared is ball._prepared
+
+
+def test_satisficing_near_the_expectation_with_zeros() -> None:
+    gram = squared_exponential_gram(product_grid(0, 1, 16), 0.2)
+    payoffs = payoffs_like(gram, 5, 3)
+    ball = MaximumMeanDiscrepancy(0.0, gram)
+    for reference in references(16).values():
+        mean = payoffs @ reference
+        steep = worst_case(payoffs, reference, ball).slope
+        close = ball.satisficing(payoffs, reference, mean - 1e-9 * np.ptp(payoffs))
+        assert (close >= steep * (1 + 1e-6)).all()
+        np.testing.assert_allclose(ball.satisficing(payoffs, reference, mean), steep, rtol=1e-9)

@@ -22,7 +22,8 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np  # noqa: E402
-from ambiguity.oracle import solve, worst_case_problem  # noqa: E402
+from ambiguity.cases import KINDS, make_ball, random_instance  # noqa: E402
+from ambiguity.oracle import TIGHT, solve, worst_case_problem  # noqa: E402
 
 from bocu.ambiguity import (  # noqa: E402
     Ball,
@@ -154,6 +155,28 @@ def large(scale: float) -> list[dict[str, Any]]:
     return table
 
 
+def oracle_errors() -> list[dict[str, Any]]:
+    """Largest difference from the conic solver by set, in ranges of the payoffs, over random instances."""
+    table = []
+    for kind in KINDS:
+        errors, gaps = [], []
+        sizes = (8, 32, 64, 64 if kind == "wass" else 256)
+        for seed, n in enumerate(sizes * 3):
+            contexts, payoffs, reference = random_instance(seed, n, zeros=seed % 2 == 1)
+            for epsilon in (0.01, 0.1, 0.5):
+                ball = make_ball(kind, epsilon, contexts)
+                answer = worst_case(payoffs[0], reference, ball)
+                low, spread = float(payoffs.min()), float(np.ptp(payoffs))
+                problem, parameter = worst_case_problem(ball, reference)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    conic = solve(problem, parameter, (payoffs[0] - low) / spread, **TIGHT)
+                errors.append(abs((float(answer.value) - low) / spread - conic))
+                gaps.append(float(answer.gap) / spread)
+        table.append({"set": kind, "instances": len(errors), "largest_error": max(errors), "largest_gap": max(gaps)})
+    return table
+
+
 def show(table: list[dict[str, Any]]) -> None:
     """Print one aligned line a case."""
     for row in table:
@@ -173,13 +196,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, help="JSON file to write")
     parser.add_argument("--rows", type=int, default=128, help="decisions that CVXPY solves")
+    parser.add_argument("--oracle", action="store_true", help="also compare values on random instances")
     parser.add_argument("--scale", type=float, default=1.0, help="factor on the radii")
     arguments = parser.parse_args()
+    errors = oracle_errors() if arguments.oracle else []
+    for row in errors:
+        print("  ".join(f"{key} {value:.1e}" if isinstance(value, float) else f"{value}" for key, value in row.items()))
     table = compare(arguments.rows, arguments.scale) + large(arguments.scale)
     show(table)
     if arguments.output is not None:
         machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}
-        arguments.output.write_text(json.dumps({"machine": machine, "table": table}, indent=1))
+        arguments.output.write_text(json.dumps({"machine": machine, "table": table, "oracle": errors}, indent=1))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from bocu.ambiguity.dense import border, multiply, sweep
 #: Largest residual of the updated solutions before they are computed anew.
 _DRIFT = 1e-9
 
+# Literal integers as arguments would make numba compile each callee once more for them, hence np.int64 below.
+
 # Rows of the work arrays: vectors by position in the active set, and vectors by context.
 _A, _B, _C, _R0, _R1, _U, _OLD, _NEW, _STEP = range(9)
 _W, _Z0, _Z1, _LOWER, _PASSIVE, _EVENT = range(6)
@@ -92,7 +94,8 @@ def _drifted(check: int, size: int, members: Any, x: Any, f: Any, M: Any) -> boo
 def _sum_passive(y: Any, M: Any) -> None:
     """Compute w anew: the running one has lost its digits where hardly any mass is passive."""
     n = M.shape[0]
-    y[_W] = 0.0
+    for i in range(n):
+        y[_W, i] = 0.0
     for j in range(n):
         mass = y[_PASSIVE, j]
         if mass != 0.0:
@@ -174,7 +177,8 @@ def _settle(end: int, size: int, inverse: Any, members: Any, place: Any, x: Any,
     for k in range(size):
         x[_NEW, k] = x[vector, k]
     for _ in range(40 * n + 400):
-        enter, best = -1, -1e-13
+        enter: Any = np.int64(-1)
+        best = -1e-13
         for i in range(n):
             if place[i] < 0 and y[reduced, i] < best and not np.isnan(y[_LOWER, i]):
                 enter, best = i, y[reduced, i]
@@ -186,7 +190,8 @@ def _settle(end: int, size: int, inverse: Any, members: Any, place: Any, x: Any,
             if _drifted(size - 1, size, members, x, f, M):
                 _refresh(size, inverse, members, x, y, f, M)
             _piece(size, members, x, y, f, M)
-            leave, step = -1, 1.0
+            leave: Any = np.int64(-1)
+            step = 1.0
             for i in range(size):
                 bound = y[_LOWER, members[i]]
                 if x[vector, i] < bound:
@@ -212,7 +217,8 @@ def _next_event(t: float, flipped: int, size: int, members: Any, x: Any, y: Any,
     for k in range(size):
         y[_Z0, members[k]] = p[members[k]] + x[_R0, k]
         y[_Z1, members[k]] = x[_R1, k]
-    best, who = 0.0, -1
+    who: Any = np.int64(-1)
+    best = 0.0
     if flipped >= 0 and -y[_Z0, flipped] >= y[_Z1, flipped] * t * (1.0 - 1e-9):
         # What has just changed sides sits at 0 and must not change back on the spot.
         y[_Z1, flipped] = 0.0
@@ -278,18 +284,16 @@ def _deviation(t: float, size: int, inverse: Any, members: Any, x: Any, y: Any, 
 @compiled
 def _start_at_floor(inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, Mp: Any, M: Any) -> int:
     """Activate the point of the face of minimisers (f = 0) that is nearest to p. Returns the size, -1 for failure."""
-    place[:] = -1
-    y[_W] = Mp
-    y[_PASSIVE] = p
-    first = -1
+    first: Any = np.int64(-1)
     for i in range(f.size):
-        y[_LOWER, i] = np.nan
+        place[i] = -1
+        y[_W, i], y[_PASSIVE, i], y[_LOWER, i] = Mp[i], p[i], np.nan
         if f[i] == 0.0:
             y[_LOWER, i] = -p[i]
             if first < 0 or p[i] > p[first]:
                 first = i
-    size = _insert(first, 0, inverse, members, place, x, y, f, p, M)
-    return _settle(0, size, inverse, members, place, x, y, f, p, M)
+    size = _insert(first, np.int64(0), inverse, members, place, x, y, f, p, M)
+    return _settle(np.int64(0), size, inverse, members, place, x, y, f, p, M)
 
 
 @compiled
@@ -342,7 +346,8 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
     for b in range(count):
         f = F[b]
         size = _start_at_floor(inverse, members, place, x, y, f, p, Mp, M)
-        t, flipped, stop = np.inf, -1, stops - 1
+        flipped: Any = np.int64(-1)
+        t, stop = np.inf, stops - 1
         while stop >= 0 and size > 0 and events[b] < 40 * n + 400:
             _piece(size, members, x, y, f, M)
             # On this piece |r|^2 = A2 t^2 + A0 and v = level - A2 t.
@@ -395,7 +400,7 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
 
 @compiled
 def leave(F: Any, p: Any, M: Any, support_inverse: Any, support: Any) -> Any:
-    """The direction dr/dt in which the path leaves the reference at t = 0, `(B, n)`; NaN where it was not found.
+    """The direction dr/dt in which the path leaves the reference at t = 0, `(B, n)`; with a NaN where it was not found.
 
     F `(B, n)` payoffs; p `(n,)`; M `(n, n)`; `support_inverse` `(s, s)` the inverse of M on the support `(s,)` of p.
     """
@@ -408,9 +413,9 @@ def leave(F: Any, p: Any, M: Any, support_inverse: Any, support: Any) -> Any:
         y[_LOWER, i] = 0.0 if p[i] == 0.0 else -np.inf
     for b in range(count):
         f = F[b]
-        place[:] = -1
-        y[_W] = 0.0
-        y[_PASSIVE] = 0.0
+        for i in range(n):
+            place[i] = -1
+            y[_W, i], y[_PASSIVE, i] = 0.0, 0.0
         size = support.size
         for k in range(size):
             members[k] = support[k]
@@ -420,9 +425,9 @@ def leave(F: Any, p: Any, M: Any, support_inverse: Any, support: Any) -> Any:
                 inverse[k, m] = support_inverse[k, m]
                 x[_A, k] += support_inverse[k, m]
                 x[_B, k] += support_inverse[k, m] * f[support[m]]
-        size = _settle(1, size, inverse, members, place, x, y, f, p, M)
+        size = _settle(np.int64(1), size, inverse, members, place, x, y, f, p, M)
         if size < 0:
-            direction[b] = np.nan
-        for k in range(size):
+            direction[b, 0] = np.nan
+        for k in range(max(size, 0)):
             direction[b, members[k]] = x[_R1, k]
     return direction

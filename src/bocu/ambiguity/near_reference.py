@@ -49,8 +49,11 @@ def follow_from_reference(F: Any, D: Any, p: Any, N: Any, radii: Any, most: int)
     level, slope = np.empty(n), np.empty(n)
     for row in range(count):
         f, d = F[row], D[row]
-        place[:] = -1
-        size, stop, t, flipped = 0, 0, 0.0, -1
+        for i in range(n):
+            place[i] = -1
+        size: Any = np.int64(0)
+        flipped: Any = np.int64(-1)
+        stop, t = 0, 0.0
         for _ in range(4 * most + 4):
             # Forms level + t slope: of q = p + r on contexts with mass, of z on empty ones.
             for i in range(n):
@@ -70,7 +73,8 @@ def follow_from_reference(F: Any, D: Any, p: Any, N: Any, radii: Any, most: int)
                 slope[members[k]] = 0.0
             for i in range(n):
                 A2 -= f[i] * slope[i]
-            following, who = np.inf, -1
+            who: Any = np.int64(-1)
+            following = np.inf
             for i in range(n):
                 at[i] = -level[i] / slope[i] if slope[i] < 0.0 else np.inf
             for k in range(size):

@@ -1,0 +1,23 @@
+"""No set builds tables of contexts x contexts for every decision."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from ambiguity.cases import KINDS, make_ball
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_peak_memory_is_a_few_payoff_matrices(kind: str) -> None:
+    generator = np.random.default_rng(0)
+    decisions, n = 512, 128
+    contexts, reference = generator.random((n, 2)), generator.dirichlet(np.ones(n))
+    payoffs = generator.normal(size=(decisions, n))
+    ball = make_ball(kind, 0.2, contexts)
+    ball.values(payoffs[:4], reference)
+    tracemalloc.start()
+    ball.values(payoffs, reference)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 14 * payoffs.nbytes
