@@ -30,7 +30,7 @@ HERE = (
 )
 
 
-def wait_until(condition: Callable[[], Any], what: str, seconds: float = 120.0) -> Any:
+def _wait_until(condition: Callable[[], Any], what: str, seconds: float = 120.0) -> Any:
     """Give what `condition` gives as soon as it is true."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -119,9 +119,8 @@ class Sweep:
         return sorted(self.folder.glob("results/tiny/checkpoints/**/generation-*"))
 
     def log(self) -> str:
-        """Give the log of the only block."""
-        (log,) = self.folder.glob("results/tiny/logs/runs/**/*.log")
-        return log.read_text()
+        """Give the logs of the runs."""
+        return "".join(log.read_text() for log in self.folder.glob("results/tiny/logs/runs/**/*.log"))
 
     def leftovers(self) -> list[Path]:
         return [path for path in self.folder.glob("results/**/.*.tmp") if path.is_file()]
@@ -134,7 +133,7 @@ class Sweep:
         if shutil.which("scancel"):
             for number in self.jobs() + self.jobs("PENDING"):
                 subprocess.run(["scancel", number], check=False)
-            wait_until(lambda: not self.jobs() + self.jobs("COMPLETING"), "SLURM to end the jobs")
+            _wait_until(lambda: not self.jobs() + self.jobs("COMPLETING"), "SLURM to end the jobs")
         for process in self.run_processes():
             os.kill(process, signal.SIGKILL)
 
@@ -154,15 +153,13 @@ def cluster() -> str:
 
 
 @pytest.fixture
-def sweep(tmp_path: Path) -> Iterator[Sweep]:
-    made = Sweep(tmp_path)
-    yield made
-    made.clean_up()
+def wait_until() -> Callable[..., Any]:
+    return _wait_until
 
 
 @pytest.fixture
-def another_sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sweep]:
-    made = Sweep(tmp_path_factory.mktemp("another"))
+def sweep(tmp_path: Path) -> Iterator[Sweep]:
+    made = Sweep(tmp_path)
     yield made
     made.clean_up()
 

@@ -1,0 +1,285 @@
+"""Faults, each tried for real. What is expected stands in each test's docstring, written before it was tried.
+
+The quick ones run always; the others with BOCU_FAULTS=1, some minutes in all. docs/cluster.md has the table.
+"""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from experiments import tiny
+
+from bocu.files import read_netcdf
+
+CUBE = "results/tiny/cubes/hills.nc"
+
+long_drill = pytest.mark.skipif(not os.environ.get("BOCU_FAULTS"), reason="takes minutes; BOCU_FAULTS=1 runs it")
+
+
+def one_block(seconds: float, **changes):
+    """One block of one seed that takes several seconds."""
+    return tiny(
+        seeds={"count": 1, "per_job": 1},
+        iterations=30_000,
+        algorithms=["pe-gp-ucb"],
+        problems=[{"name": "hills", "parameters": {"grid": 100}}],
+        checkpoint_seconds=seconds,
+        **changes,
+    )
+
+
+def numbers(path):
+    return read_netcdf(path).drop_vars("seconds").drop_attrs()
+
+
+def assert_undisturbed(sweep, undisturbed, experiment):
+    """The disturbed sweep comes to the cube of an undisturbed one, bit for bit, and leaves nothing lying about."""
+    sweep.run(CUBE, slurm=False)
+    assert numbers(sweep.folder / CUBE).identical(numbers(undisturbed(experiment)))
+    assert not sweep.leftovers()
+    assert not sweep.checkpoints()
+
+
+def the_run_file(sweep):
+    return sweep.folder / "results/tiny/runs/hills/any/pe-gp-ucb/seeds-0-0.nc"
+
+
+RUN = "results/tiny/runs/hills/any/pe-gp-ucb/seeds-0-0.nc"
+
+
+def attempts(text):
+    return text.count("has been submitted with SLURM jobid")
+
+
+def computing(wait_until, sweep):
+    """Wait until the block computes; give its process."""
+    wait_until(lambda: list(sweep.folder.glob("results/tiny/checkpoints/**/lock")), "a block that is held")
+    time.sleep(1)
+    return wait_until(sweep.run_processes, "a run")[0]
+
+
+@pytest.mark.slurm
+def test_scancel(cluster, sweep, undisturbed, wait_until):
+    """The run gets SIGTERM, saves a checkpoint though none is due, is submitted again, and goes on from there."""
+    experiment = one_block(1000)
+    sweep.configure(experiment)
+    sweep.start(RUN)
+    computing(wait_until, sweep)
+    subprocess.run(["scancel", *sweep.jobs()], check=True)
+    wait_until(sweep.checkpoints, "a checkpoint")
+    text = sweep.wait()
+    assert text.endswith("exit status 0"), text
+    assert attempts(text) == 2
+    assert "going on from a checkpoint" in sweep.log()
+    assert_undisturbed(sweep, undisturbed, experiment)
+
+
+@pytest.mark.slurm
+@long_drill
+def test_kill_of_a_job(cluster, sweep, undisturbed, wait_until):
+    """The job fails, is submitted again, and goes on from the last checkpoint that its interval saved."""
+    experiment = one_block(0.5)
+    sweep.configure(experiment)
+    sweep.start(RUN)
+    process = computing(wait_until, sweep)
+    wait_until(sweep.checkpoints, "a checkpoint")
+    os.kill(process, signal.SIGKILL)
+    text = sweep.wait()
+    assert text.endswith("exit status 0"), text
+    assert attempts(text) == 2
+    assert "going on from a checkpoint" in sweep.log()
+    assert_undisturbed(sweep, undisturbed, experiment)
+
+
+@pytest.mark.slurm
+@long_drill
+def test_node_down(cluster, sweep, undisturbed, wait_until):
+    """SLURM queues the job again under its number; Snakemake waits for it, and it goes on from its checkpoint."""
+    experiment = one_block(0.5)
+    sweep.configure(experiment)
+    sweep.start(RUN)
+    computing(wait_until, sweep)
+    wait_until(sweep.checkpoints, "a checkpoint")
+    subprocess.run(["scontrol", "update", f"nodename={cluster}", "state=down", "reason=drill"], check=True)
+    try:
+        wait_until(lambda: not sweep.jobs(), "the job to leave the node")
+        time.sleep(3)
+    finally:
+        subprocess.run(["scontrol", "update", f"nodename={cluster}", "state=resume"], check=True)
+    text = sweep.wait()
+    assert text.endswith("exit status 0"), text
+    assert attempts(text) == 1
+    assert "going on from a checkpoint" in sweep.log()
+    assert_undisturbed(sweep, undisturbed, experiment)
+
+
+@pytest.mark.slurm
+@long_drill
+def test_time_limit(cluster, sweep, undisturbed, wait_until):
+    """At the limit the run gets SIGTERM and saves; the next attempt has more time and goes on from there."""
+    experiment = one_block(1000)
+    sweep.configure(experiment)
+    sweep.start("--set-resources=run:runtime=attempt", RUN)
+    process = computing(wait_until, sweep)
+    os.kill(process, signal.SIGSTOP)  # held up until the limit; SLURM sends SIGCONT with its SIGTERM
+    wait_until(sweep.checkpoints, "a checkpoint", 180)
+    text = sweep.wait()
+    assert text.endswith("exit status 0"), text
+    assert attempts(text) == 2
+    assert "going on from a checkpoint" in sweep.log()
+    limits = subprocess.run(
+        ["squeue", "--noheader", "--states=all", "--format=%Z|%l|%T"], capture_output=True, text=True, check=True
+    ).stdout
+    assert f"{sweep.folder}|1:00|TIMEOUT" in limits
+    assert f"{sweep.folder}|2:00|COMPLETED" in limits
+    assert_undisturbed(sweep, undisturbed, experiment)
+
+
+@pytest.mark.slurm
+@long_drill
+def test_memory_limit(cluster, sweep, undisturbed):
+    """SLURM ends the job; the next attempt asks for more memory and succeeds."""
+    settings = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, check=True).stdout
+    if "OverMemoryKill" not in settings and "task/cgroup" not in settings:
+        pytest.skip("this SLURM neither polls nor confines memory")
+    experiment = one_block(0.5)
+    sweep.configure(experiment)
+    text = sweep.run("--set-resources=run:mem_mb=250*attempt**2", RUN)
+    assert attempts(text) == 2
+    assert_undisturbed(sweep, undisturbed, experiment)
+
+
+@pytest.mark.slurm
+@long_drill
+def test_snakemake_killed_and_restarted(cluster, sweep, undisturbed, wait_until):
+    """Its job goes on alone. A restart names the stale lock; once unlocked and the job cancelled, it goes on."""
+    experiment = one_block(1000)
+    sweep.configure(experiment)
+    child = sweep.start(RUN)
+    computing(wait_until, sweep)
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    time.sleep(1)
+    assert len(sweep.jobs()) == 1
+    refused = sweep.run(RUN, check=False)
+    assert "LockException" in refused
+    assert "--unlock" in refused
+    sweep.run("--unlock", RUN, slurm=False)
+    subprocess.run(["scancel", *sweep.jobs()], check=True)
+    wait_until(lambda: sweep.checkpoints() and not sweep.run_processes(), "the job to end with a checkpoint")
+    text = sweep.run(RUN)
+    assert attempts(text) == 1
+    assert "going on from a checkpoint" in sweep.log()
+    assert_undisturbed(sweep, undisturbed, experiment)
+
+
+@pytest.mark.slurm
+@long_drill
+def test_restart_beside_a_job_that_still_runs(cluster, sweep, undisturbed, wait_until):
+    """The new job is refused, in one line, while the old one holds the block; nothing is computed or written twice."""
+    experiment = one_block(1000)
+    sweep.configure(experiment)
+    child = sweep.start(RUN)
+    process = computing(wait_until, sweep)
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    os.kill(process, signal.SIGSTOP)  # as long as it takes
+    sweep.run("--unlock", RUN, slurm=False)
+    refused = sweep.run("--retries=0", RUN, check=False)
+    assert "another process is running this block" in sweep.log() + refused
+    assert not the_run_file(sweep).exists()
+    os.kill(process, signal.SIGCONT)
+    wait_until(lambda: not sweep.jobs(), "the old job to end")
+    sweep.run(RUN)
+    assert_undisturbed(sweep, undisturbed, experiment)
+
+
+@pytest.mark.slurm
+def test_disk_full(sweep, undisturbed):
+    """One line names the file and the reason, no partial file stays, and with room again the sweep ends as ever."""
+    experiment = one_block(0.5)
+    sweep.configure(experiment)
+    results = sweep.folder / "results"
+    results.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(results)], capture_output=True, text=True
+    )
+    if mounted.returncode:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    try:
+        text = sweep.run("--retries=0", RUN, slurm=False, check=False)
+        assert not text.endswith("exit status 0")
+        (line,) = set(re.findall(r"^error: .*", text, re.MULTILINE))
+        assert "could not be written: No space left on device" in line
+        assert not the_run_file(sweep).exists()
+        assert not sweep.leftovers()
+        subprocess.run(["mount", "-o", "remount,size=1g", str(results)], check=True)
+        assert_undisturbed(sweep, undisturbed, experiment)
+    finally:
+        subprocess.run(["umount", "--lazy", str(results)], check=False)
+
+
+@pytest.mark.slurm
+def test_stale_locks(sweep, undisturbed, wait_until):
+    """The folder's lock of a killed Snakemake is named with its remedy; the block's dies with its process."""
+    experiment = one_block(0.5)
+    sweep.configure(experiment)
+    child = sweep.start(RUN, slurm=False)
+    computing(wait_until, sweep)
+    wait_until(sweep.checkpoints, "a checkpoint")
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    wait_until(lambda: not sweep.run_processes(), "the run to die with its group")
+    assert (sweep.checkpoints()[0].parent / "lock").exists()
+    refused = sweep.run(RUN, slurm=False, check=False)
+    assert "LockException" in refused
+    assert "--unlock" in refused
+    sweep.run("--unlock", RUN, slurm=False)
+    sweep.run(RUN, slurm=False)
+    assert "going on from a checkpoint" in sweep.log()
+    assert_undisturbed(sweep, undisturbed, experiment)
+
+
+@pytest.mark.slurm
+def test_two_snakemakes_at_once(sweep, undisturbed, wait_until):
+    """The second ends at once with a LockException; the first never notices."""
+    experiment = one_block(0.5)
+    sweep.configure(experiment)
+    first = sweep.start(RUN, slurm=False)
+    computing(wait_until, sweep)
+    refused = sweep.run(RUN, slurm=False, check=False)
+    assert "LockException" in refused
+    assert first.wait(120) == 0
+    assert_undisturbed(sweep, undisturbed, experiment)
+
+
+@pytest.mark.slurm
+@long_drill
+def test_a_hundred_random_kills(sweep, undisturbed, wait_until):
+    """Each killed run is started again and goes on from its checkpoint; the cube is that of an undisturbed sweep."""
+    experiment = tiny(
+        seeds={"count": 4, "per_job": 2},
+        iterations=30_000,
+        problems=[{"name": "hills", "parameters": {"grid": 100}}],
+        algorithms=["pe-gp-ucb", "mle", "random"],
+        checkpoint_seconds=0.2,
+    )
+    sweep.configure(experiment)
+    generator = random.Random(20261121)
+    child = sweep.start("--retries=1000", CUBE, slurm=False)
+    kills = resumed = 0
+    while kills < 100 and child.poll() is None:
+        time.sleep(generator.uniform(0.0, 0.8))
+        if processes := sweep.run_processes():
+            resumed += bool(sweep.checkpoints())
+            os.kill(generator.choice(processes), signal.SIGKILL)
+            kills += 1
+    text = sweep.wait()
+    print(f"{kills} kills, {resumed} of them with a checkpoint on disk")
+    assert text.endswith("exit status 0"), text
+    assert kills == 100
+    assert_undisturbed(sweep, undisturbed, experiment)
