@@ -1,6 +1,12 @@
 """Small experiments that tests share."""
 
+import json
 from typing import Any
+
+from bocu.cubes import build_cube, build_summary
+from bocu.plan import Branch, Plan
+from bocu.runs import Block, execute
+from bocu.scores import score
 
 ALGORITHMS = ["random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
 
@@ -16,3 +22,22 @@ def tiny(**changes: Any) -> dict[str, Any]:
         "figures": ["regret"],
     }
     return {**experiment, **changes}
+
+
+def judge(plan: Plan, branch: Branch, output: str | None = None, partial: bool = False) -> None:
+    """Score a branch whose runs stand."""
+    judges = json.loads(plan.score_parameters(branch)["judges"])
+    score(plan.run_files(branch), {}, branch.specification, judges, output or plan.score_file(branch), partial)
+
+
+def run_all(plan: Plan) -> None:
+    """Run an experiment that needs no data, up to its summary, in this process and folder."""
+    for branch in plan.branches.values():
+        for first, last in plan.blocks:
+            parameters = plan.run_parameters(branch, first, last)
+            block = Block(json.loads(parameters["specification"]), {}, parameters["fingerprint"])
+            execute(block, plan.run_file(branch, first, last), plan.checkpoint(branch, first, last))
+        judge(plan, branch)
+    for problem in plan.problems:
+        build_cube(json.loads(plan.cube_parameters(problem)["description"]), plan.cube(problem))
+    build_summary(plan.cubes(), plan.summary())

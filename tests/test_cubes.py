@@ -7,15 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from experiments import tiny
+from experiments import judge, run_all, tiny
 
 from bocu import slabs
 from bocu.cubes import DONE, MISSING, NOT_DEFINED, build_cube, build_summary
 from bocu.errors import BocuError
 from bocu.files import read_netcdf, write_netcdf
 from bocu.plan import make_plan
-from bocu.runs import Block, build_problem, execute
-from bocu.scores import score
+from bocu.runs import build_problem
 
 JUDGES = ["so", "ro", "best-fixed-decision"]
 
@@ -37,22 +36,9 @@ def finished(root, tmp_path_factory):
         judges=JUDGES,
     )
     plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
-    for branch in plan.branches.values():
-        for first, last in plan.blocks:
-            parameters = plan.run_parameters(branch, first, last)
-            block = Block(json.loads(parameters["specification"]), {}, parameters["fingerprint"])
-            execute(block, plan.run_file(branch, first, last), plan.checkpoint(branch, first, last))
-        judge(plan, branch)
-    for problem in plan.problems:
-        build_cube(description(plan, problem), plan.cube(problem))
-    build_summary(plan.cubes(), plan.summary())
+    run_all(plan)
     yield plan, folder
     os.chdir(before)
-
-
-def judge(plan, branch, output=None, partial=False):
-    judges = json.loads(plan.score_parameters(branch)["judges"])
-    score(plan.run_files(branch), {}, branch.specification, judges, output or plan.score_file(branch), partial)
 
 
 def description(plan, problem):

@@ -1,18 +1,13 @@
 """A synthetic cube, and a real small run of the hills for figures that replay one."""
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 import synthetic_cubes
-from experiments import tiny
+from experiments import run_all, tiny
 
-from bocu.cubes import build_cube, build_summary
-from bocu.files import read_netcdf, write_netcdf
 from bocu.plan import make_plan
-from bocu.runs import Block, execute
-from bocu.scores import score
 
 
 @pytest.fixture
@@ -40,18 +35,7 @@ def hills(root, tmp_path_factory):
             figures=None,
         )
         plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
-        for branch in plan.branches.values():
-            for first, last in plan.blocks:
-                parameters = plan.run_parameters(branch, first, last)
-                block = Block(json.loads(parameters["specification"]), {}, parameters["fingerprint"])
-                execute(block, plan.run_file(branch, first, last), plan.checkpoint(branch, first, last))
-            judges = json.loads(plan.score_parameters(branch)["judges"])
-            score(plan.run_files(branch), {}, judges, plan.score_file(branch))
-        build_cube(json.loads(plan.cube_parameters("hills")["description"]), plan.cube("hills"))
-        build_summary(plan.cubes, plan.summary)
-        cube = read_netcdf(plan.cube("hills"))
-        cube.attrs["best_prior"] = "2"
-        write_netcdf(cube, plan.cube("hills"))
+        run_all(plan)
     finally:
         os.chdir(before)
     return plan, folder

@@ -128,7 +128,7 @@ def test_summary_is_the_ratio_to_random(hills):
         )
         assert row.ratios[label].low <= row.ratios[label].value <= row.ratios[label].high
     assert row.ratios["random"].value == row.ratios["random"].low == row.ratios["random"].high == 1.0
-    inputs = {"cubes": [folder / plan.cube("hills")], "summary": folder / plan.summary}
+    inputs = {"cubes": [folder / plan.cube("hills")], "summary": folder / plan.summary()}
     drawing = Summary(SummaryParameters()).draw(inputs)
     assert drawing.problem == ""
     assert "relative to Random" in drawing.figure.axes[0].get_xlabel()
