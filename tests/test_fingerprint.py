@@ -97,6 +97,6 @@ def test_no_module_of_the_package_imports_names_that_a_package_hands_on_lazily(r
     for file in sorted((root / "src/bocu").rglob("*.py")):
         name = ".".join(file.relative_to(root / "src").with_suffix("").parts).removesuffix(".__init__")
         for target in imports(name):
-            found = module._file(target)
+            found = module.source_file(target)
             lazy = found is not None and found.name == "__init__.py" and "__getattr__" in found.read_text()
             assert not lazy, f"{name} imports from the package {target}; import from the module that defines it"

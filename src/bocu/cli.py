@@ -6,9 +6,14 @@ from typing import Annotated
 import typer
 
 from bocu.commands.check import check_command
+from bocu.commands.diff import diff_command
 from bocu.commands.listing import list_command
+from bocu.commands.plan import plan_command
+from bocu.commands.prune import prune_command
 from bocu.commands.run import run_command
 from bocu.commands.schema import schema_command
+from bocu.commands.status import status_command
+from bocu.commands.why import why_command
 from bocu.commands.worst_case import worst_case_command
 from bocu.errors import BocuError
 
@@ -23,6 +28,11 @@ app.command("list")(list_command)
 app.command("check")(check_command)
 app.command("schema")(schema_command)
 app.command("worst-case")(worst_case_command)
+app.command("plan")(plan_command)
+app.command("status")(status_command)
+app.command("why")(why_command)
+app.command("diff")(diff_command)
+app.command("prune")(prune_command)
 
 
 def _version(wanted: bool) -> None:

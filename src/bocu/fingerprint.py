@@ -78,14 +78,16 @@ def imports(module: str) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(module, node)
             # `from bocu.x import y`: y is a module, or a name of module x.
-            names.update(f"{base}.{alias.name}" if _file(f"{base}.{alias.name}") else base for alias in node.names)
-    return frozenset(name for name in names if name.split(".")[0] == PACKAGE and _file(name))
+            names.update(
+                f"{base}.{alias.name}" if source_file(f"{base}.{alias.name}") else base for alias in node.names
+            )
+    return frozenset(name for name in names if name.split(".")[0] == PACKAGE and source_file(name))
 
 
 def _absolute(module: str, node: ast.ImportFrom) -> str:
     if not node.level:
         return node.module or ""
-    file = _file(module)
+    file = source_file(module)
     parts = module.split(".")
     drop = node.level - (1 if file is not None and file.name == "__init__.py" else 0)
     base = parts[: len(parts) - drop]
@@ -100,7 +102,8 @@ def _nodes_that_run(node: ast.AST) -> Iterable[ast.AST]:
         yield from _nodes_that_run(child)
 
 
-def _file(module: str) -> Path | None:
+def source_file(module: str) -> Path | None:
+    """Give the file of a module, or None where the package has no such module."""
     parts = module.split(".")
     if parts[0] != PACKAGE:
         return None
@@ -112,7 +115,7 @@ def _file(module: str) -> Path | None:
 
 
 def _parse(module: str) -> ast.Module:
-    file = _file(module)
+    file = source_file(module)
     if file is None:
         raise ModuleNotFoundError(f"no module {module} in {_ROOT}")
     return ast.parse(file.read_bytes(), filename=str(file))

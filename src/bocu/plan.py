@@ -25,6 +25,8 @@ SPECIFICATION_SCHEMA = 1
 NO_OBJECTIVE = "any"
 PARTIAL = "/partial"
 SOURCES_FILE = "data/sources.yaml"
+PRIOR_CODE, CUBE_CODE, REPORT_CODE = "bocu.priors.fit", "bocu.cubes", "bocu.report.build"
+FIGURE_SUFFIXES = ("png", "svg", "json")
 RESULTS = "results"
 SHARED_RUNS = f"{RESULTS}/.shared"  # no experiment has this name: a label begins with a letter or digit
 
@@ -212,6 +214,24 @@ class Plan:
             self.cube(folder, PARTIAL) in cubes
         )
 
+    def log(self, branch: Branch, first: int, last: int) -> str:
+        """Give the log of a block's job."""
+        return f"{self.results}/logs/runs/{'/'.join(branch.key)}/seeds-{first}-{last}.log"
+
+    def prior_files(self) -> list[str]:
+        return [self.problem_paths(problem).prior(prior) for problem in self.problems for prior in self.priors(problem)]
+
+    def files(self) -> dict[str, list[str]]:
+        """Give every file that the experiment makes under its results, by stage, but for the report."""
+        branches = self.branches.values()
+        return {
+            "priors": self.prior_files(),
+            "runs": [file for branch in branches for file in self.run_files(branch)],
+            "scores": [self.score_file(branch) for branch in branches],
+            "cubes": [*self.cubes(), self.summary()],
+            "figures": [file for suffix in FIGURE_SUFFIXES for file in self.figure_files(suffix)],
+        }
+
     # What files are made from
 
     def problem_paths(self, problem: str) -> ProblemPaths:
@@ -224,6 +244,10 @@ class Plan:
 
     def problem_inputs(self, problem: str) -> dict[str, str | list[str]]:
         return self.problem_parameters(problem).inputs(self.problem_paths(problem))
+
+    def priors(self, problem: str) -> dict[str, dict[str, Any]]:
+        """Give the candidate priors that are fitted for a problem, by label."""
+        return self.problem_parameters(problem).priors()
 
     def prior_inputs(self, problem: str) -> dict[str, str | list[str]]:
         return self.problem_parameters(problem).prior_inputs(self.problem_paths(problem))
@@ -258,18 +282,21 @@ class Plan:
         }
 
     def prior_parameters(self, problem: str, prior: str) -> dict[str, Any]:
-        specifications = self.problem_parameters(problem).priors()
+        specifications = self.priors(problem)
         if prior not in specifications:
             raise BocuError(f"{problem}: no prior '{prior}'; {nearest(prior, specifications)}")
-        return {"specification": canonical_json(specifications[prior]), "fingerprint": fingerprint("bocu.priors.fit")}
+        return {"specification": canonical_json(specifications[prior]), "fingerprint": fingerprint(PRIOR_CODE)}
+
+    def score_modules(self, branch: Branch) -> list[str]:
+        """The modules that judging a branch starts from."""
+        return ["bocu.scores", branch.problem.registered.module, *(j.registered.module for j in self.judges)]
 
     def score_parameters(self, branch: Branch, part: str = "") -> dict[str, Any]:
         judges = [{"label": judge.label, **judge.specification} for judge in self.judges]
-        modules = {"bocu.scores", branch.problem.registered.module, *(j.registered.module for j in self.judges)}
         parameters = {
             "branch": canonical_json(branch.specification),
             "judges": canonical_json(judges),
-            "fingerprint": fingerprint(*modules),
+            "fingerprint": fingerprint(*self.score_modules(branch)),
         }
         if part:
             # As inputs they would be brought up to date first; what exists is wanted, as it stands.
@@ -297,7 +324,7 @@ class Plan:
             "seeds": [self.experiment.seeds.first, self.experiment.seeds.count],
             "iterations": self.iterations(problem),
         }
-        return {"description": canonical_json(description), "fingerprint": fingerprint("bocu.cubes")}
+        return {"description": canonical_json(description), "fingerprint": fingerprint(CUBE_CODE)}
 
     def iterations(self, problem: str) -> int:
         horizon = self.problem_parameters(problem).horizon()
@@ -325,7 +352,7 @@ class Plan:
                 digest.update(path.read_bytes())
         return {
             "experiment": canonical_json(self.describe()),
-            "fingerprint": fingerprint("bocu.report.build"),
+            "fingerprint": fingerprint(REPORT_CODE),
             "templates": digest.hexdigest()[:16],
         }
 

@@ -1,0 +1,136 @@
+"""`bocu plan`: what a sweep takes before it is started."""
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bocu.forecast import Forecaster
+    from bocu.plan import Plan
+    from bocu.staleness import Staleness
+    from bocu.standing import Standing
+
+
+def plan_command(
+    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
+    cores: Annotated[
+        int | None, typer.Option(help="Cores to share the work; this machine's if left out.", min=1)
+    ] = None,
+    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
+    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+) -> None:
+    """Show jobs, core hours, wall time and disk of an experiment: of all of it, and of what is still to be done.
+
+    Times are learnt from run files of the same problem and algorithm where there are any under results/, else they come
+    from a model; the last column says which. What is done is judged by what the files say of themselves.
+    """
+    from bocu.forecast import Forecaster
+    from bocu.opening import open_plan
+    from bocu.staleness import Staleness
+    from bocu.standing import standings
+
+    plan = open_plan(experiment, mirror, config or [])
+    staleness = Staleness(plan)
+    blocks = list(standings(plan, staleness))
+    per_job = plan.experiment.seeds.per_job
+    runs = len(plan.branches) * plan.experiment.seeds.count
+    typer.echo(
+        f"{plan.results}: {len(plan.problems)} problems, {len(plan.branches)} branches, {runs} runs in {len(blocks)} "
+        f"jobs of up to {per_job} seeds\n"
+    )
+    for lines in (_stages(plan, staleness), _branches(plan, blocks, Forecaster(plan), cores or os.cpu_count() or 1)):
+        for line in lines:
+            typer.echo(line)
+        typer.echo("")
+    shared = _shared(staleness, blocks)
+    if shared:
+        typer.echo(f"{shared} of the run jobs take over what another experiment ran")
+
+
+def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
+    from bocu.plan import FIGURE_SUFFIXES
+    from bocu.tables import table
+
+    files = plan.files()
+    jobs = {
+        **files,
+        "figures": [file for file in files["figures"] if file.endswith(FIGURE_SUFFIXES[0])],  # a job makes all formats
+        "report": [plan.report()],
+    }
+    rows = []
+    for stage, names in jobs.items():
+        stale = sum(staleness.explain(name).is_stale for name in names)
+        rows.append((stage, len(names), len(names) - stale, stale))
+    return table(("stage", "jobs", "done", "to do"), rows)
+
+
+def _branches(plan: "Plan", blocks: "list[Standing]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
+    from bocu.forecast import wall_seconds
+    from bocu.resources import START_SECONDS
+    from bocu.standing import State
+    from bocu.tables import duration, size, table
+
+    rows = []
+    all_seconds: list[float] = []
+    to_do_seconds: list[float] = []
+    disk = to_do_disk = 0.0
+    for branch in plan.branches.values():
+        mine = [block for block in blocks if block.branch is branch]
+        forecasts = {block: forecaster.block(branch, block.last - block.first + 1) for block in mine}
+        to_do = [block for block in mine if block.state is not State.DONE]
+        all_seconds += [forecast.seconds for forecast in forecasts.values()]
+        to_do_seconds += [forecasts[block].seconds * (1 - block.rounds / block.of) for block in to_do]
+        disk += sum(forecast.disk_mb for forecast in forecasts.values())
+        to_do_disk += sum(forecasts[block].disk_mb for block in to_do)
+        largest = max(forecasts.values(), key=lambda forecast: forecast.seconds)
+        measured = f"{largest.measured} run files" if largest.measured else "model"
+        core = duration(sum(forecast.seconds for forecast in forecasts.values()))
+        rows.append(
+            (
+                *branch.key,
+                len(mine),
+                len(to_do),
+                duration(largest.seconds),
+                core,
+                size(1e6 * largest.memory_mb),
+                measured,
+            )
+        )
+    yield from table(
+        ("problem", "objective", "algorithm", "jobs", "to do", "longest job", "core time", "memory", "times from"), rows
+    )
+    yield ""
+    head = ("", "jobs", "core hours", f"on {cores} cores", "run files")
+    yield from table(
+        head,
+        [
+            (
+                name,
+                len(seconds),
+                f"{sum(seconds) / 3600:.3g}",
+                duration(wall_seconds(seconds, cores)),
+                size(1e6 * space),
+            )
+            for name, seconds, space in (("all", all_seconds, disk), ("to do", to_do_seconds, to_do_disk))
+        ],
+    )
+    yield f"in runs alone; on a cluster starting a job adds some {START_SECONDS:.0f} s to each"
+
+
+def _shared(staleness: "Staleness", blocks: "list[Standing]") -> int:
+    from pathlib import Path
+
+    from bocu.plan import SHARED_RUNS
+    from bocu.sharing import SharedRuns
+    from bocu.standing import State
+
+    if not Path(SHARED_RUNS).is_dir():
+        return 0
+    shared = SharedRuns(SHARED_RUNS)
+    identities = (
+        staleness.identity(block.branch, block.first, block.last) for block in blocks if block.state is not State.DONE
+    )
+    return sum(identity is not None and shared.entry(identity).is_file() for identity in identities)

@@ -1,0 +1,94 @@
+"""`bocu status`: how far an experiment is."""
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bocu.plan import Plan
+    from bocu.standing import Standing
+
+_SHOWN_ERRORS = 5
+_CLEAR = "\x1b[2J\x1b[H"  # of a terminal
+
+
+def status_command(
+    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
+    watch: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Show it again so often, until no run is left.", min=0.1)
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(help="Cores to share what is left; as many as run now if left out.")
+    ] = None,
+    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
+    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+) -> None:
+    """Show which blocks of seeds are done, stale, running, failed or missing, and how much time is left.
+
+    Read from files and logs alone, so it works beside a running sweep, on any machine that sees them. `stale` is a run
+    file that stands but would be made again (`bocu why FILE` says why); what a checkpoint holds counts as progress.
+    """
+    from bocu.opening import open_plan
+
+    plan = open_plan(experiment, mirror, config or [])
+    while True:
+        text, left = _view(plan, cores)
+        if watch is None:
+            typer.echo(text)
+            return
+        typer.echo(f"{_CLEAR if sys.stdout.isatty() else ''}{time.strftime('%H:%M:%S')}\n{text}")
+        if not left:
+            return
+        time.sleep(watch)
+
+
+def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
+    """Give the text, and the number of blocks that are not done."""
+    from bocu.forecast import Forecaster, wall_seconds
+    from bocu.staleness import Staleness
+    from bocu.standing import State, standings
+    from bocu.tables import duration, table
+
+    blocks = list(standings(plan, Staleness(plan)))
+    forecaster = Forecaster(plan)
+    left = {
+        block: forecaster.block(block.branch, block.last - block.first + 1).seconds * (1 - block.rounds / block.of)
+        for block in blocks
+        if block.state is not State.DONE
+    }
+
+    def row(name: tuple[str, str, str], key: object = None) -> tuple[object, ...]:
+        mine = [block for block in blocks if key is None or block.branch is key]
+        rounds = sum(block.rounds for block in mine) / sum(block.of for block in mine)
+        seconds = sum(left.get(block, 0.0) for block in mine)
+        counts = [sum(block.state is state for block in mine) for state in State]
+        return (*name, len(mine), *counts, f"{_percent(rounds)} %", duration(seconds) if seconds else "-")
+
+    rows = [row(branch.key, branch) for branch in plan.branches.values()]
+    head = ("problem", "objective", "algorithm", "blocks", *State, "rounds", "core time left")
+    lines = [*table(head, [*rows, row(("all", "", ""))]), ""]
+    running = sum(block.state is State.RUNNING for block in blocks)
+    if left:
+        at = cores or running or os.cpu_count() or 1
+        lines.append(f"time left: about {duration(wall_seconds(list(left.values()), at))} on {at} cores")
+    else:
+        lines.append("all runs are done")
+    lines += _errors(plan, [block for block in blocks if block.state is State.FAILED])
+    return "\n".join(lines), len(left)
+
+
+def _errors(plan: "Plan", failed: "list[Standing]") -> "Iterator[str]":
+    for block in failed[:_SHOWN_ERRORS]:
+        yield f"{plan.log(block.branch, block.first, block.last)}: {block.error}"
+    if len(failed) > _SHOWN_ERRORS:
+        yield f"... and {len(failed) - _SHOWN_ERRORS} more failed"
+
+
+def _percent(fraction: float) -> str:
+    """Say a fraction in whole percent, 100 only where nothing is left."""
+    return f"{int(100 * fraction)}"

@@ -1,0 +1,368 @@
+"""Why a file of an experiment is out of date, or that it is not.
+
+A run file says itself what it depends on: its specification, the code that it could reach, module by module, and the
+contents of its input files. Of everything made from run files, Snakemake's own record says what it was made from.
+Prepared data sets are taken as they stand.
+"""
+
+import ast
+import functools
+import json
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from bocu.changes import changes
+from bocu.errors import BocuError
+from bocu.fingerprint import module_hashes, reachable, source_file
+from bocu.plan import CUBE_CODE, PARTIAL, PRIOR_CODE, REPORT_CODE, Branch, Plan
+
+RECORDS = Path(".snakemake/metadata")
+_SHORT = 12  # digits of a hash that are shown
+_MANY = 10  # blocks that are shown
+_BLOCK = re.compile(r"seeds-(\d+)-(\d+)\.nc")
+_LONGEST_NAME = 254  # of a file of Snakemake's records
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a file is stale.
+
+    Attributes:
+        reasons: what is wrong with the file itself.
+        causes: stale inputs, those with the same explanation together.
+    """
+
+    reasons: tuple[str, ...] = ()
+    causes: tuple[tuple[tuple[str, ...], "Explanation"], ...] = ()
+
+    @property
+    def is_stale(self) -> bool:
+        return bool(self.reasons or self.causes)
+
+    def lines(self) -> Iterator[str]:
+        """Give the explanation as text, causes indented below what they make stale; each is told once."""
+        return self._lines("  ", set())
+
+    def _lines(self, indent: str, told: set[str]) -> Iterator[str]:
+        for reason in self.reasons:
+            yield f"{indent}{reason}"
+        for files, explanation in self.causes:
+            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+            if files[0] in told:
+                yield f"{indent}because of {files[0]}{more}: see above"
+                continue
+            told.add(files[0])
+            yield f"{indent}because of {files[0]}{more}:"
+            yield from explanation._lines(f"{indent}  ", told)
+
+
+UP_TO_DATE = Explanation()
+MISSING = Explanation(("not made yet",))
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """What a run file says of itself."""
+
+    specification: Mapping[str, Any]
+    fingerprint: str
+    modules: Mapping[str, str]
+    inputs: Mapping[str, str]
+    wall_seconds: float
+
+
+def read_run_file(path: str | Path) -> RunFile:
+    """Read the attributes of a run file, no numbers.
+
+    Raises:
+        BocuError: it cannot be read, or is no run file.
+    """
+    import netCDF4
+
+    try:
+        with netCDF4.Dataset(path) as data:
+            texts = {key: data.getncattr(key) for key in data.ncattrs()}
+        return RunFile(
+            json.loads(texts["specification"]),
+            texts["fingerprint"],
+            json.loads(texts.get("modules", "{}")),
+            json.loads(texts["inputs"]),
+            float(texts["wall_seconds"]),
+        )
+    except (OSError, KeyError, ValueError) as error:
+        raise BocuError(f"{path}: not a readable run file ({str(error).splitlines()[0]})") from None
+
+
+class Staleness:
+    """Explains the files of one plan; each is looked at once."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._known: dict[str, Explanation] = {}
+        self._hash = functools.cache(_hash)
+        self._blocks = frozenset(plan.blocks)
+
+    def explain(self, file: str) -> Explanation:
+        """Say why a file, named as the plan names it, is stale.
+
+        Raises:
+            BocuError: it is no file that an experiment makes.
+        """
+        if file not in self._known:
+            self._known[file] = self._explain(file)
+        return self._known[file]
+
+    def run(self, branch: Branch, first: int, last: int) -> Explanation:
+        """Say why a run file is stale."""
+        path = self.plan.run_file(branch, first, last)
+        if path not in self._known:
+            self._known[path] = self._run(path, branch, first, last)
+        return self._known[path]
+
+    def identity(self, branch: Branch, first: int, last: int) -> dict[str, Any] | None:
+        """Give what the numbers of a block depend on, or None where an input file is not made yet."""
+        from bocu.runs import Block
+
+        parameters = self.plan.run_parameters(branch, first, last)
+        inputs = self.plan.problem_inputs(branch.problem.label)
+        hashes = self._hashes(branch.problem.label)
+        known = {path: value for path, value in hashes.items() if value is not None}
+        block = Block(json.loads(parameters["specification"]), inputs, parameters["fingerprint"])
+        return block.identity(known) if len(known) == len(hashes) else None
+
+    def _explain(self, file: str) -> Explanation:
+        parts = Path(file).relative_to(self.plan.results).parts
+        part = ""
+        if parts[0] == PARTIAL.strip("/"):
+            part, parts = PARTIAL, parts[1:]
+        maker = _MAKERS.get(parts[0])
+        if maker is None:
+            raise BocuError(f"{file}: nothing is known of it; allowed: a file under {', '.join(_MAKERS)}")
+        try:
+            return maker(self, file, parts[1:], part)
+        except _NotPlanned as error:
+            return Explanation((f"not part of the experiment: {error}; `bocu prune` lists it",))
+
+    # Run files
+
+    def _run_at(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        branch = self._branch(parts[:-1])
+        match = _BLOCK.fullmatch(parts[-1])
+        block = (int(match[1]), int(match[2])) if match else None
+        if block is None or block not in self._blocks:
+            shown = [f"{first}-{last}" for first, last in self.plan.blocks[:_MANY]]
+            more = ", ..." if len(self.plan.blocks) > _MANY else ""
+            raise _NotPlanned(f"its blocks of seeds are {', '.join(shown)}{more}")
+        return self.run(branch, *block)
+
+    def _run(self, path: str, branch: Branch, first: int, last: int) -> Explanation:
+        causes = self._causes(_flat(self.plan.problem_inputs(branch.problem.label)))
+        if not Path(path).is_file():
+            return Explanation(MISSING.reasons, causes)
+        try:
+            found = read_run_file(path)
+        except BocuError:
+            return Explanation(("not a readable run file",), causes)
+        parameters = self.plan.run_parameters(branch, first, last)
+        reasons = [
+            *changes(found.specification, json.loads(parameters["specification"])),
+            *_changed_code(found, parameters["fingerprint"], branch),
+            *self._changed_inputs(found.inputs, branch.problem.label),
+        ]
+        return Explanation(tuple(reasons), causes)
+
+    def _hashes(self, problem: str) -> dict[str, str | None]:
+        return {path: self._hash(path) for path in _flat(self.plan.problem_inputs(problem))}
+
+    def _changed_inputs(self, recorded: Mapping[str, str], problem: str) -> Iterator[str]:
+        hashes = self._hashes(problem)
+        # A run that was taken over recorded other paths: contents count.
+        before = {**{Path(path).name: value for path, value in recorded.items()}, **recorded}
+        for path, value in hashes.items():
+            if value is None or value in recorded.values():
+                continue
+            old = before.get(path, before.get(Path(path).name))
+            yield f"input {path}: " + (f"{old[:_SHORT]} -> {value[:_SHORT]} (SHA-256)" if old else "not used before")
+        if None not in hashes.values():
+            for path, value in recorded.items():
+                if value not in hashes.values() and path not in hashes and Path(path).name not in map(_base, hashes):
+                    yield f"input {path}: not used any more"
+
+    # Everything else, by Snakemake's records
+
+    def _made(
+        self, file: str, inputs: Mapping[str, Any] | Sequence[str], parameters: Any, modules: Sequence[str]
+    ) -> Explanation:
+        names = _flat(inputs) if isinstance(inputs, Mapping) else list(inputs)
+        causes = self._causes(names)
+        if not Path(file).is_file():
+            return Explanation(MISSING.reasons, causes)
+        record = _record(file)
+        reasons: list[str] = []
+        if record is not None:
+            reasons += _changed_parameters(record, parameters, modules)
+            reasons += _changed_names(record, names)
+        reasons += self._newer(file, names, record)
+        return Explanation(tuple(reasons), causes)
+
+    def _newer(self, file: str, names: Sequence[str], record: Mapping[str, Any] | None) -> Iterator[str]:
+        time = Path(file).stat().st_mtime
+        checksums = (record or {}).get("input_checksums") or {}
+        for name in names:
+            if Path(name).is_file() and Path(name).stat().st_mtime > time:
+                known = checksums.get(name)
+                if known is None or known != f"sha256:{self._hash(name)}":
+                    yield f"older than its input {name}"
+
+    def _causes(self, names: Sequence[str]) -> tuple[tuple[tuple[str, ...], Explanation], ...]:
+        same: dict[Explanation, list[str]] = {}
+        for name in names:
+            explanation = self.explain(name) if name.startswith(f"{self.plan.results}/") else _exists(name)
+            if explanation.is_stale:
+                same.setdefault(explanation, []).append(name)
+        return tuple((tuple(files), explanation) for explanation, files in same.items())
+
+    def _branch(self, parts: Sequence[str]) -> Branch:
+        branch = next((branch for key, branch in self.plan.branches.items() if key == tuple(parts)), None)
+        if branch is None:
+            raise _NotPlanned(f"it has no branch {'/'.join(parts)}")
+        return branch
+
+    def _problem(self, label: str) -> str:
+        if label not in self.plan.problems:
+            raise _NotPlanned(f"it has no problem '{label}'")
+        return label
+
+    def _prior(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        problem, prior = self._problem(parts[0]), Path(parts[-1]).stem
+        if prior not in self.plan.priors(problem):
+            raise _NotPlanned(f"'{problem}' has no prior '{prior}'")
+        parameters = self.plan.prior_parameters(problem, prior)
+        return self._made(file, self.plan.prior_inputs(problem), parameters, [PRIOR_CODE])
+
+    def _score(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        branch = self._branch([*parts[:-1], Path(parts[-1]).stem])
+        runs = [] if part else self.plan.run_files(branch)
+        inputs = {**self.plan.problem_inputs(branch.problem.label), "runs": runs}
+        modules = self.plan.score_modules(branch)
+        return self._made(file, inputs, self.plan.score_parameters(branch, part), modules)
+
+    def _cube(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        if file == self.plan.summary(part):
+            code = self.plan.fingerprint(CUBE_CODE)
+            return self._made(file, self.plan.cubes(part), code, [CUBE_CODE])
+        problem = self._problem(Path(parts[-1]).stem)
+        parameters = self.plan.cube_parameters(problem, part)
+        return self._made(file, self.plan.score_files(problem, part), parameters, [CUBE_CODE])
+
+    def _figure(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        if file not in self.plan.figure_files(Path(file).suffix[1:], part):
+            raise _NotPlanned(f"it has no figure {'/'.join(parts)}")
+        folder, label = parts[0], Path(parts[-1]).stem
+        modules = [self.plan.figures[label].registered.module]
+        inputs = self.plan.figure_inputs(label, folder, part)
+        return self._made(file, inputs, self.plan.figure_parameters(label), modules)
+
+    def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        pictures = [name for suffix in ("png", "svg", "json") for name in self.plan.figure_files(suffix, part)]
+        inputs = [*pictures, *self.plan.cubes(part), self.plan.summary(part)]
+        return self._made(self.plan.report(part), inputs, self.plan.report_parameters(), [REPORT_CODE])
+
+
+class _NotPlanned(Exception):
+    """The file is of a kind that experiments make, but this one does not make it."""
+
+
+_MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation]] = {
+    "runs": Staleness._run_at,
+    "scores": Staleness._score,
+    "cubes": Staleness._cube,
+    "priors": Staleness._prior,
+    "figures": Staleness._figure,
+    "report": Staleness._report,
+}
+
+
+def _hash(path: str) -> str | None:
+    return sha256(Path(path).read_bytes()).hexdigest() if Path(path).is_file() else None
+
+
+def _base(path: str) -> str:
+    return Path(path).name
+
+
+def _exists(path: str) -> Explanation:
+    return UP_TO_DATE if Path(path).exists() else MISSING
+
+
+def _flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
+    return [path for value in inputs.values() for path in ([value] if isinstance(value, str) else value)]
+
+
+@functools.cache
+def _modules(roots: tuple[str, ...]) -> dict[str, str]:
+    return module_hashes(roots)
+
+
+def _changed_code(found: RunFile, fingerprint: str, branch: Branch) -> Iterator[str]:
+    if found.fingerprint == fingerprint:
+        return
+    now = _modules(tuple(branch.modules))
+    lines = [
+        f"code: {_source(module)}: " + ("changed" if module in found.modules else "not used before")
+        for module, value in now.items()
+        if found.modules.get(module) != value
+    ]
+    lines += [f"code: {_source(module)}: not used any more" for module in found.modules if module not in now]
+    if not found.modules:
+        lines = ["code: changed; the file does not say which module"]
+    yield from lines or ["code: changed while the run was waiting"]
+
+
+def _source(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
+
+
+def _record(file: str) -> dict[str, Any] | None:
+    """Give Snakemake's record of how a file was made."""
+    name = urlsafe_b64encode(file.encode()).decode()
+    pieces = [name[start : start + _LONGEST_NAME] for start in range(0, len(name), _LONGEST_NAME)]
+    path = RECORDS.joinpath(*(f"@{piece}" for piece in pieces[:-1]), pieces[-1])
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record
+
+
+def _changed_parameters(record: Mapping[str, Any], parameters: Any, modules: Sequence[str]) -> Iterator[str]:
+    old, new = _plain(ast.literal_eval(record["params"][0])) if record["params"] else {}, _plain(parameters)
+    if old.pop("fingerprint", None) != new.pop("fingerprint", None):
+        edited = [
+            _source(module)
+            for module in sorted(reachable(modules))
+            if (source := source_file(module)) and source.stat().st_mtime > record["endtime"]
+        ]
+        yield "code: changed" + (f"; edited since then: {', '.join(edited)}" if edited else "")
+    yield from changes(old, new)
+
+
+def _plain(parameters: Any) -> dict[str, Any]:
+    """Unfold the JSON texts that parameters of rules are."""
+    if not isinstance(parameters, Mapping):
+        return {"fingerprint": parameters}
+    return {key: json.loads(value) if value[:1] in "[{" else value for key, value in parameters.items()}
+
+
+def _changed_names(record: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
+    before, now = set(record["input"]), set(names)
+    if before != now:
+        for name in sorted(now - before)[:3]:
+            yield f"input {name}: not used before"
+        for name in sorted(before - now)[:3]:
+            yield f"input {name}: not used any more"

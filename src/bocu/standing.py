@@ -1,0 +1,123 @@
+"""What became of every block of seeds: done, stale, running, failed or missing, from files and logs alone."""
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from bocu.checkpoints import peek
+from bocu.plan import Branch, Plan
+from bocu.staleness import MISSING, Staleness
+
+LEAST_SILENCE = 60.0  # seconds; a job that runs saves checkpoints and logs more often
+_TAIL = 4096  # bytes of a log that are read
+_ROUNDS = re.compile(r"rounds: (\d+) of \d+")
+_STOPPED = "asked to stop"
+
+
+class State(StrEnum):
+    """What a block can be."""
+
+    DONE = "done"
+    STALE = "stale"
+    RUNNING = "running"
+    FAILED = "failed"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A block of seeds as its files show it.
+
+    Attributes:
+        rounds: rounds done of those of all its seeds; what a checkpoint holds counts, for the block resumes there.
+        of: all its rounds.
+        error: the last line of its log, where it failed.
+    """
+
+    branch: Branch
+    first: int
+    last: int
+    state: State
+    rounds: int
+    error: str = ""
+
+    @property
+    def of(self) -> int:
+        return (self.last - self.first + 1) * self.branch.iterations
+
+
+def standings(plan: Plan, staleness: Staleness) -> Iterator[Standing]:
+    """Look at every block of a plan."""
+    held = held_locks()
+    for branch in plan.branches.values():
+        for first, last in plan.blocks:
+            yield _standing(plan, staleness, branch, first, last, held)
+
+
+def _standing(
+    plan: Plan, staleness: Staleness, branch: Branch, first: int, last: int, held: frozenset[int]
+) -> Standing:
+    reasons = staleness.run(branch, first, last).reasons
+    rounds = (last - first + 1) * branch.iterations
+    if not reasons:
+        return Standing(branch, first, last, State.DONE, rounds)
+    log, checkpoint = Path(plan.log(branch, first, last)), Path(plan.checkpoint(branch, first, last))
+    tail = _tail(log)
+    error = _error(tail)
+    saved = min(_rounds(tail, checkpoint), rounds)
+    if not error and _STOPPED not in tail[-400:] and is_running(checkpoint, log, plan, held):
+        return Standing(branch, first, last, State.RUNNING, saved)
+    run_file = Path(plan.run_file(branch, first, last))
+    if error and (not run_file.exists() or log.stat().st_mtime > run_file.stat().st_mtime):
+        return Standing(branch, first, last, State.FAILED, _saved(checkpoint), error)
+    state = State.MISSING if reasons == MISSING.reasons else State.STALE
+    return Standing(branch, first, last, state, _saved(checkpoint))
+
+
+def held_locks() -> frozenset[int]:
+    """Give the inodes of files that a process of this machine has locked, without asking for any of the locks."""
+    try:
+        lines = Path("/proc/locks").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return frozenset()
+    return frozenset(int(word.rpartition(":")[2]) for line in lines for word in line.split() if word.count(":") == 2)
+
+
+def is_running(checkpoint: Path, log: Path, plan: Plan, held: frozenset[int]) -> bool:
+    """Whether a process holds a block: its lock is taken on this machine, or its files were written lately."""
+    lock = checkpoint / "lock"
+    if not lock.exists():
+        return False
+    if lock.stat().st_ino in held:
+        return True
+    silence = max(LEAST_SILENCE, 3 * plan.experiment.checkpoint_seconds)
+    written = [path.stat().st_mtime for path in (log, *checkpoint.glob("generation-*")) if path.exists()]
+    return time.time() - max(written, default=0.0) < silence
+
+
+def _tail(log: Path) -> str:
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - _TAIL))
+            return file.read().decode("utf-8", errors="replace").rstrip()
+    except OSError:
+        return ""
+
+
+def _error(tail: str) -> str:
+    last = tail.rpartition("\n")[2]
+    failed = last.startswith("error: ") or ("Traceback (most recent call last)" in tail and " INFO " not in last)
+    return last if failed else ""
+
+
+def _rounds(tail: str, checkpoint: Path) -> int:
+    logged = _ROUNDS.findall(tail)
+    return max(int(logged[-1]) if logged else 0, _saved(checkpoint))
+
+
+def _saved(checkpoint: Path) -> int:
+    header = peek(checkpoint)
+    return sum(int(run["done"]) for run in header["content"]["runs"]) if header else 0

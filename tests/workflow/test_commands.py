@@ -1,0 +1,366 @@
+"""The commands around a sweep, on results that the real pipeline made."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from experiments import tiny
+from workflow.conftest import Pipeline
+
+from bocu.files import read_netcdf
+
+pytestmark = pytest.mark.workflow
+
+RUN = "results/tiny/runs/hills/any/pe-gp-ucb/seeds-0-1.nc"
+RANDOM = "results/tiny/runs/hills/any/random/seeds-0-1.nc"
+SCORE = "results/tiny/scores/hills/any/pe-gp-ucb.nc"
+CUBE = "results/tiny/cubes/hills.nc"
+PRIOR = "results/{}/priors/sensors/2004-03-01.nc"
+SENSORS = {"name": "sensors", "parameters": {"log": {"target": "2004-03-03", "priors_from": "2004-03-01"}}}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, root):
+    """The results of a small experiment, made once; tests copy them."""
+    pipeline = Pipeline(tmp_path_factory.mktemp("made"))
+    (pipeline.folder / "data").mkdir()
+    shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
+    pipeline.snakemake("--configfile", pipeline.configuration(tiny()), "--", CUBE)
+    return pipeline.folder
+
+
+@pytest.fixture
+def there(made, pipeline):
+    """A pipeline in a copy of them; links stay links."""
+    subprocess.run(["cp", "-a", f"{made}/.", pipeline.folder], check=True)
+    return pipeline
+
+
+def why(pipeline, file, *arguments, experiment="experiment.yaml"):
+    done = pipeline.run("bocu", "why", file, "--experiment", experiment, *arguments)
+    assert done.stderr == ""
+    return [line.strip() for line in done.stdout.splitlines()]
+
+
+def change(pipeline, **changes):
+    return pipeline.configuration(tiny(**changes))
+
+
+def own_library(pipeline, root):
+    package = pipeline.folder / "library/bocu"
+    shutil.copytree(root / "src/bocu", package, ignore=shutil.ignore_patterns("__pycache__"))
+    pipeline.environment["PYTHONPATH"] = str(package.parent)
+    return package
+
+
+# why
+
+
+@pytest.mark.parametrize("file", [RUN, SCORE, CUBE])
+def test_what_was_just_made_is_up_to_date(there, file):
+    assert why(there, file) == [f"{file}: up to date"]
+    assert there.planned("--configfile", there.folder / "experiment.yaml", "--", file) == {}
+
+
+def test_a_changed_parameter_is_named_with_both_values_and_only_in_its_branch(there):
+    change(there, algorithms=["random", {"name": "pe-gp-ucb", "parameters": {"delta": 0.2}}])
+    lines = why(there, RUN)
+    assert lines[0] == f"{RUN}: stale"
+    assert len(lines) == 2
+    assert lines[1].startswith("algorithm.parameters.delta: ")
+    assert lines[1].endswith(" -> 0.2")
+    assert why(there, RANDOM) == [f"{RANDOM}: up to date"]
+    cube = why(there, CUBE)
+    assert f"because of {SCORE}:" in cube
+    assert f"because of {RUN} and 1 more:" in cube
+    assert not any("random" in line for line in cube)
+
+
+def test_iterations_seeds_judges_and_missing_files_are_told(there):
+    change(there, iterations=20)
+    assert why(there, RUN)[1] == "iterations: 12 -> 20"
+    assert "note: the results were last made with another setting: iterations: 12 -> 20" in why(there, RUN)
+    change(there, judges=["so", "best-fixed-decision"])
+    assert why(there, RUN) == [f"{RUN}: up to date"]
+    assert any(line.startswith("judges.best-fixed-decision: (none) -> ") for line in why(there, SCORE))
+    change(there, seeds={"count": 6, "per_job": 2})
+    assert f"because of {RUN.replace('0-1', '4-5')}:" in why(there, SCORE)
+    assert "not made yet" in why(there, SCORE)
+    change(there, seeds={"count": 4, "per_job": 3})
+    assert why(there, RUN)[1].startswith("not part of the experiment: its blocks of seeds are 0-2, 3-3;")
+
+
+def test_the_changed_source_file_is_named_and_comments_are_none(there, root):
+    package = own_library(there, root)
+    simple = package / "algorithms/simple.py"
+    simple.write_text(simple.read_text() + "\n# a comment\n")
+    assert why(there, RANDOM) == [f"{RANDOM}: up to date"]
+    simple.write_text(simple.read_text() + "\nANOTHER = 1\n")
+    assert why(there, RANDOM)[1:] == ["code: bocu/algorithms/simple.py: changed"]
+    assert why(there, RUN) == [f"{RUN}: up to date"]
+    protocol = package / "protocol.py"
+    protocol.write_text(protocol.read_text() + "\nfrom bocu import errors as _errors\n")
+    assert "code: bocu/protocol.py: changed" in why(there, RUN)
+    cubes = package / "cubes.py"
+    cubes.write_text(cubes.read_text() + "\nANOTHER = 1\n")
+    line = next(line for line in why(there, CUBE) if line.startswith("code: changed"))
+    assert "bocu/cubes.py" in line
+
+
+def test_the_experiment_is_found_by_the_name_in_the_path(there):
+    folder = there.folder / "config/experiments"
+    folder.mkdir(parents=True)
+    (there.folder / "experiment.yaml").rename(folder / "whatever.yaml")
+    assert there.run("bocu", "why", RUN).stdout == f"{RUN}: up to date\n"
+    assert there.run("bocu", "why", there.folder / RUN).stdout == f"{RUN}: up to date\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("results/other/runs/a/b/c/d.nc", "belongs to 'other', the experiment is 'tiny'"),
+        ("somewhere.nc", "not a file of an experiment"),
+        ("results/tiny/experiment.json", "nothing is known of it; allowed: a file under runs, "),
+    ],
+)
+def test_why_refuses_what_it_does_not_know(there, file, message):
+    done = there.run("bocu", "why", file, "--experiment", "experiment.yaml", check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+
+
+# diff
+
+
+def test_diff_tells_the_same_results_from_others(there):
+    there.snakemake(
+        "--configfile", there.configuration(tiny(name="copy"), "copy.yaml"), "--", "results/copy/cubes/hills.nc"
+    )
+    same = there.run("bocu", "diff", "results/tiny", "results/copy")
+    assert "identical" in same.stdout
+    there.snakemake(
+        "--configfile",
+        there.configuration(
+            tiny(name="noisy", problems=[{"name": "hills", "parameters": {"grid": 60, "noise": 0.06}}]), "n.yaml"
+        ),
+        "--",
+        "results/noisy/cubes/hills.nc",
+    )
+    other = there.run("bocu", "diff", "results/tiny", "results/noisy", check=False)
+    assert other.returncode == 1
+    assert "0 of 7 files identical" not in other.stdout
+    assert "payoff" in other.stdout
+
+
+# plan
+
+
+def table(text, first):
+    """Give the rows of the table with this first heading, by their first cell."""
+    lines = text.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:1] == [first])
+    rows = {}
+    for line in lines[start + 1 :]:
+        if not line.strip():
+            break
+        rows[line.split()[0]] = line.split()[1:]
+    return rows
+
+
+def test_plan_counts_what_is_done_and_what_would_run(there):
+    text = there.run("bocu", "plan", "experiment.yaml", "--cores", "3").stdout
+    assert text.startswith("results/tiny: 1 problems, 2 branches, 8 runs in 4 jobs of up to 2 seeds")
+    stages = table(text, "stage")
+    assert stages["runs"] == ["4", "4", "0"]
+    assert stages["scores"] == ["2", "2", "0"]
+    assert stages["cubes"] == ["2", "1", "1"]
+    assert stages["figures"] == ["1", "0", "1"]
+    assert "2 run files" in text
+    assert "on 3 cores" in text
+    change(there, seeds={"count": 8, "per_job": 2}, algorithms=["random", "pe-gp-ucb", "mle"])
+    text = there.run("bocu", "plan", "experiment.yaml").stdout
+    stages = table(text, "stage")
+    assert stages["runs"] == ["12", "4", "8"]
+    assert stages["scores"] == ["3", "0", "3"]
+    assert "model" in next(line for line in text.splitlines() if " mle " in line)
+    planned = there.planned("--configfile", there.folder / "experiment.yaml", "--", CUBE)
+    assert planned == {"run": 8, "score": 3, "cube": 1}
+
+
+def test_plan_says_what_another_experiment_ran(there):
+    there.configuration(tiny(name="other", algorithms=["random", "mle"]), "other.yaml")
+    assert "2 of the run jobs take over" in there.run("bocu", "plan", "other.yaml").stdout
+
+
+# status
+
+
+def test_status_follows_a_sweep_from_nothing_to_the_end(there):
+    counts = status(there, "experiment.yaml")
+    assert counts == {"blocks": 4, "done": 4, "stale": 0, "running": 0, "failed": 0, "missing": 0, "rounds": 100}
+    assert "all runs are done" in there.run("bocu", "status", "experiment.yaml", "--watch", "0.1").stdout
+    change(there, iterations=20)
+    assert status(there, "experiment.yaml")["stale"] == 4
+    (there.folder / RUN).unlink()
+    assert status(there, "experiment.yaml") | {"rounds": 0} == {
+        "blocks": 4, "done": 0, "stale": 3, "running": 0, "failed": 0, "missing": 1, "rounds": 0
+    }  # fmt: skip
+
+
+def status(pipeline, experiment):
+    text = pipeline.run("bocu", "status", experiment).stdout
+    head = next(line for line in text.splitlines() if line.startswith("problem")).split()[3:9]
+    return dict(zip([*head, "rounds"], map(int, table(text, "problem")["all"][:7]), strict=True))
+
+
+def test_status_shows_a_running_block_its_progress_and_then_its_death(pipeline, root):
+    (pipeline.folder / "data").mkdir()
+    shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
+    long = tiny(iterations=4000, checkpoint_seconds=0.2, algorithms=["pe-gp-ucb"], seeds={"count": 2, "per_job": 2})
+    pipeline.configuration({**long, "problems": [{"name": "hills", "parameters": {"grid": 500}}]})
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(root / "Snakefile"), "--cores", "1"]
+    with subprocess.Popen(
+        [*command, "--configfile", "experiment.yaml", "--", RUN],
+        cwd=pipeline.folder,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as child:
+        try:
+            while child.poll() is None and not list(pipeline.folder.glob("results/tiny/checkpoints/**/generation-1")):
+                time.sleep(0.05)
+            time.sleep(0.5)
+            running = status(pipeline, "experiment.yaml")
+            left = pipeline.run("bocu", "status", "experiment.yaml").stdout
+        finally:
+            os.killpg(child.pid, 9)
+    assert running["running"] == 1
+    assert running["rounds"] < 100
+    assert "time left: about" in left
+    # Nobody holds it any more, and its files grow old.
+    for path in pipeline.folder.glob("results/tiny/**/*"):
+        os.utime(path, (1, 1))
+    dead = status(pipeline, "experiment.yaml")
+    assert (dead["running"], dead["missing"]) == (0, 1)
+
+
+def test_status_shows_the_line_of_a_failed_run(pipeline, root):
+    (pipeline.folder / "data").mkdir()
+    shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
+    config = pipeline.configuration(tiny(problems=[SENSORS], data="simulate", algorithms=["random"], seeds=2))
+    pipeline.snakemake("--configfile", config, "--", PRIOR.format("tiny"))
+    for prior in ("2004-03-01", "2004-03-02", "oracle-2004-03-03"):
+        broken = pipeline.folder / f"results/tiny/priors/sensors/{prior}.nc"
+        broken.write_bytes(b"no prior")
+    run = "results/tiny/runs/sensors/any/random/seeds-0-1.nc"
+    pipeline.snakemake("--configfile", config, "--rerun-triggers", "params", "--", run, check=False)
+    assert status(pipeline, "experiment.yaml")["failed"] == 1
+    text = pipeline.run("bocu", "status", "experiment.yaml").stdout
+    assert "results/tiny/logs/runs/sensors/any/random/seeds-0-1.log: error: " in text
+    assert "not a readable NetCDF file" in text
+
+
+# prune
+
+
+def listed(pipeline, *arguments):
+    text = pipeline.run("bocu", "prune", "experiment.yaml", *arguments).stdout
+    return {word for line in text.splitlines() for word in line.split() if word.startswith("results/")}
+
+
+def test_prune_lists_exactly_what_the_plan_no_longer_names_and_deletes_it_when_told(there):
+    assert there.run("bocu", "prune", "experiment.yaml").stdout == "results/tiny: nothing to prune\n"
+    before = {path for path in there.folder.rglob("*") if path.is_file()}
+    change(there, seeds={"count": 5, "per_job": 3}, algorithms=["pe-gp-ucb"])
+    gone = {f"results/tiny/{kind}/hills/any/random/seeds-{block}.{suffix}"
+            for kind, suffix in (("runs", "nc"), ("logs/runs", "log"), ("benchmarks/runs", "tsv"))
+            for block in ("0-1", "2-3")}  # fmt: skip
+    gone |= {name.replace("random", "pe-gp-ucb") for name in gone}
+    gone |= {"results/tiny/scores/hills/any/random.nc", "results/tiny/logs/scores/hills/any/random.log"}
+    assert listed(there) == gone
+    assert {path for path in there.folder.rglob("*") if path.is_file()} >= before
+    there.run("bocu", "prune", "experiment.yaml", "--delete")
+    for name in gone:
+        assert not (there.folder / name).exists()
+    assert not (there.folder / "results/tiny/runs").exists()
+    assert (there.folder / CUBE).exists()
+    # Now nothing links to the shared runs.
+    shared = {str(path.relative_to(there.folder)) for path in there.folder.glob("results/.shared/*/*.nc")}
+    assert len(shared) == 4
+    assert listed(there, "--delete") == shared
+    assert not (there.folder / "results/.shared").exists()
+    assert listed(there) == {"results/tiny:"}
+
+
+def test_prune_refuses_another_experiment_than_was_run(there):
+    change(there, seeds=2)
+    done = there.run("bocu", "prune", "experiment.yaml", check=False)
+    assert done.returncode == 1
+    assert "are fewer than the 0 to 3 that results/tiny holds" in done.stderr
+    assert "overwrite: true" in done.stderr
+    assert RUN.replace("0-1", "2-3") in listed(
+        there, "--config", "overwrite=true", "--config", "seeds={count: 2, per_job: 2}"
+    )
+    change(there, data="simulate")
+    done = there.run("bocu", "prune", "experiment.yaml", check=False)
+    assert "other data" in done.stderr
+    assert done.returncode == 1
+
+
+def test_prune_lists_temporary_files_of_the_dead_and_stale_checkpoints_only(there):
+    import socket
+
+    host = socket.gethostname().split(".")[0]
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    folder = (there.folder / RUN).parent
+    for process in (dead.pid, os.getpid()):
+        (folder / f".seeds-0-1.nc.{host}.{process}.tmp").touch()
+    checkpoint = there.folder / "results/tiny/checkpoints/hills/any/pe-gp-ucb/seeds-0-1"
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    (checkpoint / "lock").touch()
+    os.utime(checkpoint / "lock", (1, 1))
+    os.utime(there.folder / "results/tiny/logs/runs/hills/any/pe-gp-ucb/seeds-0-1.log", (1, 1))
+    assert listed(there) == {
+        str((folder / f".seeds-0-1.nc.{host}.{dead.pid}.tmp").relative_to(there.folder)),
+        str(checkpoint.relative_to(there.folder)),
+    }
+
+
+# sharing
+
+
+def test_another_name_and_label_runs_nothing_and_gives_the_same_cube(there):
+    shared = {**tiny(name="other"), "algorithms": [{"name": "random", "label": "chance"}, "pe-gp-ucb", "mle"]}
+    config = there.configuration(shared, "other.yaml")
+    there.snakemake("--configfile", config, "--", "results/other/cubes/hills.nc")
+    for new, old in (("chance", "random"), ("pe-gp-ucb", "pe-gp-ucb")):
+        log = (there.folder / f"results/other/logs/runs/hills/any/{new}/seeds-0-1.log").read_text()
+        assert "taken over from results/.shared/" in log
+        path = there.folder / f"results/other/runs/hills/any/{new}/seeds-0-1.nc"
+        assert path.read_bytes() == (there.folder / RUN.replace("pe-gp-ucb", old)).read_bytes()
+    assert "taken over" not in (there.folder / "results/other/logs/runs/hills/any/mle/seeds-0-1.log").read_text()
+    one, two = (read_netcdf(there.folder / f"results/{name}/cubes/hills.nc") for name in ("tiny", "other"))
+    assert (one["regret"].values == two["regret"].sel(algorithm=["chance", "pe-gp-ucb"]).values).all()
+    # Nothing of it reruns, and nothing of the first either.
+    assert there.planned("--configfile", config, "--", "results/other/cubes/hills.nc") == {}
+    assert there.planned("--configfile", there.folder / "experiment.yaml", "--", CUBE) == {}
+
+
+def test_fitted_priors_are_the_same_bytes_in_every_experiment_so_their_runs_are_shared(pipeline):
+    for name in ("one", "two"):
+        experiment = tiny(name=name, problems=[SENSORS], data="simulate", algorithms=["random"], seeds=2)
+        run = f"results/{name}/runs/sensors/any/random/seeds-0-1.nc"
+        pipeline.snakemake("--configfile", pipeline.configuration(experiment, f"{name}.yaml"), "--", run)
+    assert (pipeline.folder / PRIOR.format("one")).read_bytes() == (pipeline.folder / PRIOR.format("two")).read_bytes()
+    log = pipeline.folder / "results/two/logs/runs/sensors/any/random/seeds-0-1.log"
+    assert "taken over" in log.read_text()
+    record = yaml.safe_load(Path(pipeline.folder / "results/two/experiment.json").read_text())
+    assert record["name"] == "two"
