@@ -1,5 +1,6 @@
 """Sweeps submitted to the SLURM that answers here; without one, these tests are skipped aloud."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -99,21 +100,23 @@ class Sweep:
         rows = [line.split("|") for line in lines]
         return [number for number, found, folder in rows if found == state and folder == str(self.folder)]
 
-    def run_processes(self) -> list[int]:
-        """Give the processes of this folder that compute a block of runs."""
+    def processes(self) -> list[tuple[int, list[bytes]]]:
+        """Give the processes that work in this folder, with their command lines."""
         found = []
         for entry in Path("/proc").iterdir():
-            try:
+            with contextlib.suppress(OSError):  # it ended, or is not ours to look at
                 if entry.name.isdigit() and (entry / "cwd").readlink() == self.folder:
-                    words = (entry / "cmdline").read_bytes().split(b"\0")
-                    # Not the shell and the Snakemake around it, whose command lines name the script too.
-                    if words[0].endswith((b"python", b"python3", b"python3.11")) and re.search(
-                        rb"scripts/[^/]*run\.py$", words[1] if len(words) > 1 else b""
-                    ):
-                        found.append(int(entry.name))
-            except (OSError, IndexError):
-                continue
+                    found.append((int(entry.name), (entry / "cmdline").read_bytes().split(b"\0")))
         return found
+
+    def run_processes(self) -> list[int]:
+        """Give the processes of this folder that compute a block of runs."""
+        # Not the shell and the Snakemake around them, whose command lines name no script of their own.
+        return [
+            number
+            for number, words in self.processes()
+            if len(words) > 1 and re.search(rb"python[\d.]*$", words[0]) and words[1].endswith(b"run.py")
+        ]
 
     def checkpoints(self) -> list[Path]:
         return sorted(self.folder.glob("results/tiny/checkpoints/**/generation-*"))
@@ -134,8 +137,10 @@ class Sweep:
             for number in self.jobs() + self.jobs("PENDING"):
                 subprocess.run(["scancel", number], check=False)
             _wait_until(lambda: not self.jobs() + self.jobs("COMPLETING"), "SLURM to end the jobs")
-        for process in self.run_processes():
-            os.kill(process, signal.SIGKILL)
+        # Without cgroups SLURM loses sight of processes whose parents it has ended.
+        for process, _ in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")

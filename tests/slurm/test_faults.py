@@ -109,7 +109,7 @@ def test_node_down(cluster, sweep, undisturbed, wait_until):
         wait_until(lambda: not sweep.jobs(), "the job to leave the node")
         time.sleep(3)
     finally:
-        subprocess.run(["scontrol", "update", f"nodename={cluster}", "state=resume"], check=True)
+        subprocess.run(["scontrol", "update", f"nodename={cluster}", "state=resume"], check=False)
     text = sweep.wait()
     assert text.endswith("exit status 0"), text
     assert attempts(text) == 1
