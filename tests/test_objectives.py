@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from ambiguity.cases import KINDS, PHI_KINDS, make_ball, random_instance
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bocu.ambiguity import MaximumMeanDiscrepancy, TotalVariation, squared_exponential_gram, worst_case
@@ -16,6 +16,7 @@ few = settings(max_examples=20, deadline=None)
 
 @pytest.mark.parametrize("kind", KINDS)
 @few
+@example(seed=1248, n=2, epsilon=1.0, beta=0.0)  # the expectation differs in the last bit from the sum of products
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 9), epsilon=st.floats(0.001, 2.0), beta=st.floats(0.0, 2.0))
 def test_identities(kind: str, seed: int, n: int, epsilon: float, beta: float) -> None:
     contexts, payoffs, reference = random_instance(seed, n, 3, zeros=True)

@@ -21,6 +21,8 @@ from bocu.ambiguity import checks
 from bocu.ambiguity.checks import Floats
 from bocu.errors import BocuError
 
+ROUNDING = 64 * np.finfo(float).eps  # of a sum of products, relative
+
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
@@ -150,7 +152,9 @@ class Ball(ABC):
             aspiration = (np.broadcast_to(target, leading).reshape(-1) - low) / scale
         except ValueError:
             raise BocuError(f"tau has shape {target.shape}: it must be one number or match {leading}") from None
-        slope, gradient = self._satisficing_rows(f, p, aspiration)
+        # An expectation computed elsewhere differs from ours by rounding, which the division by the range magnifies.
+        rounding = ROUNDING * (np.abs(aspiration) + np.abs(low) / scale + 1.0)
+        slope, gradient = self._satisficing_rows(f, p, aspiration, rounding)
         return (scale * slope).reshape(leading), gradient.reshape(*leading, f.shape[1])
 
     @abstractmethod
@@ -191,10 +195,10 @@ class Ball(ABC):
         """Distance `(n,)` from each single context to one reference `(n,)`."""
         return np.asarray(self.distance(np.eye(len(p)), p))
 
-    def _satisficing_rows(self, f: Floats, p: Floats, tau: Floats) -> tuple[Floats, Floats]:
+    def _satisficing_rows(self, f: Floats, p: Floats, tau: Floats, rounding: Floats) -> tuple[Floats, Floats]:
         mean = expectation(f, p)
         answer, gradient = np.zeros(len(f)), np.zeros_like(f)
-        at_mean = np.abs(tau - mean) <= 1e-13 * np.maximum(1.0, np.abs(mean))
+        at_mean = np.abs(tau - mean) <= rounding
         answer[tau > mean] = -np.inf
         if at_mean.any():
             answer[at_mean] = self.with_epsilon(0.0)._rows(f[at_mean], pick(p, at_mean), Wanted(False)).slope

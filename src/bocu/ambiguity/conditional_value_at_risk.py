@@ -68,9 +68,9 @@ class ConditionalValueAtRisk(Ball):
             rows.rate = np.zeros_like(f)
         return rows
 
-    def _satisficing_rows(self, f: Floats, p: Floats, tau: Floats) -> tuple[Floats, Floats]:
+    def _satisficing_rows(self, f: Floats, p: Floats, tau: Floats, rounding: Floats) -> tuple[Floats, Floats]:
         # The value is the same at every radius, 0 included: the aspiration is met by it or not at all.
-        tangent = self._satisfice(f, p, tau)
+        tangent = self._satisfice(f, p, tau - rounding)
         return tangent.slope, tangent.gradient()
 
     def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
