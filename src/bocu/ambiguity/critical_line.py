@@ -21,9 +21,6 @@ import numpy as np
 from bocu.ambiguity.compiled import compiled
 from bocu.ambiguity.dense import border, multiply, sweep
 
-#: Largest residual of the updated solutions before they are computed anew.
-_DRIFT = 1e-9
-
 # Literal integers as arguments would make numba compile each callee once more for them, hence np.int64 below.
 
 # Rows of the work arrays: vectors by position in the active set, and vectors by context.
@@ -80,14 +77,14 @@ def _remove(j: int, size: int, inverse: Any, members: Any, place: Any, x: Any, y
 
 
 @compiled
-def _drifted(check: int, size: int, members: Any, x: Any, f: Any, M: Any) -> bool:
+def _drifted(drift: float, check: int, size: int, members: Any, x: Any, f: Any, M: Any) -> bool:
     """Whether the updated a and b have stopped solving their systems, looked at in one row."""
     row = M[members[check]]
     a, b = -1.0, -f[members[check]]
     for k in range(size):
         a += row[members[k]] * x[_A, k]
         b += row[members[k]] * x[_B, k]
-    return not (abs(a) < _DRIFT and abs(b) < _DRIFT)
+    return not (abs(a) < drift and abs(b) < drift)
 
 
 @compiled
@@ -164,7 +161,9 @@ def _piece(size: int, members: Any, x: Any, y: Any, f: Any, M: Any) -> None:
 
 
 @compiled
-def _settle(end: int, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any) -> int:
+def _settle(
+    end: int, drift: float, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any
+) -> int:
     """The active set at one end of the path, by an active-set method for a convex quadratic programme.
 
     `end` 0: the point of the face of minimisers nearest to p (t = infinity). `end` 1: the direction in which q leaves p
@@ -187,7 +186,7 @@ def _settle(end: int, size: int, inverse: Any, members: Any, place: Any, x: Any,
         size = _insert(enter, size, inverse, members, place, x, y, f, p, M)
         x[_NEW, size - 1] = y[_LOWER, enter]
         while True:
-            if _drifted(size - 1, size, members, x, f, M):
+            if _drifted(drift, size - 1, size, members, x, f, M):
                 _refresh(size, inverse, members, x, y, f, M)
             _piece(size, members, x, y, f, M)
             leave: Any = np.int64(-1)
@@ -282,7 +281,9 @@ def _deviation(t: float, size: int, inverse: Any, members: Any, x: Any, y: Any, 
 
 
 @compiled
-def _start_at_floor(inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, Mp: Any, M: Any) -> int:
+def _start_at_floor(
+    drift: float, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, Mp: Any, M: Any
+) -> int:
     """Activate the point of the face of minimisers (f = 0) that is nearest to p. Returns the size, -1 for failure."""
     first: Any = np.int64(-1)
     for i in range(f.size):
@@ -293,7 +294,7 @@ def _start_at_floor(inverse: Any, members: Any, place: Any, x: Any, y: Any, f: A
             if first < 0 or p[i] > p[first]:
                 first = i
     size = _insert(first, np.int64(0), inverse, members, place, x, y, f, p, M)
-    return _settle(np.int64(0), size, inverse, members, place, x, y, f, p, M)
+    return _settle(np.int64(0), drift, size, inverse, members, place, x, y, f, p, M)
 
 
 @compiled
@@ -315,7 +316,7 @@ def _tangent_on_piece(tau: float, level: float, A0: float, following: float) -> 
 
 
 @compiled
-def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
+def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any, drift: float) -> Any:
     """Walk the path of every row of payoffs from the floor towards the reference.
 
     Parameters
@@ -330,6 +331,8 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
         (R,) increasing positive radii to stop at.
     tau
         (B,) empty, or where to stop (once) in place of the radii: `v + |r|^2 / t = tau`.
+    drift
+        largest residual of the updated solutions before they are computed anew; 0 does so after every pivot.
 
     Returns
     -------
@@ -345,7 +348,7 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
     x, y = np.empty((9, n)), np.empty((6, n))
     for b in range(count):
         f = F[b]
-        size = _start_at_floor(inverse, members, place, x, y, f, p, Mp, M)
+        size = _start_at_floor(drift, inverse, members, place, x, y, f, p, Mp, M)
         flipped: Any = np.int64(-1)
         t, stop = np.inf, stops - 1
         while stop >= 0 and size > 0 and events[b] < 40 * n + 400:
@@ -391,7 +394,7 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
                 size = _insert(who, size, inverse, members, place, x, y, f, p, M)
             events[b] += 1
             flipped, t = who, following
-            if _drifted(events[b] % size, size, members, x, f, M):
+            if _drifted(drift, events[b] % size, size, members, x, f, M):
                 _refresh(size, inverse, members, x, y, f, M)
         if stop >= 0:
             events[b] = -1
@@ -399,10 +402,11 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any) -> Any:
 
 
 @compiled
-def leave(F: Any, p: Any, M: Any, support_inverse: Any, support: Any) -> Any:
+def leave(F: Any, p: Any, M: Any, support_inverse: Any, support: Any, drift: float) -> Any:
     """The direction dr/dt in which the path leaves the reference at t = 0, `(B, n)`; with a NaN where it was not found.
 
-    F `(B, n)` payoffs; p `(n,)`; M `(n, n)`; `support_inverse` `(s, s)` the inverse of M on the support `(s,)` of p.
+    F `(B, n)` payoffs; p `(n,)`; M `(n, n)`; `support_inverse` `(s, s)` the inverse of M on the support `(s,)` of p;
+    `drift` as in `follow`.
     """
     count, n = F.shape
     direction = np.zeros((count, n))
@@ -425,9 +429,12 @@ def leave(F: Any, p: Any, M: Any, support_inverse: Any, support: Any) -> Any:
                 inverse[k, m] = support_inverse[k, m]
                 x[_A, k] += support_inverse[k, m]
                 x[_B, k] += support_inverse[k, m] * f[support[m]]
-        size = _settle(np.int64(1), size, inverse, members, place, x, y, f, p, M)
+        size = _settle(np.int64(1), drift, size, inverse, members, place, x, y, f, p, M)
         if size < 0:
             direction[b, 0] = np.nan
-        for k in range(max(size, 0)):
+            continue
+        _refresh(size, inverse, members, x, y, f, M)
+        _piece(size, members, x, y, f, M)
+        for k in range(size):
             direction[b, members[k]] = x[_R1, k]
     return direction

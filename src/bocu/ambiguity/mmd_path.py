@@ -20,6 +20,9 @@ from bocu.errors import BocuError
 _ACCEPTED_GAP = 1e-8
 _LARGEST_GAP = 1e-6
 
+#: Residual at which the walk computes its inverse anew; rows that miss the gap are walked again with 0.
+_DRIFT = 1e-9
+
 _SINGULAR = "the Gram matrix is too close to singular, add jitter"
 
 #: Share of contexts that may be empty for the path to be followed from the reference, not from the floor.
@@ -88,7 +91,7 @@ class PreparedReference:
             varies = np.flatnonzero(f.max(axis=1) > 0.0)
             if len(varies):
                 chosen = np.ascontiguousarray(f[varies])
-                direction[varies] = leave(chosen, self.p, self.gram.matrix, self.support_inverse, self.support)
+                direction[varies] = leave(chosen, self.p, self.gram.matrix, self.support_inverse, self.support, _DRIFT)
             if not np.isfinite(direction).all():
                 raise BocuError(f"MMD at epsilon = 0 was not solved: {_SINGULAR}")
         steepness = np.sqrt(np.maximum(-np.einsum("bn,bn->b", direction, f), 0.0))
@@ -112,16 +115,13 @@ class PreparedReference:
 
     def satisficing(self, f: Floats, tau: Floats) -> Tangent:
         """Where the tangent of v, of slope `-|r| / t`, passes through `(0, tau)`, for tau between floor and mean."""
-        from bocu.ambiguity.critical_line import follow
-
-        _, steepness = self.leaving(f)
-        r, t, _, events = follow(np.ascontiguousarray(f), self.p, self.embedded, self.gram.matrix, np.ones(1), tau)
-        if events.min() < 0:
+        points = self._follow(f, [np.inf], tau)[0]
+        if not (points.gap <= _LARGEST_GAP).all():
             raise BocuError(f"the MMD path was not followed to tau: {_SINGULAR}")
         # Where the path is still straight its tangents pass through the expectation only: the slope is that at 0.
-        norm = self._norm(r[:, 0])
-        slope = np.divide(norm, t[:, 0], out=np.full(len(f), np.inf), where=t[:, 0] > 0.0)
-        return Tangent(-np.minimum(slope, steepness), norm, self.p + r[:, 0])
+        _, steepness = self.leaving(f)
+        slope = np.divide(points.norm, points.t, out=np.full(len(f), np.inf), where=points.t > 0.0)
+        return Tangent(-np.minimum(slope, steepness), points.norm, self.p + points.r)
 
     def _interior(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[Points]) -> np.ndarray:
         """Fill the rows that stay inside the simplex up to the largest radius; returns the others."""
@@ -165,23 +165,41 @@ class PreparedReference:
         return self._certified(f, Points(r, t, direction, np.empty(len(f)), np.empty(len(f))), radius)
 
     def _walk(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[Points]) -> None:
-        from bocu.ambiguity.critical_line import follow
-
-        payoffs = np.ascontiguousarray(f[rows])
-        nothing = np.empty(0)
-        r, t, rate, _ = follow(payoffs, self.p, self.embedded, self.gram.matrix, np.array(radii), nothing)
-        for index, (radius, answer) in enumerate(zip(radii, answers, strict=True)):
-            points = Points(r[:, index], t[:, index], rate[:, index], np.empty(len(rows)), np.empty(len(rows)))
-            self._certified(payoffs, points, radius)
+        payoffs = f[rows]
+        followed = self._follow(payoffs, radii, np.empty(0))
+        for radius, answer, points in zip(radii, answers, followed, strict=True):
             doubtful = np.flatnonzero(~(points.gap <= _ACCEPTED_GAP))
             if len(doubtful):
                 self._close_to_reference(payoffs, doubtful, radius, points)
             answer.put(rows, points)
 
+    def _follow(self, f: Floats, radii: list[float], tau: Floats) -> list[Points]:
+        """Points at the radii, or at tau; rows with a gap are followed once more, without trust in updates."""
+        answers = self._follow_once(f, radii, tau, _DRIFT)
+        doubtful = np.flatnonzero(~np.all([points.gap <= _ACCEPTED_GAP for points in answers], axis=0))
+        if len(doubtful):
+            careful = self._follow_once(f[doubtful], radii, tau[doubtful] if len(tau) else tau, 0.0)
+            for points, again in zip(answers, careful, strict=True):
+                better = ~(points.gap[doubtful] <= again.gap)
+                points.put(doubtful[better], _some(again, better))
+        return answers
+
+    def _follow_once(self, f: Floats, radii: list[float], tau: Floats, drift: float) -> list[Points]:
+        from bocu.ambiguity.critical_line import follow
+
+        payoffs = np.ascontiguousarray(f)
+        r, t, rate, _ = follow(payoffs, self.p, self.embedded, self.gram.matrix, np.array(radii), tau, drift)
+        answers = []
+        for index, radius in enumerate(radii):
+            points = Points(r[:, index], t[:, index], rate[:, index], np.empty(len(f)), np.empty(len(f)))
+            answers.append(self._certified(payoffs, points, radius))
+        return answers
+
     def _close_to_reference(self, f: Floats, rows: np.ndarray, radius: float, points: Points) -> None:
         """The smallest radii are the hardest on the path, and the straight line from the reference solves them."""
         straight = self._straight(f[rows], *self.leaving(f[rows]), radius)
-        points.put(rows[straight.gap <= points.gap[rows]], _some(straight, straight.gap <= points.gap[rows]))
+        better = straight.gap <= points.gap[rows]
+        points.put(rows[better], _some(straight, better))
         worst = int(points.gap[rows].argmax())
         if not points.gap[rows[worst]] <= _LARGEST_GAP:
             raise BocuError(
@@ -191,7 +209,8 @@ class PreparedReference:
 
     def _certified(self, f: Floats, points: Points, radius: float) -> Points:
         """Pull points that rounding left outside the ball onto it; fill in norms and duality gaps (in units of f)."""
-        image = points.r @ self.gram.matrix
+        with np.errstate(invalid="ignore", over="ignore"):
+            image = points.r @ self.gram.matrix
         points.norm = np.sqrt(np.maximum(np.einsum("bn,bn->b", points.r, image), 0.0))
         shrink = 1.0 / np.maximum(points.norm / radius, 1.0)
         points.r *= shrink[:, None]
@@ -203,9 +222,6 @@ class PreparedReference:
         # On the floor, at infinite t, the dual vector is 0 and the bound the smallest payoff.
         points.gap = np.abs(points.value(f, f @ self.p) - lower)
         return points
-
-    def _norm(self, r: Floats) -> Floats:
-        return np.sqrt(np.maximum(np.einsum("bn,bn->b", r, r @ self.gram.matrix), 0.0))
 
 
 def _some(points: Points, chosen: np.ndarray) -> Points:
