@@ -11,6 +11,7 @@ from bocu.files import atomic_path, check_metadata
 
 CHUNK_ELEMENTS = 2**18  # of a compressed chunk: 2 MB of floats
 GROWING_CHUNK = 64  # along a dimension of unknown size
+CACHE_BYTES = 2**22  # of chunks of one variable; the library's own choice would be many times that
 SLAB_ELEMENTS = 2**22  # read and written at once: 32 MB of floats
 
 
@@ -69,6 +70,7 @@ def slab_file(path: str | os.PathLike[str], sizes: Mapping[str, int | None]) -> 
     """Open a NetCDF-4 file to be written in slabs; it appears under its name when the block ends well."""
     import netCDF4
 
+    netCDF4.set_chunk_cache(CACHE_BYTES)  # of files opened from now on, for reading too
     with atomic_path(path) as temporary, netCDF4.Dataset(temporary, "w", format="NETCDF4") as file:
         for dim, size in sizes.items():
             file.createDimension(dim, size)
