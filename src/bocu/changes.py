@@ -15,11 +15,13 @@ def changes(old: Any, new: Any, where: str = "") -> Iterator[str]:
     """
     if isinstance(old, list) and isinstance(new, list):
         old, new = _by_name(old), _by_name(new)
+        if list(old) != list(new) and old.keys() == new.keys():
+            yield f"{where}: other order"
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in [*old, *(key for key in new if key not in old)]:
             yield from changes(old.get(key, _ABSENT), new.get(key, _ABSENT), f"{where}.{key}" if where else str(key))
-    elif old != new:
-        yield f"{where}: {_shown(old)} -> {_shown(new)}"
+    elif _text(old) != _text(new):  # 1 and 1.0 are the same number, but not the same specification
+        yield f"{where}: {_cut(_text(old))} -> {_cut(_text(new))}"
 
 
 def _by_name(entries: list[Any]) -> dict[str, Any]:
@@ -34,8 +36,9 @@ def _name(entry: Any, position: int) -> str:
     return str(position)
 
 
-def _shown(value: Any) -> str:
-    if value is _ABSENT:
-        return "(none)"
-    text = json.dumps(value)
+def _text(value: Any) -> str:
+    return "(none)" if value is _ABSENT else json.dumps(value, sort_keys=True)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

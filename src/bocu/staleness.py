@@ -23,7 +23,7 @@ from bocu.plan import CUBE_CODE, PARTIAL, PRIOR_CODE, REPORT_CODE, Branch, Plan
 
 RECORDS = Path(".snakemake/metadata")
 _SHORT = 12  # digits of a hash that are shown
-_MANY = 10  # blocks that are shown
+_MANY = 10  # things of a kind that are shown
 _BLOCK = re.compile(r"seeds-(\d+)-(\d+)\.nc")
 _LONGEST_NAME = 254  # of a file of Snakemake's records
 
@@ -51,7 +51,7 @@ class Explanation:
     def _lines(self, indent: str, told: set[str]) -> Iterator[str]:
         for reason in self.reasons:
             yield f"{indent}{reason}"
-        for files, explanation in self.causes:
+        for files, explanation in self.causes[:_MANY]:
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             if files[0] in told:
                 yield f"{indent}because of {files[0]}{more}: see above"
@@ -59,6 +59,8 @@ class Explanation:
             told.add(files[0])
             yield f"{indent}because of {files[0]}{more}:"
             yield from explanation._lines(f"{indent}  ", told)
+        if len(self.causes) > _MANY:
+            yield f"{indent}because of {sum(len(files) for files, _ in self.causes[_MANY:])} other inputs"
 
 
 UP_TO_DATE = Explanation()
@@ -73,7 +75,6 @@ class RunFile:
     fingerprint: str
     modules: Mapping[str, str]
     inputs: Mapping[str, str]
-    wall_seconds: float
 
 
 def read_run_file(path: str | Path) -> RunFile:
@@ -86,15 +87,13 @@ def read_run_file(path: str | Path) -> RunFile:
 
     try:
         with netCDF4.Dataset(path) as data:
-            texts = {key: data.getncattr(key) for key in data.ncattrs()}
-        return RunFile(
-            json.loads(texts["specification"]),
-            texts["fingerprint"],
-            json.loads(texts.get("modules", "{}")),
-            json.loads(texts["inputs"]),
-            float(texts["wall_seconds"]),
-        )
-    except (OSError, KeyError, ValueError) as error:
+            return RunFile(
+                json.loads(data.getncattr("specification")),
+                data.getncattr("fingerprint"),
+                json.loads(getattr(data, "modules", "{}")),
+                json.loads(data.getncattr("inputs")),
+            )
+    except (OSError, AttributeError, ValueError) as error:
         raise BocuError(f"{path}: not a readable run file ({str(error).splitlines()[0]})") from None
 
 
@@ -228,7 +227,7 @@ class Staleness:
         return tuple((tuple(files), explanation) for explanation, files in same.items())
 
     def _branch(self, parts: Sequence[str]) -> Branch:
-        branch = next((branch for key, branch in self.plan.branches.items() if key == tuple(parts)), None)
+        branch = self.plan.branches.get(tuple(parts))  # type: ignore[arg-type]
         if branch is None:
             raise _NotPlanned(f"it has no branch {'/'.join(parts)}")
         return branch

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -55,6 +55,14 @@ def standings(plan: Plan, staleness: Staleness) -> Iterator[Standing]:
     for branch in plan.branches.values():
         for first, last in plan.blocks:
             yield _standing(plan, staleness, branch, first, last, held)
+
+
+def by_branch(blocks: Iterable[Standing]) -> dict[tuple[str, str, str], list[Standing]]:
+    """Sort blocks by the key of their branch."""
+    found: dict[tuple[str, str, str], list[Standing]] = {}
+    for block in blocks:
+        found.setdefault(block.branch.key, []).append(block)
+    return found
 
 
 def _standing(

@@ -41,7 +41,7 @@ def plan_command(
         f"{plan.results}: {len(plan.problems)} problems, {len(plan.branches)} branches, {runs} runs in {len(blocks)} "
         f"jobs of up to {per_job} seeds\n"
     )
-    for lines in (_stages(plan, staleness), _branches(plan, blocks, Forecaster(plan), cores or os.cpu_count() or 1)):
+    for lines in (_stages(plan, staleness), _branches(blocks, Forecaster(plan), cores or os.cpu_count() or 1)):
         for line in lines:
             typer.echo(line)
         typer.echo("")
@@ -67,18 +67,18 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
     return table(("stage", "jobs", "done", "to do"), rows)
 
 
-def _branches(plan: "Plan", blocks: "list[Standing]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
+def _branches(blocks: "list[Standing]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
     from bocu.forecast import wall_seconds
     from bocu.resources import START_SECONDS
-    from bocu.standing import State
+    from bocu.standing import State, by_branch
     from bocu.tables import duration, size, table
 
     rows = []
     all_seconds: list[float] = []
     to_do_seconds: list[float] = []
     disk = to_do_disk = 0.0
-    for branch in plan.branches.values():
-        mine = [block for block in blocks if block.branch is branch]
+    for mine in by_branch(blocks).values():
+        branch = mine[0].branch
         forecasts = {block: forecaster.block(branch, block.last - block.first + 1) for block in mine}
         to_do = [block for block in mine if block.state is not State.DONE]
         all_seconds += [forecast.seconds for forecast in forecasts.values()]

@@ -51,7 +51,7 @@ def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
     """Give the text, and the number of blocks that are not done."""
     from bocu.forecast import Forecaster, wall_seconds
     from bocu.staleness import Staleness
-    from bocu.standing import State, standings
+    from bocu.standing import State, by_branch, standings
     from bocu.tables import duration, table
 
     blocks = list(standings(plan, Staleness(plan)))
@@ -62,16 +62,15 @@ def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
         if block.state is not State.DONE
     }
 
-    def row(name: tuple[str, str, str], key: object = None) -> tuple[object, ...]:
-        mine = [block for block in blocks if key is None or block.branch is key]
+    def row(name: tuple[str, str, str], mine: "list[Standing]") -> tuple[object, ...]:
         rounds = sum(block.rounds for block in mine) / sum(block.of for block in mine)
         seconds = sum(left.get(block, 0.0) for block in mine)
         counts = [sum(block.state is state for block in mine) for state in State]
         return (*name, len(mine), *counts, f"{_percent(rounds)} %", duration(seconds) if seconds else "-")
 
-    rows = [row(branch.key, branch) for branch in plan.branches.values()]
+    rows = [row(key, mine) for key, mine in by_branch(blocks).items()]
     head = ("problem", "objective", "algorithm", "blocks", *State, "rounds", "core time left")
-    lines = [*table(head, [*rows, row(("all", "", ""))]), ""]
+    lines = [*table(head, [*rows, row(("all", "", ""), blocks)]), ""]
     running = sum(block.state is State.RUNNING for block in blocks)
     if left:
         at = cores or running or os.cpu_count() or 1

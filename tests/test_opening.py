@@ -1,0 +1,67 @@
+import json
+
+import pytest
+import yaml
+from experiments import tiny
+
+from bocu.errors import BocuError
+from bocu.opening import differences_from_record, name_in, open_plan
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, root):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/sources.yaml").write_text((root / "data/sources.yaml").read_text())
+    (tmp_path / "config/experiments").mkdir(parents=True)
+    (tmp_path / "config/config.yaml").write_text(yaml.safe_dump(tiny(name="quickstart")))
+    (tmp_path / "config/experiments/file.yaml").write_text(yaml.safe_dump(tiny(name="named", iterations=30)))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("experiment", "iterations"), [("quickstart", 12), ("named", 30), ("config/experiments/file.yaml", 30)]
+)
+def test_an_experiment_is_found_by_file_or_name(folder, experiment, iterations):
+    assert open_plan(experiment).experiment.iterations == iterations
+
+
+def test_keys_are_replaced_as_on_snakemakes_command_line(folder):
+    plan = open_plan("named", settings=["iterations=7", "seeds={count: 9, per_job: 3}", "title=A=B"])
+    assert plan.experiment.iterations == 7
+    assert plan.blocks == [(0, 2), (3, 5), (6, 8)]
+    assert plan.experiment.title == "A=B"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nmaed",), "nmaed: no experiment file of that name under config/; did you mean 'named'?"),
+        (("some/file.yaml",), "some/file.yaml: no such file"),
+        (("file.yaml",), "file.yaml: no such file"),
+        (("named", None, ["iterations"]), "--config: found 'iterations'; KEY=VALUE is wanted"),
+        (("named", None, ["iterations=[1"]), "--config: iterations: not YAML"),
+        (("named", None, ["iterations=few"]), "--config: iterations: found 'few'"),
+    ],
+)
+def test_what_is_not_there_or_no_setting_gets_one_line(folder, arguments, message):
+    with pytest.raises(BocuError) as caught:
+        open_plan(*arguments)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_name_is_read_off_a_path():
+    assert name_in("results/quickstart/runs/hills/any/mle/seeds-0-2.nc") == "quickstart"
+    for path in ("runs/a.nc", "../results/a/b.nc", "results/a"):
+        with pytest.raises(BocuError, match="not a file of an experiment"):
+            name_in(path)
+
+
+def test_only_what_changes_numbers_is_told_apart_from_the_last_run(folder):
+    assert differences_from_record(open_plan("named")) == []
+    open_plan("named").write_record()
+    assert differences_from_record(open_plan("named", settings=["title=Other", "checkpoint_seconds=3"])) == []
+    changed = open_plan("named", settings=["iterations=40", "data=simulate"])
+    assert differences_from_record(changed) == ['data.source: "download" -> "simulate"', "iterations: 30 -> 40"]
+    assert json.loads((folder / "results/named/experiment.json").read_text())["iterations"] == 30
