@@ -7,7 +7,7 @@ import netCDF4
 import pytest
 from experiments import tiny
 
-from bocu.forecast import Forecaster, wall_seconds
+from bocu.forecast import Forecaster, aggregates_mb, wall_seconds
 from bocu.plan import make_plan
 from bocu.resources import START_SECONDS, estimate
 from bocu.runs import Block, execute
@@ -74,6 +74,13 @@ def test_runs_of_another_experiment_count_where_there_are_none_of_its_own_but_on
     assert forecaster.block(plan.branch("hills", "any", "pe-gp-ucb"), 2).measured == 0
 
 
+def test_runs_of_another_algorithm_under_the_same_label_teach_nothing(sources):
+    before = make_plan(tiny(algorithms=[{"name": "random", "label": "mine"}]), sources_file=sources)
+    run(before, before.branch("hills", "any", "mine"), 0, 1, 50.0)
+    plan = make_plan(tiny(algorithms=[{"name": "mle", "label": "mine"}]), sources_file=sources)
+    assert Forecaster(plan).block(plan.branch("hills", "any", "mine"), 2).measured == 0
+
+
 def test_a_resumed_run_counts_with_all_its_rounds(sources):
     plan = make_plan(tiny(), sources_file=sources)
     branch = plan.branch("hills", "any", "random")
@@ -89,6 +96,12 @@ def test_broken_run_files_teach_nothing(sources):
     run(plan, branch, 0, 1, 10.0)
     Path(plan.run_file(branch, 2, 3)).write_bytes(b"nothing")
     assert Forecaster(plan).block(branch, 2).measured == 1
+
+
+def test_scores_and_cubes_grow_with_judges_seeds_and_branches(sources):
+    base = aggregates_mb(make_plan(tiny(), sources_file=sources))
+    for more in ({"judges": ["so", "ro"]}, {"seeds": 40}, {"algorithms": ["random", "pe-gp-ucb", "mle"]}):
+        assert aggregates_mb(make_plan(tiny(**more), sources_file=sources)) > base
 
 
 @pytest.mark.parametrize(

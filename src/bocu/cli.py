@@ -21,6 +21,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # or lines of a docstring are not joined
     help="Robust Bayesian optimisation under an uncontrolled context.",
 )
 app.command("run")(run_command)

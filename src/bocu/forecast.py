@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.plan import RESULTS, Branch, Component, Plan
-from bocu.resources import START_SECONDS, estimate
+from bocu.resources import FILE_MB, START_SECONDS, estimate
 
 _FILES = 4  # that are read of one branch
 
@@ -80,6 +80,17 @@ class Forecaster:
             if run:
                 kinds.setdefault(_kind(run.specification), []).append(run)
         return {kind: runs[:_FILES] for kind, runs in kinds.items()}
+
+
+def aggregates_mb(plan: Plan) -> float:
+    """Estimate the size of scores and cubes together, MB: what runs reported, and regret and value under each judge."""
+    judged = 2 * 8e-6 * len(plan.judges)
+    seeds = plan.experiment.seeds.count
+    rounds = sum(
+        estimate(branch, seeds).disk_mb - FILE_MB + judged * seeds * branch.iterations
+        for branch in plan.branches.values()
+    )
+    return 2 * rounds + FILE_MB * (len(plan.branches) + len(plan.problems) + 1)
 
 
 def wall_seconds(blocks: Sequence[float], cores: int) -> float:

@@ -1,14 +1,14 @@
 """The commands around a sweep, on results that the real pipeline made."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
+import netCDF4
 import pytest
-import yaml
 from experiments import tiny
 from workflow.conftest import Pipeline
 
@@ -354,7 +354,7 @@ def test_another_name_and_label_runs_nothing_and_gives_the_same_cube(there):
     assert there.planned("--configfile", there.folder / "experiment.yaml", "--", CUBE) == {}
 
 
-def test_fitted_priors_are_the_same_bytes_in_every_experiment_so_their_runs_are_shared(pipeline):
+def test_fitted_priors_are_the_same_bytes_in_every_experiment_so_their_runs_are_shared(pipeline, root):
     for name in ("one", "two"):
         experiment = tiny(name=name, problems=[SENSORS], data="simulate", algorithms=["random"], seeds=2)
         run = f"results/{name}/runs/sensors/any/random/seeds-0-1.nc"
@@ -362,5 +362,16 @@ def test_fitted_priors_are_the_same_bytes_in_every_experiment_so_their_runs_are_
     assert (pipeline.folder / PRIOR.format("one")).read_bytes() == (pipeline.folder / PRIOR.format("two")).read_bytes()
     log = pipeline.folder / "results/two/logs/runs/sensors/any/random/seeds-0-1.log"
     assert "taken over" in log.read_text()
-    record = yaml.safe_load(Path(pipeline.folder / "results/two/experiment.json").read_text())
-    assert record["name"] == "two"
+
+    # What was taken over recorded the paths of the other experiment; the contents count, and a changed one is named.
+    shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
+    run = "results/two/runs/sensors/any/random/seeds-0-1.nc"
+    assert why(pipeline, run, experiment="two.yaml") == [f"{run}: up to date"]
+    prior = pipeline.folder / PRIOR.format("two")
+    with netCDF4.Dataset(prior, "a") as data:
+        data["mean"][:] += 1.0
+    lines = [line for line in why(pipeline, run, experiment="two.yaml") if line.startswith("input ")]
+    assert len(lines) == 1
+    assert re.fullmatch(rf"input {PRIOR.format('two')}: [0-9a-f]{{12}} -> [0-9a-f]{{12}} \(SHA-256\)", lines[0])
+    prior.unlink()
+    assert f"because of {PRIOR.format('two')}:" in why(pipeline, run, experiment="two.yaml")

@@ -41,7 +41,7 @@ def plan_command(
         f"{plan.results}: {len(plan.problems)} problems, {len(plan.branches)} branches, {runs} runs in {len(blocks)} "
         f"jobs of up to {per_job} seeds\n"
     )
-    for lines in (_stages(plan, staleness), _branches(blocks, Forecaster(plan), cores or os.cpu_count() or 1)):
+    for lines in (_stages(plan, staleness), _branches(plan, blocks, Forecaster(plan), cores or os.cpu_count() or 1)):
         for line in lines:
             typer.echo(line)
         typer.echo("")
@@ -67,8 +67,8 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
     return table(("stage", "jobs", "done", "to do"), rows)
 
 
-def _branches(blocks: "list[Standing]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
-    from bocu.forecast import wall_seconds
+def _branches(plan: "Plan", blocks: "list[Standing]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
+    from bocu.forecast import aggregates_mb, wall_seconds
     from bocu.resources import START_SECONDS
     from bocu.standing import State, by_branch
     from bocu.tables import duration, size, table
@@ -117,7 +117,8 @@ def _branches(blocks: "list[Standing]", forecaster: "Forecaster", cores: int) ->
             for name, seconds, space in (("all", all_seconds, disk), ("to do", to_do_seconds, to_do_disk))
         ],
     )
-    yield f"in runs alone; on a cluster starting a job adds some {START_SECONDS:.0f} s to each"
+    yield f"scores and cubes: some {size(1e6 * aggregates_mb(plan))} more"
+    yield f"times are those of the runs alone; on a cluster starting a job adds some {START_SECONDS:.0f} s to each"
 
 
 def _shared(staleness: "Staleness", blocks: "list[Standing]") -> int:

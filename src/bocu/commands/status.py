@@ -23,7 +23,7 @@ def status_command(
         float | None, typer.Option(metavar="SECONDS", help="Show it again so often, until no run is left.", min=0.1)
     ] = None,
     cores: Annotated[
-        int | None, typer.Option(help="Cores to share what is left; as many as run now if left out.")
+        int | None, typer.Option(help="Cores to share what is left; as many as run now if left out.", min=1)
     ] = None,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
     config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
