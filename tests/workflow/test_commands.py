@@ -95,6 +95,17 @@ def test_iterations_seeds_judges_and_missing_files_are_told(there):
     assert why(there, RUN)[1].startswith("not part of the experiment: its blocks of seeds are 0-2, 3-3;")
 
 
+def test_an_input_that_was_only_touched_makes_nothing_stale_and_one_with_other_contents_does(there):
+    config = there.folder / "experiment.yaml"
+    os.utime(there.folder / RUN)
+    assert why(there, SCORE) == [f"{SCORE}: up to date"]
+    assert there.planned("--configfile", config, "--", SCORE) == {}
+    with netCDF4.Dataset(there.folder / RUN, "a") as data:
+        data["payoff"][:] += 1.0
+    assert why(there, SCORE)[1:] == [f"older than its input {RUN}"]
+    assert there.planned("--configfile", config, "--", SCORE) == {"score": 1}
+
+
 def test_the_changed_source_file_is_named_and_comments_are_none(there, root):
     package = own_library(there, root)
     simple = package / "algorithms/simple.py"
