@@ -135,6 +135,8 @@ class Staleness:
         return block.identity(known) if len(known) == len(hashes) else None
 
     def _explain(self, file: str) -> Explanation:
+        if not file.startswith(f"{self.plan.results}/"):
+            return UP_TO_DATE if Path(file).exists() else MISSING  # a data set
         parts = Path(file).relative_to(self.plan.results).parts
         part = ""
         if parts[0] == PARTIAL.strip("/"):
@@ -160,7 +162,7 @@ class Staleness:
         return self.run(branch, *block)
 
     def _run(self, path: str, branch: Branch, first: int, last: int) -> Explanation:
-        causes = self._causes(_flat(self.plan.problem_inputs(branch.problem.label)))
+        causes = self._causes(flat(self.plan.problem_inputs(branch.problem.label)))
         if not Path(path).is_file():
             return Explanation(MISSING.reasons, causes)
         try:
@@ -176,7 +178,7 @@ class Staleness:
         return Explanation(tuple(reasons), causes)
 
     def _hashes(self, problem: str) -> dict[str, str | None]:
-        return {path: self._hash(path) for path in _flat(self.plan.problem_inputs(problem))}
+        return {path: self._hash(path) for path in flat(self.plan.problem_inputs(problem))}
 
     def _changed_inputs(self, recorded: Mapping[str, str], problem: str) -> Iterator[str]:
         hashes = self._hashes(problem)
@@ -197,7 +199,7 @@ class Staleness:
     def _made(
         self, file: str, inputs: Mapping[str, Any] | Sequence[str], parameters: Any, modules: Sequence[str]
     ) -> Explanation:
-        names = _flat(inputs) if isinstance(inputs, Mapping) else list(inputs)
+        names = flat(inputs) if isinstance(inputs, Mapping) else list(inputs)
         causes = self._causes(names)
         if not Path(file).is_file():
             return Explanation(MISSING.reasons, causes)
@@ -221,7 +223,7 @@ class Staleness:
     def _causes(self, names: Sequence[str]) -> tuple[tuple[tuple[str, ...], Explanation], ...]:
         same: dict[Explanation, list[str]] = {}
         for name in names:
-            explanation = self.explain(name) if name.startswith(f"{self.plan.results}/") else _exists(name)
+            explanation = self.explain(name)
             if explanation.is_stale:
                 same.setdefault(explanation, []).append(name)
         return tuple((tuple(files), explanation) for explanation, files in same.items())
@@ -295,11 +297,8 @@ def _base(path: str) -> str:
     return Path(path).name
 
 
-def _exists(path: str) -> Explanation:
-    return UP_TO_DATE if Path(path).exists() else MISSING
-
-
-def _flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
+def flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
+    """Give all paths among the inputs of a rule."""
     return [path for value in inputs.values() for path in ([value] if isinstance(value, str) else value)]
 
 

@@ -381,6 +381,8 @@ def test_fitted_priors_are_the_same_bytes_in_every_experiment_so_their_runs_are_
     prior = pipeline.folder / PRIOR.format("two")
     with netCDF4.Dataset(prior, "a") as data:
         data["mean"][:] += 1.0
+    stages = table(pipeline.run("bocu", "plan", "two.yaml").stdout, "stage")
+    assert (stages["data"], stages["priors"]) == (["1", "1", "0"], ["3", "3", "0"])
     lines = [line for line in why(pipeline, run, experiment="two.yaml") if line.startswith("input ")]
     assert len(lines) == 1
     assert re.fullmatch(rf"input {PRIOR.format('two')}: [0-9a-f]{{12}} -> [0-9a-f]{{12}} \(SHA-256\)", lines[0])

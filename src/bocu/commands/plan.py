@@ -52,10 +52,14 @@ def plan_command(
 
 def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
     from bocu.plan import FIGURE_SUFFIXES
+    from bocu.staleness import flat
     from bocu.tables import table
 
     files = plan.files()
+    inputs = [path for problem in plan.problems for path in flat(plan.problem_inputs(problem))]
+    inputs += [path for problem in plan.problems for path in flat(plan.prior_inputs(problem))]
     jobs = {
+        "data": sorted({path for path in inputs if not path.startswith(plan.results)}),
         **files,
         "figures": [file for file in files["figures"] if file.endswith(FIGURE_SUFFIXES[0])],  # a job makes all formats
         "report": [plan.report()],
