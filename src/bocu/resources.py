@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bocu.plan import Branch
 
-START_SECONDS = 10.0  # of a cluster job: two Snakemakes parse the workflow, Python imports the library
+START_SECONDS = 4.0  # of a cluster job: two Snakemakes parse the workflow, Python imports the library
 WORKFLOW_MB = 400.0  # those two Snakemakes
 PROCESS_MB = 150.0  # Python with the library
 FILE_MB = 0.1  # an empty run file, its log and its benchmark
