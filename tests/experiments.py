@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
+from bocu.branches import Branch
 from bocu.cubes import build_cube, build_summary
-from bocu.plan import Branch, Plan
+from bocu.plan import Plan
 from bocu.runs import Block, execute
 from bocu.scores import score
 

@@ -13,7 +13,7 @@ from bocu import slabs
 from bocu.cubes import DONE, MISSING, NOT_DEFINED, build_cube, build_summary
 from bocu.errors import BocuError
 from bocu.files import read_netcdf, write_netcdf
-from bocu.plan import make_plan
+from bocu.planning import make_plan
 from bocu.runs import build_problem
 
 JUDGES = ["so", "ro", "best-fixed-decision"]

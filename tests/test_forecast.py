@@ -8,7 +8,7 @@ import pytest
 from experiments import tiny
 
 from bocu.forecast import Forecaster, aggregates_mb, wall_seconds
-from bocu.plan import make_plan
+from bocu.planning import make_plan
 from bocu.resources import START_SECONDS, estimate
 from bocu.runs import Block, execute
 

@@ -6,7 +6,7 @@ import pytest
 from experiments import ALGORITHMS, tiny
 
 from bocu.errors import BocuError
-from bocu.plan import make_plan
+from bocu.planning import make_plan
 
 HEAVY = ("torch", "botorch", "gpytorch", "xarray", "pandas", "matplotlib", "numba", "cvxpy", "netCDF4")
 
@@ -162,7 +162,7 @@ def test_results_that_exist_are_not_shrunk_unasked(tmp_path, monkeypatch, root, 
 
 def test_planning_imports_nothing_heavy(root):
     code = (
-        "import sys, yaml; from bocu.plan import make_plan\n"
+        "import sys, yaml; from bocu.planning import make_plan\n"
         "for file in ('config/config.yaml', 'config/experiments/ziomek2025.yaml'):\n"
         "    plan = make_plan(yaml.safe_load(open(file)))\n"
         "    for branch in plan.branches.values():\n"

@@ -7,7 +7,7 @@ import pytest
 from experiments import tiny
 
 from bocu.checkpoints import CheckpointStore
-from bocu.plan import make_plan
+from bocu.planning import make_plan
 from bocu.pruning import leftovers
 from bocu.sharing import digest
 from bocu.staleness import Staleness

@@ -8,7 +8,8 @@ import pytest
 from experiments import ALGORITHMS, tiny
 
 from bocu import resources
-from bocu.plan import Branch, make_plan
+from bocu.branches import Branch
+from bocu.planning import make_plan
 from bocu.registry import REGISTRY
 
 ROOT = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ import xarray as xr
 
 from bocu.errors import BocuError
 from bocu.files import canonical_json, read_netcdf
-from bocu.plan import make_plan
+from bocu.planning import make_plan
 from bocu.runs import EXIT_TERMINATED, Block, execute, replay
 
 ALGORITHMS = ["random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]

@@ -9,7 +9,7 @@ import pytest
 from experiments import tiny
 
 from bocu.checkpoints import CheckpointStore, peek
-from bocu.plan import make_plan
+from bocu.planning import make_plan
 from bocu.runs import Block, SeedRun, build_problem, execute
 from bocu.staleness import Staleness
 from bocu.standing import State, standings

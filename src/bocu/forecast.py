@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bocu.plan import RESULTS, Branch, Component, Plan
+from bocu.branches import Branch, Component
+from bocu.plan import RESULTS, Plan
 from bocu.resources import FILE_MB, START_SECONDS, estimate
 
 _FILES = 4  # that are read of one branch

@@ -11,7 +11,8 @@ from bocu.changes import changes
 from bocu.errors import BocuError
 from bocu.experiment import read_experiment_file
 from bocu.parameters import nearest
-from bocu.plan import RESULTS, Plan, make_plan
+from bocu.plan import RESULTS, Plan
+from bocu.planning import make_plan
 
 CONFIGURATION = Path("config")
 _TOLD = ("data", "seeds", "iterations", "threads")

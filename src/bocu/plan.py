@@ -1,4 +1,4 @@
-"""From an experiment to branches, run specifications and file names. Every path of the pipeline is made here.
+"""What an experiment comes to: branches, parameters of every job, names of files. Every path is made here.
 
 Planning opens no data file and imports neither torch nor botorch: the workflow is parsed again by each cluster job.
 """
@@ -11,53 +11,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bocu.data.catalogue import Catalogue, load_catalogue
+from bocu.branches import Branch, Component, ProblemPaths
+from bocu.data.catalogue import Catalogue
 from bocu.errors import BocuError
-from bocu.experiment import AlgorithmEntry, Entry, Experiment, FigureEntry, Seeds, origin, parse_experiment
+from bocu.experiment import Experiment, Seeds
 from bocu.files import canonical_json, write_json
-from bocu.fingerprint import fingerprint, run_modules
-from bocu.parameters import Parameters, nearest, validate
+from bocu.fingerprint import fingerprint
+from bocu.parameters import nearest
 from bocu.problems.base import ProblemParameters
-from bocu.registry import REGISTRY, find
-from bocu.registry import Entry as Registered
 
-SPECIFICATION_SCHEMA = 1
-NO_OBJECTIVE = "any"
 PARTIAL = "/partial"
-SOURCES_FILE = "data/sources.yaml"
 PRIOR_CODE, CUBE_CODE, REPORT_CODE = "bocu.priors.fit", "bocu.cubes", "bocu.report.build"
 FIGURE_SUFFIXES = ("png", "svg", "json")
 RESULTS = "results"
 SHARED_RUNS = f"{RESULTS}/.shared"  # no experiment has this name: a label begins with a letter or digit
-
-
-@dataclass(frozen=True)
-class Component:
-    """An entry of the experiment with its registered class and checked parameters."""
-
-    label: str
-    registered: Registered
-    parameters: Parameters
-
-    @property
-    def specification(self) -> dict[str, Any]:
-        return {"class": self.registered.target, "parameters": self.parameters.model_dump(mode="json")}
-
-
-@dataclass(frozen=True)
-class ProblemPaths:
-    """The files that a problem may ask for.
-
-    Attributes:
-        folder: folder of its fitted priors.
-        catalogue: the data sets, which name their prepared files.
-    """
-
-    folder: str
-    catalogue: Catalogue
-
-    def prior(self, label: str) -> str:
-        return f"{self.folder}/{label}.nc"
 
 
 @dataclass(frozen=True)
@@ -83,42 +50,6 @@ class FigurePaths:
 
     def problem_inputs(self) -> dict[str, str | list[str]]:
         return self.plan.problem_inputs(self.problem)
-
-
-@dataclass(frozen=True)
-class Branch:
-    """One problem x objective x algorithm, all seeds.
-
-    Attributes:
-        objective: what the algorithm pursues; None where it pursues none.
-    """
-
-    problem: Component
-    objective: Component | None
-    algorithm: Component
-    iterations: int
-    threads: int
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        return self.problem.label, self.objective.label if self.objective else NO_OBJECTIVE, self.algorithm.label
-
-    @functools.cached_property
-    def specification(self) -> dict[str, Any]:
-        """Everything that its numbers depend on, but for seeds and files, as plain data without labels."""
-        return {
-            "schema": SPECIFICATION_SCHEMA,
-            "problem": self.problem.specification,
-            "objective": self.objective.specification if self.objective else None,
-            "algorithm": self.algorithm.specification,
-            "iterations": self.iterations,
-            "threads": self.threads,
-        }
-
-    @property
-    def modules(self) -> list[str]:
-        """The modules that a run of this branch starts from."""
-        return run_modules(self.specification)
 
 
 @dataclass(frozen=True)
@@ -411,153 +342,3 @@ class Plan:
                     f"iterations: {self.iterations(problem)} on '{problem}' are fewer than the "
                     f"{iterations[problem]} that {self.results} holds; {away}"
                 )
-
-
-def make_plan(
-    config: Mapping[str, Any],
-    files: Sequence[str | Path] = (),
-    overrides: Mapping[str, Any] | None = None,
-    sources_file: str | Path = SOURCES_FILE,
-) -> Plan:
-    """Turn a configuration into a plan.
-
-    Args:
-        config: the merged configuration.
-        files: the files it came from, for error lines.
-        overrides: what the command line added, for error lines.
-        sources_file: the catalogue of data sets.
-
-    Raises:
-        BocuError: one line with file, key, what was found and what is allowed.
-    """
-    experiment = parse_experiment(config, files, overrides)
-    maker = _Maker(experiment, load_catalogue(sources_file), lambda key: f"{origin(key, files, overrides)}: ")
-    return maker.plan()
-
-
-@dataclass
-class _Maker:
-    experiment: Experiment
-    catalogue: Catalogue
-    origin: Any
-
-    def plan(self) -> Plan:
-        problems = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
-        objectives = [
-            self._component("objective", "objectives", i, e) for i, e in enumerate(self.experiment.objectives)
-        ]
-        judges = [self._component("judge", "judges", i, e) for i, e in enumerate(self.experiment.judges)]
-        self._refuse_duplicates("problems", list(problems.values()))
-        self._refuse_duplicates("objectives", objectives)
-        branches = self._branches(problems, objectives)
-        by_problem: dict[str, list[Branch]] = {label: [] for label in problems}
-        for branch in branches.values():
-            by_problem[branch.problem.label].append(branch)
-        for position, (label, found) in enumerate(by_problem.items()):
-            if not found:
-                raise BocuError(
-                    f"{self.origin('problems')}problems.{position}: no algorithm runs on '{label}': an empty branch"
-                )
-        figures, figure_problems = self._figures(problems)
-        return Plan(self.experiment, self.catalogue, problems, judges, branches, figures, figure_problems, by_problem)
-
-    def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
-        where = f"{self.origin(section)}{section}.{position}"
-        registered = find(kind, entry.name, f"{where}.name: ")
-        parameters = validate(registered.load().Parameters, entry.parameters, f"{where}.parameters.")
-        return Component(entry.label, registered, parameters)
-
-    def _problem(self, position: int, entry: Entry) -> Component:
-        component = self._component("problem", "problems", position, entry)
-        parameters = component.parameters
-        assert isinstance(parameters, ProblemParameters)
-        try:
-            resolved = parameters.resolve(self.catalogue, self.experiment.data.source, self.experiment.data.mirror)
-        except BocuError as error:
-            raise BocuError(f"{self.origin('problems')}problems.{position}: {error}") from None
-        return Component(component.label, component.registered, resolved)
-
-    def _branches(
-        self, problems: Mapping[str, Component], objectives: Sequence[Component]
-    ) -> dict[tuple[str, str, str], Branch]:
-        branches: dict[tuple[str, str, str], Branch] = {}
-        entries = self.experiment.algorithms
-        algorithms = [self._component("algorithm", "algorithms", i, entry) for i, entry in enumerate(entries)]
-        self._refuse_duplicates("algorithms", algorithms)
-        for position, (entry, algorithm) in enumerate(zip(entries, algorithms, strict=True)):
-            where = f"{self.origin('algorithms')}algorithms.{position}"
-            found = [
-                Branch(problem, objective, algorithm, self._iterations(problem), self.experiment.threads)
-                for problem in self._chosen(entry, "problems", problems, where)
-                if set(problem.registered.protocols) & set(algorithm.registered.protocols)
-                for objective in self._pursued(entry, algorithm, objectives, where)
-            ]
-            if not found:
-                raise BocuError(
-                    f"{where}: '{algorithm.label}' runs on no problem of this experiment: an empty branch; "
-                    f"it is defined for the protocols {', '.join(algorithm.registered.protocols)}"
-                )
-            branches.update({branch.key: branch for branch in found})
-        return branches
-
-    def _refuse_duplicates(self, section: str, components: Sequence[Component]) -> None:
-        seen: dict[str, str] = {}
-        for position, component in enumerate(components):
-            same = seen.setdefault(canonical_json(component.specification), component.label)
-            if same != component.label:
-                raise BocuError(
-                    f"{self.origin(section)}{section}.{position}: '{component.label}' is the same as "
-                    f"'{same}': duplicate branches; give other parameters or leave one out"
-                )
-
-    def _iterations(self, problem: Component) -> int:
-        parameters = problem.parameters
-        assert isinstance(parameters, ProblemParameters)
-        horizon = parameters.horizon()
-        return self.experiment.iterations if horizon is None else min(horizon, self.experiment.iterations)
-
-    @staticmethod
-    def _chosen(entry: Any, key: str, components: Mapping[str, Component], where: str) -> list[Component]:
-        wanted = getattr(entry, key)
-        for label in wanted or []:
-            if label not in components:
-                raise BocuError(
-                    f"{where}.{key}: no entry of '{key}' has the label '{label}'; {nearest(label, components)}"
-                )
-        return [component for label, component in components.items() if wanted is None or label in wanted]
-
-    def _pursued(
-        self, entry: AlgorithmEntry, algorithm: Component, objectives: Sequence[Component], where: str
-    ) -> Sequence[Component | None]:
-        if not algorithm.registered.pursues_objective:
-            return [None]
-        return self._chosen(entry, "objectives", {objective.label: objective for objective in objectives}, where)
-
-    def _figure_entries(self, problems: Mapping[str, Component]) -> Sequence[FigureEntry]:
-        if self.experiment.figures is not None:
-            return self.experiment.figures
-        protocols = {protocol for problem in problems.values() for protocol in problem.registered.protocols}
-        return [
-            FigureEntry(label=figure.name, name=figure.name)
-            for figure in REGISTRY["figure"]
-            if figure.scope == "experiment" or protocols & set(figure.protocols)
-        ]
-
-    def _figures(self, problems: Mapping[str, Component]) -> tuple[dict[str, Component], dict[str, list[str]]]:
-        figures: dict[str, Component] = {}
-        folders: dict[str, list[str]] = {}
-        for position, entry in enumerate(self._figure_entries(problems)):
-            figure = self._component("figure", "figures", position, entry)
-            figures[figure.label] = figure
-            if figure.registered.scope == "experiment":
-                folders[figure.label] = ["all"]
-                continue
-            where = f"{self.origin('figures')}figures.{position}"
-            folders[figure.label] = [
-                problem.label
-                for problem in self._chosen(entry, "problems", problems, where)
-                if set(problem.registered.protocols) & set(figure.registered.protocols)
-            ]
-            if not folders[figure.label]:
-                raise BocuError(f"{where}: '{figure.label}' is drawn for no problem of this experiment")
-        return figures, folders

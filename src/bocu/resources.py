@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bocu.plan import Branch
+    from bocu.branches import Branch
 
 START_SECONDS = 4.0  # of a cluster job: two Snakemakes parse the workflow, Python imports the library
 WORKFLOW_MB = 400.0  # those two Snakemakes

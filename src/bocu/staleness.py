@@ -16,10 +16,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from bocu.branches import Branch
 from bocu.changes import changes
 from bocu.errors import BocuError
 from bocu.fingerprint import module_hashes, reachable, source_file
-from bocu.plan import CUBE_CODE, PARTIAL, PRIOR_CODE, REPORT_CODE, Branch, Plan
+from bocu.plan import CUBE_CODE, PARTIAL, PRIOR_CODE, REPORT_CODE, Plan
 
 RECORDS = Path(".snakemake/metadata")
 _SHORT = 12  # digits of a hash that are shown

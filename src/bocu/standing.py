@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from bocu.branches import Branch
 from bocu.checkpoints import peek
-from bocu.plan import Branch, Plan
+from bocu.plan import Plan
 from bocu.staleness import MISSING, Staleness
 
 LEAST_SILENCE = 60.0  # seconds; a job that runs saves checkpoints and logs more often

@@ -18,7 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bocu.plan import Plan, make_plan
+from bocu.plan import Plan
+from bocu.planning import make_plan
 
 SEEDS, ROUNDS = 10, 1000
 ROOT = Path(__file__).parents[2]

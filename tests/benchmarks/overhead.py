@@ -27,7 +27,7 @@ import xarray as xr
 import yaml
 
 from bocu.experiment import read_experiment_file
-from bocu.plan import make_plan
+from bocu.planning import make_plan
 from bocu.resources import START_SECONDS, estimate
 
 ROOT = Path(__file__).parents[2]

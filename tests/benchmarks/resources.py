@@ -29,7 +29,7 @@ ALGORITHMS = ("random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb"
 def cell(algorithm: str, grid: int, rounds: int) -> dict:
     """Run one block in this process."""
     start = time.perf_counter()
-    from bocu.plan import make_plan
+    from bocu.planning import make_plan
     from bocu.runs import Block, execute
 
     experiment = {

@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from bocu.algorithms.time_varying import PEGPUCB, MaximumLikelihood, Oracle
+from bocu.branches import ProblemPaths
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.intel import intel_dataset
 from bocu.data.intel_matrices import prepare_matrices
 from bocu.errors import BocuError
 from bocu.files import canonical_json, read_netcdf, write_netcdf
 from bocu.parameters import validate
-from bocu.plan import ProblemPaths
 from bocu.priors.fit import fit_prior
 from bocu.problems.base import Realisation
 from bocu.problems.sensors import LogSettings, MatricesSettings, Sensors, SensorsParameters

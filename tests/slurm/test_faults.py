@@ -283,3 +283,20 @@ def test_a_hundred_random_kills(sweep, undisturbed, wait_until):
     assert text.endswith("exit status 0"), text
     assert kills == 100
     assert_undisturbed(sweep, undisturbed, experiment)
+
+
+@pytest.mark.slurm
+@long_drill
+def test_interrupt_from_the_keyboard(cluster, sweep, undisturbed, wait_until):
+    """Snakemake cancels its job, which saves a checkpoint, and unlocks the folder; the next start goes on from there."""
+    experiment = one_block(1000)
+    sweep.configure(experiment)
+    child = sweep.start(RUN)
+    computing(wait_until, sweep)
+    os.kill(child.pid, signal.SIGINT)
+    assert child.wait(60) != 0
+    wait_until(lambda: sweep.checkpoints() and not sweep.run_processes(), "the job to end with a checkpoint")
+    text = sweep.run(RUN)
+    assert attempts(text) == 1
+    assert "going on from a checkpoint" in sweep.log()
+    assert_undisturbed(sweep, undisturbed, experiment)

@@ -12,7 +12,7 @@ def check_command(
 ) -> None:
     """Check an experiment file and say how many jobs and runs it plans."""
     from bocu.experiment import read_experiment_file
-    from bocu.plan import make_plan
+    from bocu.planning import make_plan
 
     overrides = {} if mirror is None else {"mirror": mirror}
     plan = make_plan({**read_experiment_file(experiment), **overrides}, [experiment], overrides)

@@ -50,7 +50,7 @@ def _describe(entry: Any) -> None:
 
 def _list_data() -> None:
     from bocu.data.catalogue import load_catalogue
-    from bocu.plan import SOURCES_FILE
+    from bocu.planning import SOURCES_FILE
 
     for name, dataset in load_catalogue(SOURCES_FILE).datasets.items():
         typer.echo(f"{name}: {dataset.title}; licence: {dataset.licence}")

@@ -27,7 +27,7 @@ def run_command(
     """
     from bocu.experiment import read_experiment_file
     from bocu.fingerprint import module_hashes
-    from bocu.plan import make_plan
+    from bocu.planning import make_plan
     from bocu.progress import Progress
     from bocu.runs import Block, execute
 

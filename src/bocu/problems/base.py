@@ -16,8 +16,8 @@ from bocu.parameters import Parameters
 from bocu.randomness import Streams
 
 if TYPE_CHECKING:
+    from bocu.branches import ProblemPaths
     from bocu.data.catalogue import Catalogue
-    from bocu.plan import ProblemPaths
     from bocu.surrogates.time_varying import TimeVaryingPrior
 
 

@@ -25,8 +25,8 @@ from bocu.randomness import Streams
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
 if TYPE_CHECKING:
+    from bocu.branches import ProblemPaths
     from bocu.data.catalogue import Catalogue
-    from bocu.plan import ProblemPaths
 
 DATASET = "intel"
 DAY_MINUTES = 24 * 60
