@@ -288,7 +288,7 @@ def test_a_hundred_random_kills(sweep, undisturbed, wait_until):
 @pytest.mark.slurm
 @long_drill
 def test_interrupt_from_the_keyboard(cluster, sweep, undisturbed, wait_until):
-    """Snakemake cancels its job, which saves a checkpoint, and unlocks the folder; the next start goes on from there."""
+    """Snakemake cancels its job, which saves a checkpoint, and unlocks the folder; the next start goes on."""
     experiment = one_block(1000)
     sweep.configure(experiment)
     child = sweep.start(RUN)
