@@ -1,5 +1,8 @@
 import os
+import re
 import socket
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -86,3 +89,25 @@ def test_canonical_json_ignores_the_order_of_keys():
 def test_canonical_json_refuses_what_is_not_a_number():
     with pytest.raises(ValueError, match="JSON"):
         canonical_json({"a": float("nan")})
+
+
+NO_ROOM = """
+import resource, sys
+import numpy as np, xarray as xr
+from bocu.errors import BocuError
+from bocu.files import write_netcdf
+numbers = np.random.default_rng(0).random(50_000)
+data = xr.Dataset({"a": ("x", numbers, {"long_name": "a", "units": "1"})})
+resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.RLIM_INFINITY))
+try:
+    write_netcdf(data, sys.argv[1])
+except BocuError as error:
+    print(error)
+"""
+
+
+def test_a_netcdf_file_that_finds_no_room_is_named_in_one_line(tmp_path):
+    path = tmp_path / "a.nc"
+    done = subprocess.run([sys.executable, "-c", NO_ROOM, str(path)], capture_output=True, text=True)
+    assert re.fullmatch(rf"{path}: could not be written: NetCDF: .*; \d+ MB are free there\n", done.stdout), done
+    assert list(tmp_path.iterdir()) == []

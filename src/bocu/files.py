@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -46,6 +47,12 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     except OSError as error:
         raise BocuError(f"{target}: could not be written: {error.strerror or error}") from error
+    except RuntimeError as error:
+        if not str(error).startswith("NetCDF:"):
+            raise
+        # The NetCDF library keeps the reason to itself; mostly the disk is full.
+        free = shutil.disk_usage(target.parent).free / 1e6
+        raise BocuError(f"{target}: could not be written: {error}; {free:.0f} MB are free there") from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
