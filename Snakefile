@@ -8,7 +8,6 @@ min_version("9.1")
 
 try:
     from bocu.errors import BocuError
-    from bocu.plan import SHARED_RUNS
     from bocu.planning import make_plan
 except ModuleNotFoundError as error:
     sys.exit(

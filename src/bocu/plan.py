@@ -4,12 +4,13 @@ Planning opens no data file and imports neither torch nor botorch: the workflow 
 """
 
 import functools
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bocu.branches import Branch, Component, ProblemPaths
 from bocu.data.catalogue import Catalogue
@@ -25,6 +26,21 @@ PRIOR_CODE, CUBE_CODE, REPORT_CODE = "bocu.priors.fit", "bocu.cubes", "bocu.repo
 FIGURE_SUFFIXES = ("png", "svg", "json")
 RESULTS = "results"
 SHARED_RUNS = f"{RESULTS}/.shared"  # no experiment has this name: a label begins with a letter or digit
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def signed(function: Function) -> Function:
+    """Note its signature on a function of a rule: Snakemake asks for it several times a job, which adds up."""
+    function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return function
+
+
+def checkpoint_folder(run_file: str | Path) -> Path:
+    """Give the folder of the checkpoints of a run file: `checkpoints` in the place of `runs`."""
+    path = Path(run_file)
+    return path.parents[4].joinpath("checkpoints", *path.parts[-4:-1], path.stem)
 
 
 @dataclass(frozen=True)
@@ -86,7 +102,7 @@ class Plan:
 
     def checkpoint(self, branch: Branch, first: int, last: int) -> str:
         """Give the folder of a block's checkpoints."""
-        return f"{self.results}/checkpoints/{'/'.join(branch.key)}/seeds-{first}-{last}"
+        return checkpoint_folder(self.run_file(branch, first, last)).as_posix()
 
     # `part` is "" for what the whole experiment comes to, and PARTIAL for what exists of it so far.
 

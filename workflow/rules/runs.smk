@@ -1,11 +1,12 @@
-# Runs: a block of seeds of one problem x objective x algorithm.
+# Runs: a block of seeds of one problem x objective x algorithm. What is called for every job is `signed`.
 
+from bocu.plan import signed
 from bocu.resources import run_memory, run_minutes
 
 
 rule run:
     input:
-        unpack(lambda wildcards: plan.problem_inputs(wildcards.problem)),
+        unpack(signed(lambda wildcards: plan.problem_inputs(wildcards.problem))),
     output:
         # `update` leaves the finished file in place, so that more iterations continue it.
         update(
@@ -20,18 +21,21 @@ rule run:
         + "/benchmarks/runs/{problem}/{objective}/{algorithm}/seeds-{first}-{last}.tsv"
     threads: plan.experiment.threads
     resources:
-        mem_mb=lambda wildcards, attempt: run_memory(
-            plan.branch_at(wildcards), wildcards.first, wildcards.last, attempt
+        mem_mb=signed(
+            lambda wildcards, attempt: run_memory(
+                plan.branch_at(wildcards), wildcards.first, wildcards.last, attempt
+            )
         ),
-        runtime=lambda wildcards, attempt: run_minutes(
-            plan.branch_at(wildcards), wildcards.first, wildcards.last, attempt
+        runtime=signed(
+            lambda wildcards, attempt: run_minutes(
+                plan.branch_at(wildcards), wildcards.first, wildcards.last, attempt
+            )
         ),
     params:
-        block=lambda wildcards: plan.run_parameters(
-            plan.branch_at(wildcards), wildcards.first, wildcards.last
+        block=signed(
+            lambda wildcards: plan.run_parameters(
+                plan.branch_at(wildcards), wildcards.first, wildcards.last
+            )
         ),
-        checkpoints=plan.results
-        + "/checkpoints/{problem}/{objective}/{algorithm}/seeds-{first}-{last}",
-        shared=SHARED_RUNS,
     script:
         "../scripts/run.py"

@@ -6,6 +6,7 @@ from bocu.jobs import job
 
 with job(snakemake):
     from bocu.fingerprint import module_hashes, run_modules
+    from bocu.plan import SHARED_RUNS, checkpoint_folder
     from bocu.progress import Progress
     from bocu.runs import Block, execute
     from bocu.sharing import SharedRuns
@@ -18,8 +19,8 @@ with job(snakemake):
         execute(
             block,
             snakemake.output[0],
-            snakemake.params.checkpoints,
+            checkpoint_folder(snakemake.output[0]),
             snakemake.config["checkpoint_seconds"],
             progress.advance,
-            SharedRuns(snakemake.params.shared),
+            SharedRuns(SHARED_RUNS),
         )
