@@ -62,6 +62,15 @@ def computing(wait_until, sweep):
     return wait_until(sweep.run_processes, "a run")[0]
 
 
+def assert_taken_up(sweep, undisturbed, experiment, submissions):
+    """The sweep ends well after so many submissions of its run, which went on from its checkpoint."""
+    text = sweep.wait()
+    assert text.endswith("exit status 0"), text
+    assert attempts(text) == submissions
+    assert "going on from a checkpoint" in sweep.log()
+    assert_undisturbed(sweep, undisturbed, experiment)
+
+
 @pytest.mark.slurm
 def test_scancel(cluster, sweep, undisturbed, wait_until):
     """The run gets SIGTERM, saves a checkpoint though none is due, is submitted again, and goes on from there."""
@@ -71,11 +80,7 @@ def test_scancel(cluster, sweep, undisturbed, wait_until):
     computing(wait_until, sweep)
     subprocess.run(["scancel", *sweep.jobs()], check=True)
     wait_until(sweep.checkpoints, "a checkpoint")
-    text = sweep.wait()
-    assert text.endswith("exit status 0"), text
-    assert attempts(text) == 2
-    assert "going on from a checkpoint" in sweep.log()
-    assert_undisturbed(sweep, undisturbed, experiment)
+    assert_taken_up(sweep, undisturbed, experiment, submissions=2)
 
 
 @pytest.mark.slurm
@@ -88,11 +93,7 @@ def test_kill_of_a_job(cluster, sweep, undisturbed, wait_until):
     process = computing(wait_until, sweep)
     wait_until(sweep.checkpoints, "a checkpoint")
     os.kill(process, signal.SIGKILL)
-    text = sweep.wait()
-    assert text.endswith("exit status 0"), text
-    assert attempts(text) == 2
-    assert "going on from a checkpoint" in sweep.log()
-    assert_undisturbed(sweep, undisturbed, experiment)
+    assert_taken_up(sweep, undisturbed, experiment, submissions=2)
 
 
 @pytest.mark.slurm
@@ -110,11 +111,7 @@ def test_node_down(cluster, sweep, undisturbed, wait_until):
         time.sleep(3)
     finally:
         subprocess.run(["scontrol", "update", f"nodename={cluster}", "state=resume"], check=False)
-    text = sweep.wait()
-    assert text.endswith("exit status 0"), text
-    assert attempts(text) == 1
-    assert "going on from a checkpoint" in sweep.log()
-    assert_undisturbed(sweep, undisturbed, experiment)
+    assert_taken_up(sweep, undisturbed, experiment, submissions=1)
 
 
 @pytest.mark.slurm
