@@ -274,8 +274,7 @@ class Plan:
         return {"description": canonical_json(description), "fingerprint": fingerprint(CUBE_CODE)}
 
     def iterations(self, problem: str) -> int:
-        horizon = self.problem_parameters(problem).horizon()
-        return self.experiment.iterations if horizon is None else min(horizon, self.experiment.iterations)
+        return self.problem_parameters(problem).rounds(self.experiment.iterations)
 
     def figure_inputs(self, label: str, folder: str, part: str = "") -> dict[str, str | list[str]]:
         figure = self.figures[label]

@@ -92,7 +92,7 @@ class _Maker:
         for position, (entry, algorithm) in enumerate(zip(entries, algorithms, strict=True)):
             where = f"{self.origin('algorithms')}algorithms.{position}"
             found = [
-                Branch(problem, objective, algorithm, self._iterations(problem), self.experiment.threads)
+                Branch(problem, objective, algorithm, self._rounds(problem), self.experiment.threads)
                 for problem in self._chosen(entry, "problems", problems, where)
                 if set(problem.registered.protocols) & set(algorithm.registered.protocols)
                 for objective in self._pursued(entry, algorithm, objectives, where)
@@ -115,11 +115,10 @@ class _Maker:
                     f"'{same}': duplicate branches; give other parameters or leave one out"
                 )
 
-    def _iterations(self, problem: Component) -> int:
+    def _rounds(self, problem: Component) -> int:
         parameters = problem.parameters
         assert isinstance(parameters, ProblemParameters)
-        horizon = parameters.horizon()
-        return self.experiment.iterations if horizon is None else min(horizon, self.experiment.iterations)
+        return parameters.rounds(self.experiment.iterations)
 
     @staticmethod
     def _chosen(entry: Any, key: str, components: Mapping[str, Component], where: str) -> list[Component]:

@@ -99,6 +99,6 @@ def run_dataset(
         units_of = {"long_name": f"unit of each coordinate of the {kind}", "units": "1"}
         data[f"{kind}_units"] = (f"{kind}_dim", list(domain.units), units_of)
     data["status"] = ("seed", np.full(len(seeds), DONE, dtype="i1"), STATUS_ATTRIBUTES)
-    if trailing.keys() & {report.name for report in first.reports} or prior_labels:
+    if prior_labels:
         data["prior"] = ("prior", list(prior_labels), {"long_name": "candidate prior", "units": "1"})
     return data

@@ -31,6 +31,8 @@ def list_command(
         _describe(find(KINDS[kind], name))
         return
     entries = REGISTRY[KINDS[kind]]
+    if not entries:
+        typer.echo(f"no {kind} yet")
     width = max((len(entry.name) for entry in entries), default=0)
     for entry in entries:
         also = f" (also: {', '.join(entry.aliases)})" if entry.aliases else ""

@@ -41,6 +41,11 @@ class ProblemParameters(Parameters):
         """Give the number of rounds after which the problem ends, or None where it never does."""
         return None
 
+    def rounds(self, wanted: int) -> int:
+        """Give the number of rounds that are played of those wanted."""
+        horizon = self.horizon()
+        return wanted if horizon is None else min(horizon, wanted)
+
     def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
         """Name the files that the problem is built from: prepared data, fitted priors.
 
