@@ -91,7 +91,7 @@ FAULTS = {
     ),
     "unknown judge": (
         {"judges": ["xyz"]},
-        r"judges\.0\.name: unknown judge 'xyz'; allowed: best-fixed-decision, ro, so",
+        r"judges\.0\.name: unknown judge 'xyz'; allowed: best-fixed-decision, dro",
     ),
     "unknown figure": ({"figures": ["regrets"]}, r"figures\.0\.name: unknown figure 'regrets'; did you mean 'regret'"),
     "unknown parameter": (

@@ -66,10 +66,14 @@ def nearest(observations: ArrayLike, points: ArrayLike) -> NDArray[np.intp]:
 
 def empirical(observations: ArrayLike, points: ArrayLike) -> Floats:
     """Reference `(n,)`: the share of observations `(t, l)` nearest to each of the points `(n, l)`."""
-    index = nearest(observations, points)
-    if not len(index):
+    return shares(nearest(observations, points), len(_points("points", points)))
+
+
+def shares(indices: NDArray[np.integer], size: int) -> Floats:
+    """Reference `(size,)`: the share of each context among observed ones, given by their indices `(t,)`."""
+    if not len(indices):
         raise BocuError("observations is empty: an empirical reference needs one or more")
-    return np.bincount(index, minlength=len(_points("points", points))) / len(index)
+    return np.bincount(indices, minlength=size) / len(indices)
 
 
 def discretised(density: Density, points: ArrayLike) -> Floats:

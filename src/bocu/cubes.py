@@ -28,7 +28,7 @@ def build_cube(description: Mapping[str, Any], output: str | Path) -> None:
 
     Args:
         description: what the plan says of it: `branches` (labels and score file of each), `judges`, `seeds` (first,
-            count), `iterations`, and names for the attributes.
+            count), `iterations`, `initial` (size of the initial design), and names for the attributes.
         output: the cube, with dimensions (objective, algorithm, judge, seed, iteration, prior).
 
     Raises:
@@ -46,7 +46,7 @@ class _Cube:
             "algorithm": list(dict.fromkeys(branch["algorithm"] for branch in description["branches"])),
             "judge": list(description["judges"]),
             "seed": list(range(first, first + count)),
-            "iteration": list(range(1, description["iterations"] + 1)),
+            "iteration": list(range(1 - description["initial"], description["iterations"] + 1)),
         }
         self.variables: dict[str, tuple[tuple[str, ...], np.dtype, dict[str, Any]]] = {}
         self.status = np.full(
@@ -186,6 +186,7 @@ def _summary_of(file: str | Path) -> "xr.Dataset":
     import xarray as xr
 
     with open_netcdf(file) as cube:
+        cube = cube.sel(iteration=slice(1, None))
         rounds = cube.sizes["iteration"]
         rows = [max(1, round(fraction * rounds)) for fraction in CHECKPOINTS]
         regret = cube["regret"].transpose("objective", "algorithm", "judge", "seed", "iteration")

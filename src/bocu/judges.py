@@ -2,12 +2,18 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
+from bocu import uncertainty
+from bocu.domains import FiniteDomain
+from bocu.objectives import UncertaintyObjective
 from bocu.parameters import Parameters
 from bocu.problems.base import Realisation
+from bocu.protocol import Announcer
+from bocu.situation import Situation
 
 
 class NoParameters(Parameters):
@@ -23,62 +29,99 @@ class Judge(ABC):
         self.parameters = parameters
 
     @abstractmethod
-    def values(self, payoffs: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
         """Give the value of every decision.
 
         Args:
             payoffs: shape (decisions, contexts).
-            reference: shape (contexts,).
+            situation: what stood before the round.
 
         Returns:
             Shape (decisions,).
         """
 
-    def score(self, realisation: Realisation, decisions: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Judge the decisions of rounds 1, 2, ... of one seed.
+    def meet(self, realisation: Realisation) -> None:
+        """Prepare for the rounds of one seed."""
+
+    def score(
+        self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Judge the decisions of one seed, one for each situation.
+
+        Args:
+            realisation: the problem as the seed met it.
+            situations: what stood before each row of the run.
+            decisions: indices, shape (rows, ...).
 
         Returns:
             Regret against the best decision that was available in the round, and value of the decision taken, both of
-            shape (rounds,), in units of the payoff.
+            the shape of `decisions`, in units of the payoff.
         """
+        self.meet(realisation)
         best = np.empty(len(decisions))
-        value = np.empty(len(decisions))
-        # Rounds that hand out the same arrays have the same best; they are kept alive, so that identities stay theirs.
-        rounds = self._rounds(realisation, len(decisions))
+        value = np.empty(decisions.shape)
+        # Rows that share the same arrays have the same best; they are kept alive, so that identities stay theirs.
+        rows = self._rows(realisation, situations)
         found: dict[tuple[int, int], float] = {}
-        for row, (values, available) in enumerate(rounds):
+        for row, (values, available) in enumerate(rows):
             value[row] = values[decisions[row]]
             key = (id(values), id(available))
             if key not in found:
                 found[key] = (values if available is None else values[available]).max()
             best[row] = found[key]
-        return best - value, value
+        return best.reshape(-1, *(1,) * (decisions.ndim - 1)) - value, value
 
-    def _rounds(self, realisation: Realisation, rounds: int) -> list[tuple[np.ndarray, np.ndarray | None]]:
-        """Give the values of all decisions, and which are available, round by round."""
+    def _rows(
+        self, realisation: Realisation, situations: Sequence[Situation]
+    ) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        """Give the values of all decisions, and which are available, row by row."""
         found = []
-        known: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
-        for t in range(1, rounds + 1):
-            payoffs, reference = realisation.payoffs(t), realisation.reference(t)
-            # A problem that stands still hands out the same arrays: value them once.
-            if known is None or payoffs is not known[0] or reference is not known[1]:
-                known = (payoffs, reference, self.values(payoffs, reference))
-            found.append((known[2], realisation.round(t).available))
+        known: tuple[np.ndarray, Situation, np.ndarray] | None = None
+        for situation in situations:
+            payoffs = realisation.payoffs(max(situation.t, 1))
+            # What stands still is valued once.
+            if known is None or payoffs is not known[0] or not self.same(situation, known[1]):
+                known = (payoffs, situation, self.values(payoffs, situation))
+            found.append((known[2], situation.available))
         return found
+
+    def same(self, situation: Situation, other: Situation) -> bool:
+        """Say whether two situations give every decision the same value, for the same payoffs."""
+        return situation.reference is other.reference
+
+
+class StochasticParameters(Parameters):
+    """Which distribution the expectation is taken under."""
+
+    under: Literal["reference", "truth"] = Field(
+        "reference", description="the distribution that is announced, or the one that contexts come from"
+    )
 
 
 class Stochastic(Judge):
-    """Expected payoff under the reference (SO)."""
+    """Expected payoff (SO)."""
 
-    def values(self, payoffs: np.ndarray, reference: np.ndarray) -> np.ndarray:
-        return payoffs @ reference
+    Parameters: ClassVar[type[Parameters]] = StochasticParameters
+
+    def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
+        return payoffs @ self._distribution(situation)
+
+    def same(self, situation: Situation, other: Situation) -> bool:
+        return self._distribution(situation) is self._distribution(other)
+
+    def _distribution(self, situation: Situation) -> np.ndarray:
+        distribution: np.ndarray = getattr(situation, self.parameters.under)
+        return distribution
 
 
 class Robust(Judge):
     """Payoff in the worst of all contexts, whatever the reference (RO)."""
 
-    def values(self, payoffs: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
         return payoffs.min(axis=1)
+
+    def same(self, situation: Situation, other: Situation) -> bool:
+        return True
 
 
 class BestFixedDecision(Stochastic):
@@ -88,15 +131,77 @@ class BestFixedDecision(Stochastic):
     that were unavailable in some round do not compete; where none is left, regret is not a number.
     """
 
-    def score(self, realisation: Realisation, decisions: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        rounds = self._rounds(realisation, len(decisions))
-        values = np.stack([values for values, _ in rounds])
+    def score(
+        self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        rows = self._rows(realisation, situations)
+        values = np.stack([values for values, _ in rows])
         always = np.ones(values.shape[1], dtype=bool)
-        for _, available in rounds:
+        for _, available in rows:
             if available is not None:
                 always &= np.isin(np.arange(len(always)), available)
-        value = values[np.arange(len(decisions)), np.asarray(decisions)]
+        value = np.take_along_axis(values, decisions.reshape(len(decisions), -1), axis=1).reshape(decisions.shape)
         if not always.any():
-            return np.full(len(value), np.nan), value
+            return np.full(value.shape, np.nan), value
         best = int(np.argmax(np.where(always, values.sum(axis=0), -np.inf)))
-        return values[:, best] - value, value
+        return values[:, best].reshape(-1, *(1,) * (decisions.ndim - 1)) - value, value
+
+
+class UncertaintyJudge(Judge):
+    """An uncertainty objective over a finite set of contexts, at the radius that its own rule gives."""
+
+    objective: ClassVar[type[uncertainty.Objective]]
+    _over: UncertaintyObjective
+    _announcer: Announcer
+
+    def meet(self, realisation: Realisation) -> None:
+        contexts = realisation.description.contexts
+        assert isinstance(contexts, FiniteDomain)
+        stated = self.objective(self.parameters)
+        self._over = stated.over(contexts.points)
+        self._announcer = Announcer(stated.ambiguity, contexts.points)
+
+    def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
+        objective = self._over.with_epsilon(self._announcer.epsilon(situation) or 0.0)
+        values: np.ndarray = objective(payoffs, situation.reference)
+        return values
+
+    def same(self, situation: Situation, other: Situation) -> bool:
+        if situation.reference is not other.reference:
+            return False
+        return self._announcer.epsilon(situation) == self._announcer.epsilon(other)
+
+
+class DistributionallyRobust(UncertaintyJudge):
+    """DRO."""
+
+    objective = uncertainty.DistributionallyRobust
+    Parameters = uncertainty.DistributionallyRobustParameters
+
+
+class WorstCaseSensitivity(UncertaintyJudge):
+    """WCS."""
+
+    objective = uncertainty.WorstCaseSensitivity
+    Parameters = uncertainty.WorstCaseSensitivityParameters
+
+
+class MeanRisk(UncertaintyJudge):
+    """MR."""
+
+    objective = uncertainty.MeanRisk
+    Parameters = uncertainty.MeanRiskParameters
+
+
+class General(UncertaintyJudge):
+    """GEN."""
+
+    objective = uncertainty.General
+    Parameters = uncertainty.GeneralParameters
+
+
+class Satisficing(UncertaintyJudge):
+    """RS."""
+
+    objective = uncertainty.Satisficing
+    Parameters = uncertainty.SatisficingParameters

@@ -10,7 +10,7 @@ construction.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,12 +69,12 @@ class UncertaintyObjective(ABC):
     @staticmethod
     def wcs(ball: Ball, *, difference: float | None = None) -> UncertaintyObjective:
         """Worst-case sensitivity: the slope of v at 0, whatever the ball's epsilon; `difference` as in `gen`."""
-        return Slice(ball.with_epsilon(0.0), 0.0, 1.0, difference)
+        return AtZero(ball.with_epsilon(0.0), 0.0, 1.0, difference)
 
     @staticmethod
     def mr(ball: Ball, beta: float, *, difference: float | None = None) -> UncertaintyObjective:
         """Mean and risk: `v(0) + beta delta(0)`, whatever the ball's epsilon; `difference` as in `gen`."""
-        return Slice(ball.with_epsilon(0.0), 1.0, beta, difference)
+        return AtZero(ball.with_epsilon(0.0), 1.0, beta, difference)
 
     @staticmethod
     def gen(ball: Ball, alpha: float, beta: float, *, difference: float | None = None) -> UncertaintyObjective:
@@ -136,6 +136,14 @@ class UncertaintyObjective(ABC):
     def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
         return best_of(self(payoffs, reference))
 
+    def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
+        """The objective at another radius of its ball; itself where the radius does not matter."""
+        return self
+
+    def exact(self) -> UncertaintyObjective:
+        """The objective with the exact slope in place of a difference."""
+        return self
+
 
 @dataclass(frozen=True)
 class Expectation(UncertaintyObjective):
@@ -188,6 +196,14 @@ class Slice(UncertaintyObjective):
         value, slope = self.ball.values(payoffs, reference)
         return self._combine(value, slope)
 
+    def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
+        """GEN at another radius."""
+        return self if epsilon == self.ball.epsilon else replace(self, ball=self.ball.with_epsilon(epsilon))
+
+    def exact(self) -> UncertaintyObjective:
+        """GEN with the exact slope."""
+        return self if self.difference is None else replace(self, difference=None)
+
     def from_bounds(self, upper: ArrayLike, lower: ArrayLike, reference: ArrayLike) -> Floats:
         """UCB-BOCU-1 of Tay et al. (2024): `alpha v(u, epsilon) + beta (v(u, epsilon + h) - v(l, epsilon)) / h`.
 
@@ -229,6 +245,15 @@ class Slice(UncertaintyObjective):
 
             return Best(*best_slice(payoffs, reference, self.ball, self.alpha, self.beta, tolerance))
         return best_of(self(payoffs, reference))
+
+
+@dataclass(frozen=True)
+class AtZero(Slice):
+    """WCS and MR: GEN at radius 0, whatever the radius of a round."""
+
+    def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
+        """Itself."""
+        return self
 
 
 @dataclass(frozen=True)

@@ -270,6 +270,7 @@ class Plan:
             "judges": [judge.label for judge in self.judges],
             "seeds": [self.experiment.seeds.first, self.experiment.seeds.count],
             "iterations": self.iterations(problem),
+            "initial": self.problem_parameters(problem).initial_points(),
         }
         return {"description": canonical_json(description), "fingerprint": fingerprint(CUBE_CODE)}
 

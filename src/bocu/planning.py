@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bocu.algorithms.base import AlgorithmParameters
 from bocu.branches import Branch, Component
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.errors import BocuError
@@ -52,6 +53,7 @@ class _Maker:
             self._component("objective", "objectives", i, e) for i, e in enumerate(self.experiment.objectives)
         ]
         judges = [self._component("judge", "judges", i, e) for i, e in enumerate(self.experiment.judges)]
+        self._refuse_unfit_judges(judges, problems)
         self._refuse_duplicates("problems", list(problems.values()))
         self._refuse_duplicates("objectives", objectives)
         branches = self._branches(problems, objectives)
@@ -94,16 +96,31 @@ class _Maker:
             found = [
                 Branch(problem, objective, algorithm, self._rounds(problem), self.experiment.threads)
                 for problem in self._chosen(entry, "problems", problems, where)
-                if set(problem.registered.protocols) & set(algorithm.registered.protocols)
+                if self._protocol(problem) in algorithm.registered.protocols
                 for objective in self._pursued(entry, algorithm, objectives, where)
             ]
             if not found:
                 raise BocuError(
                     f"{where}: '{algorithm.label}' runs on no problem of this experiment: an empty branch; "
                     f"it is defined for the protocols {', '.join(algorithm.registered.protocols)}"
+                    + (
+                        f" and objectives such as {', '.join(o.name for o in REGISTRY['objective'])}"
+                        if algorithm.registered.pursues_objective
+                        else ""
+                    )
                 )
             branches.update({branch.key: branch for branch in found})
         return branches
+
+    def _refuse_unfit_judges(self, judges: Sequence[Component], problems: Mapping[str, Component]) -> None:
+        for position, judge in enumerate(judges):
+            for problem in problems.values():
+                if self._protocol(problem) not in judge.registered.protocols:
+                    raise BocuError(
+                        f"{self.origin('judges')}judges.{position}: '{judge.label}' cannot judge '{problem.label}', "
+                        f"whose protocol is {self._protocol(problem)}; it is defined for the protocols "
+                        f"{', '.join(judge.registered.protocols)}"
+                    )
 
     def _refuse_duplicates(self, section: str, components: Sequence[Component]) -> None:
         seen: dict[str, str] = {}
@@ -121,6 +138,12 @@ class _Maker:
         return parameters.rounds(self.experiment.iterations)
 
     @staticmethod
+    def _protocol(problem: Component) -> str:
+        parameters = problem.parameters
+        assert isinstance(parameters, ProblemParameters)
+        return parameters.protocol_among(problem.registered.protocols)
+
+    @staticmethod
     def _chosen(entry: Any, key: str, components: Mapping[str, Component], where: str) -> list[Component]:
         wanted = getattr(entry, key)
         for label in wanted or []:
@@ -135,12 +158,22 @@ class _Maker:
     ) -> Sequence[Component | None]:
         if not algorithm.registered.pursues_objective:
             return [None]
-        return self._chosen(entry, "objectives", {objective.label: objective for objective in objectives}, where)
+        parameters = algorithm.parameters
+        assert isinstance(parameters, AlgorithmParameters)
+        labelled = {objective.label: objective for objective in objectives}
+        pursued = []
+        for objective in self._chosen(entry, "objectives", labelled, where):
+            unfit = parameters.unfit(objective.registered.name, objective.parameters)
+            if unfit and entry.objectives is not None:
+                raise BocuError(f"{where}.objectives: '{algorithm.label}' cannot pursue '{objective.label}': {unfit}")
+            if not unfit:
+                pursued.append(objective)
+        return pursued
 
     def _figure_entries(self, problems: Mapping[str, Component]) -> Sequence[FigureEntry]:
         if self.experiment.figures is not None:
             return self.experiment.figures
-        protocols = {protocol for problem in problems.values() for protocol in problem.registered.protocols}
+        protocols = {self._protocol(problem) for problem in problems.values()}
         return [
             FigureEntry(label=figure.name, name=figure.name)
             for figure in REGISTRY["figure"]
@@ -160,7 +193,7 @@ class _Maker:
             folders[figure.label] = [
                 problem.label
                 for problem in self._chosen(entry, "problems", problems, where)
-                if set(problem.registered.protocols) & set(figure.registered.protocols)
+                if self._protocol(problem) in figure.registered.protocols
             ]
             if not folders[figure.label]:
                 raise BocuError(f"{where}: '{figure.label}' is drawn for no problem of this experiment")

@@ -6,9 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bocu.algorithms.base import Algorithm, Context, Decision
+import numpy as np
+
+from bocu.algorithms.base import Algorithm, Context, Decision, Round
+from bocu.contexts import draw, shares
 from bocu.problems.base import Realisation
 from bocu.randomness import Streams
+from bocu.situation import Situation
+from bocu.uncertainty import BallParameters
 
 
 @dataclass(frozen=True)
@@ -18,7 +23,7 @@ class Turn:
     Attributes:
         payoff: noise-free, in units of the payoff.
         observation: what the algorithm was told.
-        report: what the algorithm reported of itself.
+        report: what the algorithm reported of itself; empty in the initial design.
         seconds: time that the algorithm took to choose and to learn.
     """
 
@@ -30,16 +35,63 @@ class Turn:
     seconds: float
 
 
+class Announcer:
+    """Turns what stands before a round into what the algorithm is told, with the radius of its ambiguity set.
+
+    Args:
+        ambiguity: the set of the objective or of the algorithm; None where there is none, and no radius.
+        contexts: context points, shape (contexts, dimension).
+    """
+
+    def __init__(self, ambiguity: BallParameters | None, contexts: np.ndarray | None) -> None:
+        self._ambiguity = ambiguity
+        self._ball = ambiguity.ball(contexts) if ambiguity is not None and contexts is not None else None
+        self._known: tuple[Situation | None, float] = None, 0.0
+
+    def announce(self, situation: Situation) -> Round:
+        return Round(situation.t, situation.available, situation.reference, self.epsilon(situation))
+
+    def epsilon(self, situation: Situation) -> float | None:
+        """Give the radius in a situation, or None where there is no ambiguity set."""
+        if self._ambiguity is None or self._ball is None:
+            return None
+        # Where neither distribution changes, the distance between them is not computed again.
+        if self._ambiguity.radius == "margin" and self._stands(situation):
+            return self._known[1]
+        epsilon = self._ambiguity.epsilon(situation, self._ball)
+        self._known = situation, epsilon
+        return epsilon
+
+    def _stands(self, situation: Situation) -> bool:
+        known = self._known[0]
+        return known is not None and known.reference is situation.reference and known.truth is situation.truth
+
+
 class Protocol(ABC):
-    """Plays rounds. Random numbers of a round are drawn from the streams in the same number, whatever is chosen."""
+    """Plays rounds. Random numbers of a round are drawn from the streams in the same number, whatever is chosen.
+
+    `seen` holds the contexts of all rows before: indices of shape (rows,), or coordinates of shape (rows, dimension).
+    """
 
     @abstractmethod
-    def play(self, t: int, realisation: Realisation, algorithm: Algorithm, streams: Streams) -> Turn:
-        """Play round `t`, from 1 on."""
+    def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
+        """Give what stands before round `t`; rounds of 0 and below belong to the initial design."""
 
     @abstractmethod
-    def replay(self, t: int, realisation: Realisation, algorithm: Algorithm, turn: Turn) -> None:
-        """Tell the algorithm a recorded round without asking it."""
+    def play(
+        self, t: int, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round, truth: np.ndarray
+    ) -> Turn:
+        """Play round `t`, from 1 on, announced as `round_`; contexts come from `truth`."""
+
+    def start(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, chosen: tuple[Any, Any]) -> Turn:
+        """Tell the algorithm a decision and context of the initial design."""
+        return _observe(realisation, algorithm, streams, *chosen, seconds=0.0, initial=True)
+
+    def replay(self, algorithm: Algorithm, turn: Turn, round_: Round | None) -> None:
+        """Tell the algorithm a recorded round without asking it; `round_` is None in the initial design."""
+        if round_ is not None:
+            algorithm.reinstate(turn.report, round_)
+        algorithm.tell(turn.decision, turn.context, turn.observation)
 
 
 class TimeVarying(Protocol):
@@ -48,21 +100,106 @@ class TimeVarying(Protocol):
     Source: Ziomek et al. 2025, section 2.
     """
 
-    def play(self, t: int, realisation: Realisation, algorithm: Algorithm, streams: Streams) -> Turn:
-        announced = realisation.round(t)
+    def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
+        return _announced(realisation, t, len(seen))
+
+    def play(
+        self, t: int, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round, truth: np.ndarray
+    ) -> Turn:
+        decision, seconds = _ask(algorithm, round_)
+        return _observe(realisation, algorithm, streams, decision, t, seconds)
+
+    def replay(self, algorithm: Algorithm, turn: Turn, round_: Round | None) -> None:
+        assert round_ is not None
+        algorithm.reinstate(turn.report, round_)
+        algorithm.tell(turn.decision, round_.t, turn.observation)
+
+
+class General(Protocol):
+    """Reference and radius are announced, then the learner decides, then a context comes from the true distribution.
+
+    Source: Kirschner et al. 2020, section 2.1; Tay et al. 2024, algorithm 1. Any of the three may change with time.
+    """
+
+    def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
+        return _announced(realisation, t, len(seen))
+
+    def play(
+        self, t: int, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round, truth: np.ndarray
+    ) -> Turn:
+        decision, seconds = _ask(algorithm, round_)
+        context = int(draw(truth, streams["contexts"].random()))
+        return _observe(realisation, algorithm, streams, decision, context, seconds)
+
+
+class DataDriven(General):
+    """As general, but the reference is the empirical distribution of the contexts seen; uniform while there is none.
+
+    Source: Kirschner et al. 2020, section 2.2.
+    """
+
+    def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
+        truth = realisation.truth(max(t, 1))
+        reference = shares(seen, len(truth)) if len(seen) else np.full(len(truth), 1.0 / len(truth))
+        return Situation(
+            t, reference, truth, len(seen), realisation.available(max(t, 1)), realisation.margin(max(t, 1))
+        )
+
+
+class Simulator(General):
+    """The learner chooses the context too, as one does with a simulator; what counts is what it recommends.
+
+    Source: Kirschner et al. 2020, section 2.3 and equation 10.
+    """
+
+    def play(
+        self, t: int, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round, truth: np.ndarray
+    ) -> Turn:
+        decision, seconds = _ask(algorithm, round_)
         start = time.perf_counter()
-        decision = algorithm.ask(announced)
-        seconds = time.perf_counter() - start
-        payoff = realisation.payoff(decision, t)
-        observation = payoff + realisation.description.noise * streams["noise"].standard_normal()
-        start = time.perf_counter()
-        algorithm.tell(decision, t, observation)
+        context = algorithm.choose_context(decision, round_)
         seconds += time.perf_counter() - start
-        return Turn(decision, t, payoff, float(observation), algorithm.report(), seconds)
-
-    def replay(self, t: int, realisation: Realisation, algorithm: Algorithm, turn: Turn) -> None:
-        algorithm.reinstate(turn.report, realisation.round(t))
-        algorithm.tell(turn.decision, t, turn.observation)
+        return _observe(realisation, algorithm, streams, decision, context, seconds)
 
 
-PROTOCOLS: Mapping[str, Protocol] = {"time-varying": TimeVarying()}
+PROTOCOLS: Mapping[str, Protocol] = {
+    "time-varying": TimeVarying(),
+    "general": General(),
+    "data-driven": DataDriven(),
+    "simulator": Simulator(),
+}
+
+
+def _announced(realisation: Realisation, t: int, observed: int) -> Situation:
+    first = max(t, 1)
+    return Situation(
+        t,
+        realisation.reference(first),
+        realisation.truth(first),
+        observed,
+        realisation.available(first),
+        realisation.margin(first),
+    )
+
+
+def _ask(algorithm: Algorithm, round_: Round) -> tuple[Decision, float]:
+    start = time.perf_counter()
+    decision = algorithm.ask(round_)
+    return decision, time.perf_counter() - start
+
+
+def _observe(
+    realisation: Realisation,
+    algorithm: Algorithm,
+    streams: Streams,
+    decision: Decision,
+    context: Context,
+    seconds: float,
+    initial: bool = False,
+) -> Turn:
+    payoff = realisation.payoff(decision, context)
+    observation = payoff + realisation.description.noise * streams["noise"].standard_normal()
+    start = time.perf_counter()
+    algorithm.tell(decision, context, observation)
+    seconds += time.perf_counter() - start
+    return Turn(decision, context, payoff, float(observation), {} if initial else algorithm.report(), seconds)

@@ -21,13 +21,23 @@ _CORE = (
     ("seconds", "float64", np.nan, "time to choose and to learn", "s"),
 )
 
+ROUNDS = {"long_name": "round; 0 and below: the initial design", "units": "1"}
+
 
 class Record:
-    """Arrays with one row a round; rows of rounds that were not played hold fill values."""
+    """Arrays with one row a round, the initial design first; rows that were not played hold fill values."""
 
     def __init__(
-        self, iterations: int, decisions: Domain, contexts: Domain, reports: Sequence[Reported], priors: int
+        self,
+        iterations: int,
+        decisions: Domain,
+        contexts: Domain,
+        reports: Sequence[Reported],
+        priors: int = 0,
+        initial: int = 0,
     ) -> None:
+        self.initial = initial
+        iterations += initial
         self.domains = {"decision": decisions, "context": contexts}
         self.reports = reports
         self.arrays: dict[str, np.ndarray] = {
@@ -49,8 +59,12 @@ class Record:
         self.arrays["payoff"][row] = turn.payoff
         self.arrays["observation"][row] = turn.observation
         self.arrays["seconds"][row] = turn.seconds
-        for report in self.reports:
+        for report in self.reports if turn.report else ():
             self.arrays[report.name][row] = turn.report[report.name]
+
+    def seen(self, rows: int) -> np.ndarray:
+        """Give the contexts of the first rows: indices `(rows,)`, or coordinates `(rows, dimension)` of a box."""
+        return self.arrays[context_variable(self.domains["context"])][:rows]
 
     def read(self, row: int) -> Turn:
         chosen = {
@@ -65,6 +79,11 @@ class Record:
         """Take over the rows that `arrays` have, from the first on."""
         for name, values in arrays.items():
             self.arrays[name][: len(values)] = values
+
+
+def context_variable(contexts: Domain) -> str:
+    """Name the variable that says which contexts were met: indices of a finite space, coordinates of a box."""
+    return "context_index" if isinstance(contexts, FiniteDomain) else "context"
 
 
 def fill_value(report: Reported) -> float:
@@ -91,8 +110,8 @@ def run_dataset(
         values = np.stack([record.arrays[name] for record in records])
         data[name] = (["seed", "iteration", *trailing.get(name, [])], values, {"long_name": long_name, "units": units})
     data["seed"] = ("seed", np.asarray(seeds), {"long_name": "seed", "units": "1"})
-    iterations = np.arange(1, len(first.arrays["payoff"]) + 1)
-    data["iteration"] = ("iteration", iterations, {"long_name": "round after the initial design", "units": "1"})
+    iterations = np.arange(1, len(first.arrays["payoff"]) + 1) - first.initial
+    data["iteration"] = ("iteration", iterations, ROUNDS)
     for kind, domain in first.domains.items():
         names = {"long_name": f"what each coordinate of the {kind} is", "units": "1"}
         data[f"{kind}_dim"] = (f"{kind}_dim", list(domain.names), names)

@@ -43,6 +43,8 @@ class Entry:
 
 
 TIME_VARYING = ("time-varying",)
+CONTEXTUAL = ("general", "data-driven", "simulator")
+FINITE = TIME_VARYING + CONTEXTUAL
 
 REGISTRY: dict[str, tuple[Entry, ...]] = {
     "problem": (
@@ -60,9 +62,29 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             aliases=("intel",),
         ),
     ),
-    "objective": (),
+    "objective": (
+        Entry("so", "bocu.uncertainty:Stochastic", "stochastic: the expectation under the reference"),
+        Entry("ro", "bocu.uncertainty:Robust", "robust: the minimum over all contexts"),
+        Entry(
+            "dro",
+            "bocu.uncertainty:DistributionallyRobust",
+            "distributionally robust: the worst expectation over an ambiguity set (Kirschner et al. 2020)",
+        ),
+        Entry(
+            "wcs",
+            "bocu.uncertainty:WorstCaseSensitivity",
+            "worst-case sensitivity: how fast that expectation falls with the radius at 0 (Tay et al. 2024)",
+        ),
+        Entry("mr", "bocu.uncertainty:MeanRisk", "mean and risk: expectation plus beta times the sensitivity"),
+        Entry(
+            "gen",
+            "bocu.uncertainty:General",
+            "general: alpha times the worst expectation plus beta times its slope (Tay et al. 2024)",
+        ),
+        Entry("rs", "bocu.uncertainty:Satisficing", "robust satisficing at an aspiration tau"),
+    ),
     "algorithm": (
-        Entry("random", "bocu.algorithms.simple:Random", "a uniform draw from the available decisions", TIME_VARYING),
+        Entry("random", "bocu.algorithms.simple:Random", "a uniform draw from the available decisions", FINITE),
         Entry(
             "pe-gp-ucb",
             "bocu.algorithms.time_varying:PEGPUCB",
@@ -99,12 +121,15 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
         Entry(
             "so",
             "bocu.judges:Stochastic",
-            "expected payoff under the reference, against the best available decision",
-            TIME_VARYING,
+            "expected payoff under the reference or the truth, against the best available decision",
+            FINITE,
         ),
-        Entry(
-            "ro", "bocu.judges:Robust", "payoff in the worst context, against the best available decision", TIME_VARYING
-        ),
+        Entry("ro", "bocu.judges:Robust", "payoff in the worst context, against the best available decision", FINITE),
+        Entry("dro", "bocu.judges:DistributionallyRobust", "worst expectation over an ambiguity set", CONTEXTUAL),
+        Entry("wcs", "bocu.judges:WorstCaseSensitivity", "worst-case sensitivity", CONTEXTUAL),
+        Entry("mr", "bocu.judges:MeanRisk", "mean and risk", CONTEXTUAL),
+        Entry("gen", "bocu.judges:General", "general uncertainty objective", CONTEXTUAL),
+        Entry("rs", "bocu.judges:Satisficing", "robust satisficing", CONTEXTUAL),
         Entry(
             "best-fixed-decision",
             "bocu.judges:BestFixedDecision",
@@ -117,7 +142,7 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "regret",
             "bocu.figures.regret:Regret",
             "cumulative, average or instantaneous regret over the rounds, mean and standard error",
-            TIME_VARYING,
+            FINITE,
         ),
         Entry(
             "chosen-priors",

@@ -18,16 +18,19 @@ import numpy as np
 
 from bocu.algorithms.base import Algorithm
 from bocu.checkpoints import CheckpointStore
+from bocu.domains import FiniteDomain
 from bocu.errors import BocuError
 from bocu.files import canonical_json, read_netcdf, write_netcdf
 from bocu.loading import load
 from bocu.parameters import validate
 from bocu.problems.base import Problem, Realisation
-from bocu.protocol import PROTOCOLS
+from bocu.protocol import PROTOCOLS, Announcer
 from bocu.provenance import SCHEMA_VERSION, SIMULATED_LABEL, hash_files, machine
 from bocu.randomness import Streams
 from bocu.records import Record, run_dataset
 from bocu.sharing import SharedRuns, digest
+from bocu.situation import Situation
+from bocu.uncertainty import Objective
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,42 +52,80 @@ def build_algorithm(specification: Mapping[str, Any], realisation: Realisation, 
     target = load(specification["algorithm"]["class"])
     where = "specification.algorithm.parameters."
     parameters = validate(target.Parameters, specification["algorithm"]["parameters"], where)
-    objective = specification["objective"]
-    if objective is not None:
-        objective = load(objective["class"]).from_specification(objective["parameters"])
-    return target(realisation.description, objective, parameters, streams["algorithm"])
+    objective = build_objective(specification["objective"])
+    contexts = realisation.description.contexts
+    # Over a finite set of contexts the objective is one and the same in all rounds, but for its radius.
+    pursued = objective.over(contexts.points) if objective and isinstance(contexts, FiniteDomain) else objective
+    return target(realisation.description, pursued, parameters, streams["algorithm"])
+
+
+def build_objective(specification: Mapping[str, Any] | None) -> Objective | None:
+    """Build the objective of a run specification; None where none is pursued."""
+    if specification is None:
+        return None
+    objective: Objective = load(specification["class"]).from_specification(specification["parameters"])
+    return objective
 
 
 class SeedRun:
-    """One seed's run, advanced round by round."""
+    """One seed's run, advanced row by row: the initial design, then the rounds."""
 
     def __init__(self, specification: Mapping[str, Any], problem: Problem, seed: int) -> None:
-        self.iterations: int = specification["iterations"]
+        self.rows: int = problem.initial + specification["iterations"]
+        self.initial = problem.initial
         self.streams = Streams(seed)
         self.realisation = problem.realise(self.streams)
         self.algorithm = build_algorithm(specification, self.realisation, self.streams)
         self.protocol = PROTOCOLS[problem.protocol]
         description = self.realisation.description
+        objective = build_objective(specification["objective"])
+        ambiguity = self.algorithm.ambiguity or (objective.ambiguity if objective else None)
+        contexts = description.contexts
+        points = contexts.points if isinstance(contexts, FiniteDomain) else None
+        self.announcer = Announcer(ambiguity, points)
+        self.design = self.realisation.initial_design(self.streams["initial-design"], self.initial)
         self.record = Record(
-            self.iterations,
+            specification["iterations"],
             description.decisions,
             description.contexts,
             self.algorithm.reports,
             len(problem.prior_labels),
+            self.initial,
         )
         self.done = 0
 
+    @property
+    def t(self) -> int:
+        """The round that comes next; 0 and below in the initial design."""
+        return self.done - self.initial + 1
+
+    @property
+    def finished(self) -> bool:
+        return self.done == self.rows
+
     def play(self) -> None:
-        turn = self.protocol.play(self.done + 1, self.realisation, self.algorithm, self.streams)
+        if self.t < 1:
+            turn = self.protocol.start(self.realisation, self.algorithm, self.streams, self.design[self.done])
+        else:
+            situation = self.situation()
+            announced = self.announcer.announce(situation)
+            turn = self.protocol.play(
+                self.t, self.realisation, self.algorithm, self.streams, announced, situation.truth
+            )
         self.record.write(self.done, turn)
         self.done += 1
+
+    def situation(self) -> Situation:
+        """Give what stands before the next row."""
+        return self.protocol.situation(self.realisation, self.t, self.record.seen(self.done))
 
     def replay(self, arrays: Mapping[str, np.ndarray], stream_states: dict[str, Any] | None) -> None:
         """Tell without asking what `arrays` recorded, then put the streams where they stood after it."""
         self.record.copy_rows(arrays)
         for row in range(len(arrays["payoff"])):
-            self.protocol.replay(row + 1, self.realisation, self.algorithm, self.record.read(row))
-        self.done = len(arrays["payoff"])
+            announced = self.announcer.announce(self.situation()) if self.t >= 1 else None
+            self.protocol.replay(self.algorithm, self.record.read(row), announced)
+            self.done += 1
         if stream_states is not None:
             self.streams.restore(stream_states)
 
@@ -93,14 +134,14 @@ class SeedRun:
             "done": self.done,
             "record": self.record.arrays,
             "streams": self.streams.state(),
-            "algorithm": self.algorithm.state() if self.done < self.iterations else {},
+            "algorithm": {} if self.finished else self.algorithm.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.record.copy_rows(state["record"])
         self.streams.restore(state["streams"])
         self.done = state["done"]
-        if self.done < self.iterations:
+        if not self.finished:
             self.algorithm.restore(state["algorithm"])
 
 
@@ -214,11 +255,11 @@ class _Runner:
                 run.restore(saved[position])
             elif earlier is not None:
                 run.replay(*_recorded(earlier.isel(seed=position)))
-            self.advance(run.done)
+            self.advance(max(0, run.t - 1))
             runs.append(run)
-            while run.done < run.iterations:
+            while not run.finished:
                 run.play()
-                self.advance(1)
+                self.advance(int(run.t > 1))
                 self._save_when_due(runs)
         return runs
 
@@ -264,13 +305,13 @@ def _earlier(output: str | Path, block: Block, input_hashes: Mapping[str, str]) 
     found["specification"]["iterations"] = wanted["specification"]["iterations"]
     if not shorter or canonical_json(found) != canonical_json(wanted):
         return None
-    logger.info("%s: continuing its %d iterations", output, earlier.sizes["iteration"])
+    logger.info("%s: continuing its %d iterations", output, earlier["iteration"].values[-1])
     return earlier
 
 
 def _recorded(run: "xr.Dataset", until: int | None = None) -> tuple[dict[str, np.ndarray], dict[str, Any] | None]:
     """Give the arrays of one seed of a run file, and the state of its streams at the end of all rounds."""
-    rows = run if until is None else run.isel(iteration=slice(until))
+    rows = run if until is None else run.sel(iteration=slice(None, until))
     arrays = {str(name): rows[name].values for name in rows.data_vars if "iteration" in rows[name].dims}
     return arrays, json.loads(str(run["stream_states"].item())) if until is None else None
 
@@ -301,7 +342,7 @@ def replay(run_file: str | Path, inputs: Inputs, seed: int, until: int) -> tuple
         run_file: the run file.
         inputs: the files that its problem is built from.
         seed: a seed of the file.
-        until: the last round to be told; 0 for none.
+        until: the last round to be told; 0 for the initial design alone.
 
     Returns:
         The problem as the seed met it, and the algorithm.

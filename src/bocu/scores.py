@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bocu.algorithms.base import RECOMMENDED
 from bocu.errors import BocuError
 from bocu.files import canonical_json, read_netcdf
 from bocu.judges import Judge
 from bocu.loading import load
+from bocu.protocol import PROTOCOLS
 from bocu.provenance import COLLECTED, SHARED
 from bocu.randomness import Streams
+from bocu.records import ROUNDS, context_variable
 from bocu.runs import Inputs, build_problem
 from bocu.slabs import SlabFile, slab_file
 
@@ -27,6 +30,7 @@ logger = logging.getLogger(__name__)
 _JUDGED = {
     "regret": "instantaneous regret under the judge",
     "value": "value of the decision under the judge",
+    "recommended_regret": "regret under the judge of the decision recommended after the round",
 }
 
 
@@ -53,8 +57,8 @@ def score(
         BocuError: a run file is missing or broken, or is not of this branch.
     """
     panel = [_build(judge) for judge in judges]
-    sizes = {"judge": len(panel), "seed": None, "iteration": branch["iterations"]}
     problem = build_problem(branch["problem"], inputs)
+    sizes = {"judge": len(panel), "seed": None, "iteration": problem.initial + branch["iterations"]}
     if problem.prior_labels:
         sizes["prior"] = len(problem.prior_labels)
     writer: _Writer | None = None
@@ -63,7 +67,8 @@ def score(
         for block in _blocks(run_files, branch, partial):
             writer = writer or _Writer(file, block)
             writer.add(block, _judged(block, problem, panel))
-        _coordinates(file, [judge["label"] for judge in judges], branch["iterations"], problem.prior_labels)
+        iterations = range(1 - problem.initial, branch["iterations"] + 1)
+        _coordinates(file, [judge["label"] for judge in judges], iterations, problem.prior_labels)
         file.attributes({**(writer.attributes() if writer else {}), "specification": canonical_json(branch)})
 
 
@@ -93,14 +98,25 @@ def _blocks(run_files: Sequence[str | Path], branch: Mapping[str, Any], partial:
 
 
 def _judged(block: "xr.Dataset", problem: "Problem", panel: Sequence[Judge]) -> dict[str, np.ndarray]:
-    shape = (len(panel), block.sizes["seed"], block.sizes["iteration"])
+    """Give regret and value of what was decided and, where algorithms recommend, the regret of that."""
+    judged = ["decision_index", *([RECOMMENDED.name] if RECOMMENDED.name in block else [])]
+    shape = (len(panel), block.sizes["seed"], block.sizes["iteration"], len(judged))
     regret, value = np.empty(shape), np.empty(shape)
+    protocol = PROTOCOLS[problem.protocol]
     for row, seed in enumerate(block["seed"].values):
         realisation = problem.realise(Streams(int(seed)))
-        decisions = block["decision_index"].values[row]
+        decisions = np.stack([block[name].values[row] for name in judged], axis=-1)
+        seen = block[context_variable(realisation.description.contexts)].values[row]
+        situations = [
+            protocol.situation(realisation, int(t), seen[:place]) for place, t in enumerate(block["iteration"].values)
+        ]
         for column, judge in enumerate(panel):
-            regret[column, row], value[column, row] = judge.score(realisation, decisions)
-    return {"regret": regret, "value": value}
+            regret[column, row], value[column, row] = judge.score(realisation, situations, decisions)
+    found = {"regret": regret[..., 0], "value": value[..., 0]}
+    if RECOMMENDED.name in block:
+        missing = block[RECOMMENDED.name].values < 0
+        found["recommended_regret"] = np.where(missing, np.nan, regret[..., 1])
+    return found
 
 
 class _Writer:
@@ -118,6 +134,8 @@ class _Writer:
             variable = first[name]
             file.define(str(name), [str(dim) for dim in variable.dims], variable.dtype, variable.attrs)
         for name, long_name in _JUDGED.items():
+            if name == "recommended_regret" and RECOMMENDED.name not in first:
+                continue
             attributes = {"long_name": long_name, "units": first.attrs["payoff_units"]}
             file.define(name, ("judge", "seed", "iteration"), "f8", attributes)
 
@@ -140,12 +158,15 @@ class _Writer:
 
 def _is_carried(runs: "xr.Dataset", name: str) -> bool:
     """Whether aggregates keep a variable: where decisions lay stays in the run files."""
-    return "iteration" in runs[name].dims and name != "observation" and not name.startswith(("decision", "context"))
+    return (
+        "iteration" in runs[name].dims
+        and name != "observation"
+        and not name.startswith(("decision", "context", RECOMMENDED.name))
+    )
 
 
-def _coordinates(file: SlabFile, judges: Sequence[str], iterations: int, priors: Sequence[str]) -> None:
+def _coordinates(file: SlabFile, judges: Sequence[str], iterations: range, priors: Sequence[str]) -> None:
     file.coordinate("judge", "judge", judges, {"long_name": "objective that the runs are judged by", "units": "1"})
-    rounds = {"long_name": "round after the initial design", "units": "1"}
-    file.coordinate("iteration", "iteration", range(1, iterations + 1), rounds)
+    file.coordinate("iteration", "iteration", iterations, ROUNDS)
     if priors:
         file.coordinate("prior", "prior", priors, {"long_name": "candidate prior", "units": "1"})

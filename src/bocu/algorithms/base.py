@@ -19,7 +19,9 @@ from bocu.domains import Domain
 from bocu.parameters import Parameters
 
 if TYPE_CHECKING:
+    from bocu.surrogates.grid import GridPrior
     from bocu.surrogates.time_varying import TimeVaryingPrior
+    from bocu.uncertainty import BallParameters
 
 Decision = int | np.ndarray
 """An index into a finite domain, or the coordinates of a point of a box."""
@@ -37,6 +39,7 @@ class Description:
         contexts: the context space.
         noise: standard deviation of the observation noise, in units of the payoff.
         protocol: registered name of the protocol, which says who chooses what in which order.
+        model: the Gaussian process prior of the payoff, where the problem states one.
         priors: candidate priors, under protocols with an unknown prior.
         best_prior: the best prior that is known to the problem, for oracles only.
     """
@@ -45,6 +48,7 @@ class Description:
     contexts: Domain
     noise: float
     protocol: str
+    model: "GridPrior | None" = None
     priors: "Sequence[TimeVaryingPrior]" = ()
     best_prior: "TimeVaryingPrior | None" = None
 
@@ -57,7 +61,7 @@ class Round:
         t: the round, from 1 on.
         available: indices of the decisions that may be taken, ascending; None: all of them.
         reference: reference distribution over the contexts, shape (contexts,).
-        epsilon: radius of the ambiguity set.
+        epsilon: radius of the ambiguity set; None where there is none.
         weights: scalarisation weights, shape (outputs,).
     """
 
@@ -87,6 +91,23 @@ class Reported:
     per_prior: bool = False
 
 
+class AlgorithmParameters(Parameters):
+    """The typed parameters of an algorithm that pursues an objective, and what planning asks of them."""
+
+    def unfit(self, name: str, objective: Parameters) -> str:
+        """Say why the algorithm is not defined for an objective, in a few words; empty where it is.
+
+        Args:
+            name: registered name of the objective.
+            objective: its parameters.
+        """
+        return ""
+
+
+RECOMMENDED = Reported("recommended", "index of the decision that would be deployed after the round", dtype="int32")
+"""Reported where what counts is the decision recommended, not those tried: under the protocol "simulator"."""
+
+
 class Algorithm(ABC):
     """A decision maker that learns.
 
@@ -96,6 +117,9 @@ class Algorithm(ABC):
 
     Parameters: ClassVar[type[Parameters]]
     reports: ClassVar[tuple[Reported, ...]] = ()
+
+    #: An ambiguity set of the algorithm's own, whose radius is announced to it in place of its objective's.
+    ambiguity: "BallParameters | None" = None
 
     def __init__(
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
@@ -108,6 +132,10 @@ class Algorithm(ABC):
     @abstractmethod
     def ask(self, round: Round) -> Decision:
         """Choose the next decision."""
+
+    def choose_context(self, decision: Decision, round: Round) -> Context:
+        """Choose the context of a decision that `ask` gave, under the protocol "simulator"."""
+        raise NotImplementedError(f"{type(self).__name__} does not choose contexts")
 
     @abstractmethod
     def tell(self, decision: Decision, context: Context, value: float) -> None:

@@ -88,7 +88,7 @@ def payoff_map(realisation: "Realisation", rounds: np.ndarray) -> tuple[np.ndarr
     columns, open_columns = [], []
     for t in rounds:
         expected = realisation.payoffs(int(t)) @ realisation.reference(int(t))
-        announced = realisation.round(int(t)).available
+        announced = realisation.available(int(t))
         is_open = np.ones(len(expected), dtype=bool)
         if announced is not None:
             is_open[:] = False

@@ -6,12 +6,13 @@ meets.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from bocu.algorithms.base import Context, Decision, Description, Round
+from bocu.domains import FiniteDomain
 from bocu.parameters import Parameters
 from bocu.randomness import Streams
 
@@ -46,6 +47,14 @@ class ProblemParameters(Parameters):
         horizon = self.horizon()
         return wanted if horizon is None else min(horizon, wanted)
 
+    def initial_points(self) -> int:
+        """Give the size of the initial design, which comes before round 1."""
+        return 0
+
+    def protocol_among(self, known: tuple[str, ...]) -> str:
+        """Give the protocol that is played, of those that the problem is registered for."""
+        return known[0]
+
     def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
         """Name the files that the problem is built from: prepared data, fitted priors.
 
@@ -71,9 +80,17 @@ class Realisation(ABC):
 
     description: Description
 
-    @abstractmethod
     def round(self, t: int) -> Round:
-        """Give what is announced in round `t`, from 1 on."""
+        """Give what is announced in round `t`, from 1 on, but for distributions, which are the protocol's."""
+        return Round(t=t, available=self.available(t))
+
+    def available(self, t: int) -> np.ndarray | None:
+        """Give the indices of the decisions that may be taken in round `t`, ascending; None: all of them."""
+        return None
+
+    def margin(self, t: int) -> float | None:
+        """Give the radius that the problem itself announces for round `t`; None where it announces none."""
+        return None
 
     @abstractmethod
     def payoff(self, decision: Decision, context: Context) -> float:
@@ -83,12 +100,23 @@ class Realisation(ABC):
     def payoffs(self, t: int) -> np.ndarray:
         """Give the noise-free payoffs that round `t` is judged by, shape (decisions, contexts).
 
-        Under the protocol "time-varying" the only context of a round is its own time step.
+        A problem that stands still hands out the same array every time. Under the protocol "time-varying" the only
+        context of a round is its own time step.
         """
 
     @abstractmethod
     def reference(self, t: int) -> np.ndarray:
-        """Give the distribution over the contexts of `payoffs` that round `t` is judged by, shape (contexts,)."""
+        """Give the distribution over the contexts that is announced in round `t`, shape (contexts,)."""
+
+    def truth(self, t: int) -> np.ndarray:
+        """Give the distribution that the context of round `t` comes from, shape (contexts,)."""
+        return self.reference(t)
+
+    def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
+        """Draw decisions and contexts to start from; uniformly from finite spaces."""
+        spaces = self.description.decisions, self.description.contexts
+        chosen = [generator.integers(space.size, size=size) for space in spaces if isinstance(space, FiniteDomain)]
+        return [(int(decision), int(context)) for decision, context in zip(*chosen, strict=True)]
 
 
 class Problem(ABC):
@@ -96,7 +124,8 @@ class Problem(ABC):
 
     Attributes:
         title: for headings.
-        protocol: registered name of the protocol.
+        protocol: registered name of the protocol that is played.
+        initial: size of the initial design.
         units: unit of the payoff.
         simulated: whether the data behind it are stand-ins.
         prior_labels: names of the candidate priors, in order.
@@ -105,9 +134,10 @@ class Problem(ABC):
     """
 
     Parameters: ClassVar[type[ProblemParameters]]
-    protocol: ClassVar[str]
+    protocol: str
     title: str
     units: str
+    initial: int
     simulated: bool = False
     prior_labels: tuple[str, ...] = ()
     best_prior: "TimeVaryingPrior | None" = None
@@ -116,6 +146,7 @@ class Problem(ABC):
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
         self.parameters = parameters
         self.inputs = inputs
+        self.initial = parameters.initial_points()
 
     @abstractmethod
     def realise(self, streams: Streams) -> Realisation:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Context, Decision, Description, Round
+from bocu.algorithms.base import Context, Decision, Description
 from bocu.domains import BoxDomain, FiniteDomain
 from bocu.errors import BocuError
 from bocu.parameters import Integer, Number
@@ -121,8 +121,8 @@ class HillsRealisation(Realisation):
             best_prior=problem.best_prior,
         )
 
-    def round(self, t: int) -> Round:
-        return Round(t=t, available=self._open_arms if t % 2 == 0 else None)
+    def available(self, t: int) -> np.ndarray | None:
+        return self._open_arms if t % 2 == 0 else None
 
     def payoff(self, decision: Decision, context: Context) -> float:
         return float(self.draw[decision])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from bocu.algorithms.base import Context, Decision, Description, Round
+from bocu.algorithms.base import Context, Decision, Description
 from bocu.domains import BoxDomain, FiniteDomain
 from bocu.errors import BocuError
 from bocu.files import read_netcdf
@@ -250,9 +250,6 @@ class SensorsRealisation(Realisation):
             priors=tuple(_restricted(prior, arms) for prior in problem.priors),
             best_prior=_restricted(problem.best_prior, arms),
         )
-
-    def round(self, t: int) -> Round:
-        return Round(t=t)
 
     def payoff(self, decision: Decision, context: Context) -> float:
         return float(self._temperatures[decision, int(context) - 1])

@@ -1,0 +1,218 @@
+"""Problems on a grid of decisions and contexts, whose payoff table stands still while distributions may change.
+
+The settings of Tay et al. (2024) and Kirschner et al. (2020). All coordinates are scaled to [0, 1].
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+import pydantic
+from pydantic import Field
+
+from bocu.algorithms.base import Context, Decision, Description
+from bocu.contexts import discretised, product_grid
+from bocu.domains import FiniteDomain
+from bocu.errors import BocuError
+from bocu.parameters import Integer, Number, Parameters
+from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.randomness import Streams
+from bocu.surrogates.grid import GridPrior
+from bocu.surrogates.kernels import Matern52, SquaredExponential
+
+Positive = Annotated[Number, Field(gt=0.0)]
+NotNegative = Annotated[Number, Field(ge=0.0)]
+
+KERNELS = {"squared-exponential": SquaredExponential, "matern-5/2": Matern52}
+
+
+class NormalParameters(Parameters):
+    """A normal distribution, the same in every context coordinate, evaluated on the grid and normalised."""
+
+    mean: Number = Field(0.5, description="mean of every coordinate")
+    sd: Positive | None = Field(None, description="standard deviation of every coordinate; or give the variance")
+    variance: Positive | None = Field(None, description="variance of every coordinate; or give the sd")
+
+    @pydantic.model_validator(mode="after")
+    def _one_spread(self) -> Self:
+        if (self.sd is None) == (self.variance is None):
+            raise ValueError("a normal distribution has an 'sd' or a 'variance', one of the two")
+        return self
+
+    def weights(self, points: np.ndarray) -> np.ndarray:
+        variance = self.variance if self.variance is not None else (self.sd or 0.0) ** 2
+        # The largest exponent is taken off: far from the mean all densities would otherwise be 0.
+        exponent = -((points - self.mean) ** 2).sum(axis=1) / (2.0 * variance)
+        return discretised(lambda _: np.exp(exponent - exponent.max()), points)
+
+
+class Normal(Parameters):
+    """A normal distribution."""
+
+    normal: NormalParameters = Field(description="its mean, and its `sd` or `variance`")
+
+    def weights_on(self, points: np.ndarray) -> np.ndarray:
+        return self.normal.weights(points)
+
+
+class Weights(Parameters):
+    """A distribution that is written out."""
+
+    weights: list[NotNegative] = Field(min_length=1, description="one weight a context; they are normalised")
+
+    def weights_on(self, points: np.ndarray) -> np.ndarray:
+        weights = np.asarray(self.weights)
+        if len(weights) != len(points) or not weights.sum() > 0.0:
+            raise BocuError(
+                f"weights: found {len(weights)} that sum to {weights.sum():g}; {len(points)} with a positive sum wanted"
+            )
+        return weights / weights.sum()
+
+
+Distribution = Literal["uniform"] | Normal | Weights
+
+
+def weights_on(distribution: Distribution, points: np.ndarray) -> np.ndarray:
+    """Evaluate a distribution on context points of shape (contexts, dimension)."""
+    if isinstance(distribution, str):
+        return np.full(len(points), 1.0 / len(points))
+    return distribution.weights_on(points)
+
+
+class FiniteParameters(ProblemParameters):
+    """What every problem on a grid has. Subclasses give the grids."""
+
+    protocol: Literal["general", "data-driven", "simulator"] = Field(
+        "general",
+        description="`general`: reference and radius are given, contexts come from the truth; `data-driven`: the "
+        "reference is the empirical distribution of the contexts seen; `simulator`: the learner chooses contexts",
+    )
+    decision_points: list[Annotated[Integer, Field(ge=1)]] = Field(
+        description="points a decision coordinate, evenly spaced over [0, 1]"
+    )
+    context_points: list[Annotated[Integer, Field(ge=1)]] = Field(
+        description="points a context coordinate, evenly spaced over [0, 1]"
+    )
+    reference: Distribution | list[Distribution] = Field(
+        Normal(normal=NormalParameters(mean=0.5, variance=0.2)),
+        description="reference distribution over the contexts: `uniform`, `{normal: {mean, sd or variance}}`, "
+        "`{weights: [...]}`, or a list of these over the rounds, whose last one stays",
+    )
+    truth: Distribution | list[Distribution] = Field(
+        "uniform", description="distribution that contexts come from, as `reference`"
+    )
+    initial: Annotated[Integer, Field(ge=0)] = Field(
+        5, description="points of the initial design, drawn uniformly from decisions and contexts"
+    )
+    kernel: Literal["squared-exponential", "matern-5/2"] = Field(
+        "squared-exponential", description="kernel of the Gaussian process that algorithms believe in, not refitted"
+    )
+    lengthscale: Positive = Field(0.1, description="length-scale of that kernel in every coordinate")
+    variance: Positive = Field(1.0, description="variance of that kernel, in squared units of the payoff")
+    noise: Positive = Field(0.01, description="standard deviation of the observation noise, which algorithms know")
+    ridge: Positive | None = Field(
+        None, description="noise variance that algorithms reckon with, where it is not that of the observations"
+    )
+
+    @pydantic.field_validator("reference", "truth")
+    @classmethod
+    def _not_empty(cls, value: Any) -> Any:
+        if value == []:
+            raise ValueError("a list of distributions holds one or more")
+        return value
+
+    def initial_points(self) -> int:
+        return self.initial
+
+    def protocol_among(self, known: tuple[str, ...]) -> str:
+        return self.protocol
+
+
+class FiniteProblem(Problem):
+    """A payoff table over a grid; subclasses say what it holds.
+
+    Attributes:
+        decisions, contexts: grid points, shapes (decisions, dimension) and (contexts, dimension).
+        references, truths: distributions over the rounds, the last one stays.
+        model: the Gaussian process that algorithms believe in.
+    """
+
+    decision_names: ClassVar[tuple[str, ...]]
+    decision_units: ClassVar[tuple[str, ...]]
+    context_names: ClassVar[tuple[str, ...]]
+    context_units: ClassVar[tuple[str, ...]]
+    parameters: FiniteParameters
+
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+        super().__init__(parameters, inputs)
+        settings = self.parameters
+        self.protocol = settings.protocol
+        self.decisions = self._grid("decision", settings.decision_points, len(self.decision_names))
+        self.contexts = self._grid("context", settings.context_points, len(self.context_names))
+        self.references = [weights_on(entry, self.contexts) for entry in _listed(settings.reference)]
+        self.truths = [weights_on(entry, self.contexts) for entry in _listed(settings.truth)]
+        kernel = KERNELS[settings.kernel]
+        noise = settings.noise if settings.ridge is None else float(np.sqrt(settings.ridge))
+        self.model = GridPrior(
+            self.decisions,
+            self.contexts,
+            kernel((settings.lengthscale,) * self.decisions.shape[1]),
+            kernel((settings.lengthscale,) * self.contexts.shape[1]),
+            settings.variance,
+            noise,
+        )
+
+    @abstractmethod
+    def payoff_table(self, streams: Streams) -> np.ndarray:
+        """Give the noise-free payoffs on the grid, shape (decisions, contexts); draws from "problem" alone."""
+
+    def feasible(self, kind: str, points: np.ndarray) -> np.ndarray | None:
+        """Say which points of the full grid exist, shape (points,), for kind "decision" or "context"; None: all."""
+        return None
+
+    def realise(self, streams: Streams) -> "FiniteRealisation":
+        return FiniteRealisation(self, self.payoff_table(streams))
+
+    def _grid(self, kind: str, counts: list[int], dimension: int) -> np.ndarray:
+        if len(counts) != dimension:
+            raise BocuError(f"{kind}_points: found {len(counts)} numbers; {dimension} wanted, one a {kind} coordinate")
+        points = product_grid(np.zeros(dimension), np.ones(dimension), counts)
+        kept = self.feasible(kind, points)
+        return points if kept is None else points[kept]
+
+
+class FiniteRealisation(Realisation):
+    """One payoff table.
+
+    Args:
+        problem: the family.
+        table: payoffs, shape (decisions, contexts).
+    """
+
+    def __init__(self, problem: FiniteProblem, table: np.ndarray) -> None:
+        self.table = table
+        self._references, self._truths = problem.references, problem.truths
+        self.description = Description(
+            decisions=FiniteDomain(problem.decisions, problem.decision_names, problem.decision_units),
+            contexts=FiniteDomain(problem.contexts, problem.context_names, problem.context_units),
+            noise=problem.parameters.noise,
+            protocol=problem.protocol,
+            model=problem.model,
+        )
+
+    def payoff(self, decision: Decision, context: Context) -> float:
+        return float(self.table[decision, context])
+
+    def payoffs(self, t: int) -> np.ndarray:
+        return self.table
+
+    def reference(self, t: int) -> np.ndarray:
+        return self._references[min(t, len(self._references)) - 1]
+
+    def truth(self, t: int) -> np.ndarray:
+        return self._truths[min(t, len(self._truths)) - 1]
+
+
+def _listed(entry: Distribution | list[Distribution]) -> list[Distribution]:
+    return entry if isinstance(entry, list) else [entry]

@@ -1,0 +1,265 @@
+"""Uncertainty objectives as an experiment file states them: ball, radius rule, slope.
+
+The mathematics is that of `bocu.objectives`; this module says which of it is meant, and how large the ambiguity set is
+in a given round.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+import pydantic
+from pydantic import Field
+
+from bocu.ambiguity.ball import Ball
+from bocu.ambiguity.gram import JITTER, mmd_radius
+from bocu.ambiguity.named import Settings, ball_named
+from bocu.errors import BocuError
+from bocu.objectives import UncertaintyObjective
+from bocu.parameters import Number, Parameters
+from bocu.situation import Situation
+
+NotNegative = Annotated[Number, Field(ge=0.0)]
+Positive = Annotated[Number, Field(gt=0.0)]
+
+INFINITE_SLOPE_AT_ZERO = ("chi2mod", "chi2", "kl", "cr")
+
+
+class Concentration(Parameters):
+    """The radius `(2 + sqrt(2 log(1 / delta))) / sqrt(N)` around an empirical distribution of N contexts.
+
+    Source: Kirschner et al. 2020, Lemma 3, for the MMD with a kernel bounded by 1. Infinite while nothing was seen.
+    """
+
+    delta: Annotated[Number, Field(gt=0.0, lt=1.0)] = Field(
+        0.1, description="probability with which the truth may lie outside, radius (2 + sqrt(2 log(1/delta)))/sqrt(N)"
+    )
+
+
+Radius = NotNegative | list[NotNegative] | Literal["margin", "announced"] | Concentration
+
+
+class BallParameters(Parameters):
+    """An ambiguity set around the reference."""
+
+    distance: Literal["tv", "mmd", "chi2mod", "chi2", "kl", "cr", "cvar", "wass"] = Field(
+        "tv", description="distance between distributions, see docs/ambiguity-sets.md"
+    )
+    radius: Radius = Field(
+        "margin",
+        description="a number; a list over the rounds, whose last number stays; `margin`: the distance of the true "
+        "distribution from the reference; `announced`: what the problem announces; `{delta: 0.1}`: shrinking with "
+        "the number of contexts seen",
+    )
+    lengthscale: Positive = Field(0.1, description="length-scale of the MMD's squared-exponential kernel")
+    jitter: NotNegative = Field(JITTER, description="added to the diagonal of the MMD's Gram matrix")
+    k: Annotated[Number, Field(gt=1.0)] | None = Field(None, description="order of Cressie-Read, for `cr`")
+    alpha: Annotated[Number, Field(gt=0.0, le=1.0)] | None = Field(None, description="level of CVaR, for `cvar`")
+
+    @pydantic.model_validator(mode="after")
+    def _what_a_distance_needs(self) -> Self:
+        for distance, key in (("cr", "k"), ("cvar", "alpha")):
+            if (self.distance == distance) != (getattr(self, key) is not None):
+                raise ValueError(f"the key '{key}' and the distance '{distance}' go together")
+        if isinstance(self.radius, list) and not self.radius:
+            raise ValueError("a list of radii holds one number or more")
+        return self
+
+    def ball(self, contexts: np.ndarray) -> Ball:
+        """Build the ball over context points of shape (contexts, dimension), at radius 0."""
+        settings = Settings(0.0, self.alpha, self.k, contexts, self.lengthscale, self.jitter)
+        return ball_named(self.distance, settings)
+
+    def epsilon(self, situation: Situation, ball: Ball) -> float:
+        """Give the radius in a situation.
+
+        Raises:
+            BocuError: the problem announces no radius.
+        """
+        rule = self.radius
+        if isinstance(rule, Concentration):
+            return mmd_radius(situation.observed, rule.delta)
+        if isinstance(rule, list):
+            return rule[min(max(situation.t, 1), len(rule)) - 1]
+        if rule == "margin":
+            return float(ball.distance(situation.truth, situation.reference))
+        if rule == "announced":
+            if situation.margin is None:
+                raise BocuError("radius: found 'announced', but the problem announces no radius; give another rule")
+            return situation.margin
+        return float(rule)
+
+
+class Difference(Parameters):
+    """The slope by a forward difference, as the published code of Tay et al. (2024) has it."""
+
+    difference: Positive = Field(description="step h of (v(epsilon + h) - v(epsilon)) / h, in units of the radius")
+
+
+Slope = Literal["exact"] | Difference
+
+
+class Objective(ABC):
+    """An uncertainty objective of an experiment.
+
+    Attributes:
+        ambiguity: its ball and radius rule; None where it has no ball.
+    """
+
+    Parameters: ClassVar[type[Parameters]]
+
+    def __init__(self, parameters: Any) -> None:
+        self.parameters = parameters
+
+    @classmethod
+    def from_specification(cls, parameters: Mapping[str, Any]) -> Self:
+        return cls(cls.Parameters.model_validate(parameters))
+
+    @property
+    def ambiguity(self) -> BallParameters | None:
+        return getattr(self.parameters, "ball", None)
+
+    @abstractmethod
+    def over(self, contexts: np.ndarray) -> UncertaintyObjective:
+        """Give the objective over context points of shape (contexts, dimension), at radius 0."""
+
+
+class StochasticParameters(Parameters):
+    """SO has none."""
+
+
+class Stochastic(Objective):
+    """SO: the expectation under the reference."""
+
+    Parameters = StochasticParameters
+
+    def over(self, contexts: np.ndarray) -> UncertaintyObjective:
+        return UncertaintyObjective.so()
+
+
+class RobustParameters(Parameters):
+    """RO has none."""
+
+
+class Robust(Objective):
+    """RO: the minimum over all contexts."""
+
+    Parameters = RobustParameters
+
+    def over(self, contexts: np.ndarray) -> UncertaintyObjective:
+        return UncertaintyObjective.ro()
+
+
+class _WithBall(Parameters):
+    ball: BallParameters = Field(BallParameters(), description="the ambiguity set; a distance alone is its name")
+
+    @pydantic.field_validator("ball", mode="before")
+    @classmethod
+    def _distance_alone(cls, value: Any) -> Any:
+        return {"distance": value} if isinstance(value, str) else value
+
+
+class _WithSlope(_WithBall):
+    slope: Slope = Field(
+        "exact", description="`exact`, or `{difference: h}`: the forward difference that the published code takes"
+    )
+
+    @property
+    def difference(self) -> float | None:
+        return self.slope.difference if isinstance(self.slope, Difference) else None
+
+    def refuse_infinite(self, why: str) -> None:
+        if self.ball.distance in INFINITE_SLOPE_AT_ZERO:
+            raise ValueError(f"the slope of '{self.ball.distance}' at radius 0 is -inf, {why}; take tv, mmd or wass")
+
+
+class DistributionallyRobustParameters(_WithBall):
+    """DRO: its ambiguity set."""
+
+
+class DistributionallyRobust(Objective):
+    """DRO: the worst expectation over the ball."""
+
+    Parameters = DistributionallyRobustParameters
+
+    def over(self, contexts: np.ndarray) -> UncertaintyObjective:
+        return UncertaintyObjective.dro(self.parameters.ball.ball(contexts))
+
+
+class WorstCaseSensitivityParameters(_WithSlope):
+    """WCS: its distance and how the slope is taken; the radius does not matter."""
+
+    @pydantic.model_validator(mode="after")
+    def _finite(self) -> Self:
+        self.refuse_infinite("so that WCS is")
+        return self
+
+
+class WorstCaseSensitivity(Objective):
+    """WCS: the slope of the worst-case expectation at radius 0."""
+
+    Parameters = WorstCaseSensitivityParameters
+
+    def over(self, contexts: np.ndarray) -> UncertaintyObjective:
+        return UncertaintyObjective.wcs(self.parameters.ball.ball(contexts), difference=self.parameters.difference)
+
+
+class MeanRiskParameters(_WithSlope):
+    """MR: its distance, how the slope is taken, and the weight of risk."""
+
+    beta: NotNegative = Field(1.0, description="weight of the slope")
+
+    @pydantic.model_validator(mode="after")
+    def _finite(self) -> Self:
+        self.refuse_infinite("so that MR is")
+        return self
+
+
+class MeanRisk(Objective):
+    """MR: the expectation plus beta times the slope at radius 0."""
+
+    Parameters = MeanRiskParameters
+
+    def over(self, contexts: np.ndarray) -> UncertaintyObjective:
+        settings = self.parameters
+        return UncertaintyObjective.mr(settings.ball.ball(contexts), settings.beta, difference=settings.difference)
+
+
+class GeneralParameters(_WithSlope):
+    """GEN: its ambiguity set, how the slope is taken, and both weights."""
+
+    alpha: NotNegative = Field(1.0, description="weight of the worst-case expectation")
+    beta: NotNegative = Field(1.0, description="weight of its slope at the radius")
+
+    @pydantic.model_validator(mode="after")
+    def _finite(self) -> Self:
+        if self.beta > 0.0 and self.ball.radius == 0.0:
+            self.refuse_infinite("so that GEN at radius 0 is")
+        return self
+
+
+class General(Objective):
+    """GEN: alpha times the worst-case expectation plus beta times its slope (Tay et al. 2024)."""
+
+    Parameters = GeneralParameters
+
+    def over(self, contexts: np.ndarray) -> UncertaintyObjective:
+        settings = self.parameters
+        ball = settings.ball.ball(contexts)
+        return UncertaintyObjective.gen(ball, settings.alpha, settings.beta, difference=settings.difference)
+
+
+class SatisficingParameters(_WithBall):
+    """RS: its distance and the aspiration; the radius does not matter."""
+
+    tau: Number = Field(description="aspiration, in units of the payoff")
+
+
+class Satisficing(Objective):
+    """RS: the slope of the least steep line from (0, tau) below the worst-case expectation."""
+
+    Parameters = SatisficingParameters
+
+    def over(self, contexts: np.ndarray) -> UncertaintyObjective:
+        return UncertaintyObjective.rs(self.parameters.ball.ball(contexts), self.parameters.tau)
