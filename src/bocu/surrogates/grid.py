@@ -105,7 +105,10 @@ class GridPosterior:
         self._positions = np.empty(INITIAL_CAPACITY, dtype=np.int64)  # among the distinct decisions
         self._position_of: dict[int, int] = {}
         self._rows = np.empty((INITIAL_CAPACITY, len(prior.decisions)))  # of the Gram matrix, one a distinct decision
-        self._forget_fields()
+        self._in_fields = 0  # observations that mean and variance contain
+        self._mean = np.full(prior.shape, prior.mean)
+        self._variance = np.full(prior.shape, prior.variance)
+        self._deviation: np.ndarray | None = None  # of the current variance, once asked for
 
     @property
     def decisions(self) -> np.ndarray:
@@ -145,12 +148,12 @@ class GridPosterior:
         return _read_only(self._mean)
 
     def variance(self) -> np.ndarray:
-        """Posterior variance of the noise-free payoff, shape (X, C); a read-only view that later observations change."""
+        """Posterior variance without noise, shape (X, C); a read-only view that later observations change."""
         self._update_fields()
         return _read_only(self._variance)
 
     def deviation(self) -> np.ndarray:
-        """Posterior standard deviation of the noise-free payoff, shape (X, C); read-only."""
+        """Posterior standard deviation without noise, shape (X, C); read-only."""
         self._update_fields()
         if self._deviation is None:
             self._deviation = np.sqrt(self._variance)
@@ -229,17 +232,10 @@ class GridPosterior:
         for decision, context, value in zip(state["decisions"], state["contexts"], state["values"], strict=True):
             self._record(int(decision), int(context), float(value))
         self._factor.restore(state["factor"])
-        self._forget_fields()
         self._in_fields = int(state["in_fields"])
-        if self._in_fields:
-            self._mean[:] = state["mean"]
-            self._variance[:] = state["variance"]
-
-    def _forget_fields(self) -> None:
-        self._in_fields = 0  # observations that mean and variance contain
-        self._mean = np.full(self.prior.shape, self.prior.mean)
-        self._variance = np.full(self.prior.shape, self.prior.variance)
-        self._deviation: np.ndarray | None = None
+        self._mean[:] = state["mean"] if self._in_fields else self.prior.mean
+        self._variance[:] = state["variance"] if self._in_fields else self.prior.variance
+        self._deviation = None
 
     def _update_fields(self) -> None:
         """Bring mean and variance up to date; the numbers do not depend on how often this is done."""
