@@ -1,0 +1,51 @@
+"""A small problem on a grid that tests share."""
+
+import numpy as np
+
+from bocu.algorithms.base import Round
+from bocu.algorithms.simple import Random
+from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.randomness import Streams
+
+
+class WavesParameters(FiniteParameters):
+    """A coarse grid."""
+
+    decision_points: list[int] = [6]
+    context_points: list[int] = [4]
+
+
+class Waves(FiniteProblem):
+    """Waves with a phase of each seed's own."""
+
+    Parameters = WavesParameters
+    title = "Waves"
+    units = "m"
+    decision_names, decision_units = ("place",), ("1",)
+    context_names, context_units = ("swell",), ("1",)
+
+    def payoff_table(self, streams: Streams) -> np.ndarray:
+        phase = streams["problem"].uniform()
+        return np.sin(6.0 * (self.decisions + phase)) * np.cos(4.0 * self.contexts.T) + self.decisions
+
+
+class First(Random):
+    """Always the first decision; draws numbers of its own all the same."""
+
+    def ask(self, round: Round) -> int:
+        super().ask(round)
+        self.generator.random(3)
+        return 0
+
+
+def specification(iterations=8, seeds=(0, 1), algorithm="bocu.algorithms.simple:Random", objective=None, **problem):
+    """Give the specification of a run of random decisions on the waves."""
+    return {
+        "schema": 1,
+        "problem": {"class": "grids:Waves", "parameters": problem},
+        "objective": objective,
+        "algorithm": {"class": algorithm, "parameters": {}},
+        "iterations": iterations,
+        "threads": 1,
+        "seeds": list(seeds),
+    }
