@@ -1,6 +1,7 @@
 """A small problem on a grid that tests share."""
 
 import numpy as np
+from pydantic import Field
 
 from bocu.algorithms.base import Round
 from bocu.algorithms.simple import Random
@@ -11,8 +12,8 @@ from bocu.randomness import Streams
 class WavesParameters(FiniteParameters):
     """A coarse grid."""
 
-    decision_points: list[int] = [6]
-    context_points: list[int] = [4]
+    decision_points: list[int] = Field([6])
+    context_points: list[int] = Field([4])
 
 
 class Waves(FiniteProblem):
