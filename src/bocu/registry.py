@@ -61,6 +61,31 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             TIME_VARYING,
             aliases=("intel",),
         ),
+        Entry(
+            "gp-sample",
+            "bocu.problems.gp_sample:GPSample",
+            "a draw from the model's own prior a seed, two decisions, two contexts (Tay et al. 2024)",
+            CONTEXTUAL,
+        ),
+        Entry(
+            "plant",
+            "bocu.problems.plant:Plant",
+            "leaf area over pH, which decides, and ammonia, the context (Tay et al. 2024)",
+            CONTEXTUAL,
+        ),
+        Entry(
+            "infection",
+            "bocu.problems.infection:Infection",
+            "shares of test kits against an epidemic of unknown origin and speed (Tay et al. 2024)",
+            CONTEXTUAL,
+            aliases=("covid",),
+        ),
+        Entry(
+            "kirschner",
+            "bocu.problems.kirschner:Kirschner",
+            "two functions whose optima differ or coincide, one decision, one context (Kirschner et al. 2020)",
+            CONTEXTUAL,
+        ),
     ),
     "objective": (
         Entry("so", "bocu.uncertainty:Stochastic", "stochastic: the expectation under the reference"),

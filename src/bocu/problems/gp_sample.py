@@ -1,0 +1,80 @@
+"""Payoffs drawn from the Gaussian process that algorithms believe in, anew for every seed (Tay et al. 2024, section 5).
+
+As in the published code, the prior is drawn at points that lie uniformly in the joint space, and the payoff is the
+Gaussian-process mean through these values.
+"""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from bocu.ambiguity.gram import with_jitter
+from bocu.parameters import Integer, Number
+from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.randomness import Streams
+from bocu.surrogates.grid import GridPrior
+
+Points = Annotated[Integer, Field(ge=1)]
+
+
+class GPSampleParameters(FiniteParameters):
+    """Parameters of the draws, which come from the kernel of the model."""
+
+    decision_points: list[Points] = Field(
+        [32, 32], description="points a decision coordinate, evenly spaced over [0, 1]"
+    )
+    context_points: list[Points] = Field([8, 8], description="points a context coordinate, evenly spaced over [0, 1]")
+    prior_points: Points = Field(1000, description="uniform points at which the prior is drawn")
+    jitter: Annotated[Number, Field(gt=0.0)] = Field(
+        1e-6, description="added to the diagonal of the kernel matrix of those points, relative to the variance"
+    )
+
+
+class GPSample(FiniteProblem):
+    """A draw of two decision and two context coordinates."""
+
+    Parameters = GPSampleParameters
+    title = "Sample of a Gaussian process"
+    units = "1"
+    decision_names = ("x1", "x2")
+    decision_units = ("1", "1")
+    context_names = ("c1", "c2")
+    context_units = ("1", "1")
+    parameters: GPSampleParameters
+
+    def payoff_table(self, streams: Streams) -> np.ndarray:
+        """Draw the points, and the prior at them, from the stream "problem"."""
+        generator = streams["problem"]
+        size = self.parameters.prior_points
+        decisions = generator.random((size, len(self.decision_names)))
+        contexts = generator.random((size, len(self.context_names)))
+        return interpolated_draw(
+            self.model, decisions, contexts, generator.standard_normal(size), self.parameters.jitter
+        )
+
+
+def interpolated_draw(
+    prior: GridPrior, decisions: np.ndarray, contexts: np.ndarray, normal: np.ndarray, jitter: float
+) -> np.ndarray:
+    """Draw a zero-mean prior at points and give the Gaussian-process mean through the draw on the prior's grid.
+
+    Args:
+        prior: the grid and the kernels of decisions and contexts.
+        decisions: decision coordinates of the points, shape (n, decision dimension).
+        contexts: their context coordinates, shape (n, context dimension).
+        normal: independent standard normal numbers, shape (n,).
+        jitter: added to the diagonal of the kernel matrix of the points, at unit variance.
+
+    Returns:
+        Shape (decisions, contexts) of the grid.
+    """
+    from scipy.linalg import solve_triangular
+
+    gram = prior.decision_kernel(decisions, decisions) * prior.context_kernel(contexts, contexts)
+    factor = np.linalg.cholesky(with_jitter(gram, jitter))
+    # With the draw L z and the matrix L L', the weights of its mean (L L')^-1 L z are L'^-1 z.
+    weights = solve_triangular(factor, normal, lower=True, trans="T", check_finite=False)
+    over_decisions = prior.decision_kernel(prior.decisions, decisions)
+    over_contexts = prior.context_kernel(prior.contexts, contexts)
+    return np.sqrt(prior.variance) * ((over_decisions * weights) @ over_contexts.T)

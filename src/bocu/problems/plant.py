@@ -1,0 +1,37 @@
+"""How acid a medium should be for plants to grow while its ammonia varies (Tay et al. 2024, section 5).
+
+The payoff is the standardised leaf area of Marchantia, the mean of the Gaussian process of Tay et al. (2022).
+"""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from bocu.parameters import Integer
+from bocu.problems.prepared_mean import PreparedMeanParameters, PreparedMeanProblem
+
+Points = Annotated[Integer, Field(ge=1)]
+
+
+class PlantParameters(PreparedMeanParameters):
+    """Parameters of the plants. pH is scaled from 2.5-6.5, NH3 from 0-30,000 micromolar."""
+
+    dataset: ClassVar[str] = "plant"
+    record: ClassVar[str] = "svgp"
+
+    decision_points: list[Points] = Field([1024], description="points of pH, evenly spaced over its range")
+    context_points: list[Points] = Field([64], description="points of the NH3 concentration, evenly spaced")
+
+
+class Plant(PreparedMeanProblem):
+    """Leaf area over pH, which decides, and NH3, which is the context."""
+
+    Parameters = PlantParameters
+    title = "Plant growth"
+    units = "1"
+    decision_names = ("pH, scaled",)
+    decision_units = ("1",)
+    context_names = ("NH3 concentration, scaled",)
+    context_units = ("1",)
+    decision_inputs = ("ph",)
+    context_inputs = ("nh3",)

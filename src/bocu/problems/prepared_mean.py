@@ -1,0 +1,89 @@
+"""Problems whose payoff is a Gaussian-process mean that a data set prepares (see `bocu.data.means`)."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field
+
+from bocu.errors import BocuError
+from bocu.files import read_netcdf
+from bocu.problems.base import ProblemParameters
+from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.randomness import Streams
+
+if TYPE_CHECKING:
+    from bocu.branches import ProblemPaths
+    from bocu.data.catalogue import Catalogue
+
+
+class PreparedMeanParameters(FiniteParameters):
+    """Parameters of a problem on a grid whose payoff comes from a data set."""
+
+    dataset: ClassVar[str]
+    record: ClassVar[str]
+
+    source: Literal["download", "mirror", "simulate"] | None = Field(
+        None, description="where the data come from; set by the plan from data.source"
+    )
+
+    def resolve(self, catalogue: "Catalogue", source: str, mirror: str | None) -> Self:
+        """Settle the source.
+
+        Raises:
+            BocuError: the source does not bring the data, or `source` is set to another one.
+        """
+        if self.source not in (None, source):
+            raise BocuError(f"source: found '{self.source}'; data.source is '{source}': leave this key out")
+        catalogue.check(self.dataset, self.record, source, mirror)
+        return self.model_copy(update={"source": source})
+
+    def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
+        if self.source is None:
+            raise BocuError("source: found null; allowed: download, mirror, simulate")
+        return {"data": paths.catalogue.prepared_path(self.dataset, self.record, self.source)}
+
+
+class PreparedMeanProblem(FiniteProblem):
+    """The mean over the grid, whose coordinates are scaled to [0, 1] from the domain that the data set states.
+
+    Attributes:
+        decision_inputs, context_inputs: names of the data set's inputs that decide, and that the context sets, each
+            in the order of the grid's coordinates.
+
+    Raises:
+        BocuError: the prepared file is unusable.
+    """
+
+    decision_inputs: ClassVar[tuple[str, ...]]
+    context_inputs: ClassVar[tuple[str, ...]]
+
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+        super().__init__(parameters, inputs)
+        self.provenance = dict(read_netcdf(inputs["data"]).attrs)
+        self.simulated = bool(self.provenance.get("data_label"))
+        self._table = self._evaluate(inputs["data"])
+
+    def payoff_table(self, streams: Streams) -> np.ndarray:
+        """Give the same table to every seed."""
+        return self._table
+
+    def _evaluate(self, path: str) -> np.ndarray:
+        from bocu.data.means import load_mean
+
+        mean = load_mean(path)
+        prepared = read_netcdf(path)
+        lower, upper = prepared["lower"].values, prepared["upper"].values
+        scaled = np.empty((len(self.decisions), len(self.contexts), len(mean.names)))
+        scaled[..., _columns(path, mean.names, self.decision_inputs)] = self.decisions[:, None, :]
+        scaled[..., _columns(path, mean.names, self.context_inputs)] = self.contexts[None, :, :]
+        table = mean(lower + (upper - lower) * scaled)
+        table.setflags(write=False)
+        return table
+
+
+def _columns(path: str, names: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    lacking = [name for name in wanted if name not in names]
+    if lacking:
+        raise BocuError(f"{path}: no input '{lacking[0]}'; found {', '.join(names)}")
+    return [names.index(name) for name in wanted]

@@ -1,0 +1,130 @@
+"""`bocu.problems.kirschner`: where the optima of the two functions lie, under both readings of the spread."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
+from bocu.contexts import around_mean
+from bocu.errors import BocuError
+from bocu.objectives import UncertaintyObjective
+from bocu.parameters import validate
+from bocu.problems.kirschner import FUNCTIONS, Kirschner, KirschnerParameters, surface
+from bocu.randomness import Streams
+
+SEPARATION = 0.08  # payoff; function a spans 3.9, the noise is 0.03
+SPREADS = ("sd", "variance")
+
+
+def setting(function: str, spread: str) -> tuple[np.ndarray, Kirschner, MaximumMeanDiscrepancy]:
+    """Payoffs, the problem, and the ball that reaches from the reference to the truth."""
+    problem = Kirschner(KirschnerParameters(function=function, spread=spread), {})
+    ball = MaximumMeanDiscrepancy(0.0, squared_exponential_gram(problem.contexts, 0.1))
+    margin = float(ball.distance(problem.truths[0], problem.references[0]))
+    return problem.realise(Streams(0)).payoffs(1), problem, ball.with_epsilon(margin)
+
+
+def objectives(problem: Kirschner, payoffs: np.ndarray, ball: MaximumMeanDiscrepancy) -> dict[str, np.ndarray]:
+    reference = problem.references[0]
+    stable = around_mean(problem.contexts, reference, ball.epsilon)
+    return {
+        "so": UncertaintyObjective.so()(payoffs, reference),
+        "ro": UncertaintyObjective.ro()(payoffs, reference),
+        "dro": UncertaintyObjective.dro(ball)(payoffs, reference),
+        "stable": payoffs[:, stable].min(axis=1),
+    }
+
+
+@pytest.mark.parametrize(("spread", "margin"), [("sd", 0.364), ("variance", 0.121)])
+def test_the_margin_is_the_distance_of_the_truth(spread: str, margin: float) -> None:
+    _, problem, ball = setting("a", spread)
+    assert (len(problem.decisions), len(problem.contexts)) == (100, 100)
+    assert ball.epsilon == pytest.approx(margin, abs=5e-4)
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_the_optima_of_function_a_all_differ(spread: str) -> None:
+    payoffs, problem, ball = setting("a", spread)
+    values = objectives(problem, payoffs, ball)
+    best = {name: int(value.argmax()) for name, value in values.items()}
+    for name in ("so", "ro", "dro"):
+        for other in {"so", "ro", "dro"} - {name}:
+            assert values[name].max() - values[name][best[other]] > SEPARATION, (name, other)
+            assert abs(best[name] - best[other]) > 30, (name, other)
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_on_function_a_stochastic_and_stable_decisions_have_robust_regret_for_ever(spread: str) -> None:
+    payoffs, problem, ball = setting("a", spread)
+    values = objectives(problem, payoffs, ball)
+    for name in ("so", "stable"):
+        assert values["dro"].max() - values["dro"][values[name].argmax()] > SEPARATION
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_on_function_a_the_robust_decision_is_better_under_the_truth(spread: str) -> None:
+    payoffs, problem, ball = setting("a", spread)
+    values = objectives(problem, payoffs, ball)
+    under_truth = payoffs @ problem.truths[0]
+    assert under_truth[values["dro"].argmax()] - under_truth[values["so"].argmax()] > SEPARATION
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_the_optima_of_function_b_coincide(spread: str) -> None:
+    payoffs, problem, ball = setting("b", spread)
+    values = objectives(problem, payoffs, ball)
+    best = {int(value.argmax()) for value in values.values()}
+    assert len(best) == 1
+    beyond = np.abs(np.arange(100) - best.pop()) > 10
+    assert all(value.max() - value[beyond].max() > SEPARATION for value in values.values())
+
+
+@pytest.mark.parametrize("points", [33, 50, 100, 200])
+def test_function_b_has_one_best_decision_whatever_the_context(points: int) -> None:
+    axis = np.linspace(0.0, 1.0, points)
+    assert len(set(surface(FUNCTIONS["b"], axis, axis).argmax(axis=0))) == 1
+
+
+@pytest.mark.parametrize("function", ["a", "b"])
+def test_functions_are_sums_of_bumps_that_the_kernel_can_make(function: str) -> None:
+    bumps = FUNCTIONS[function]
+    assert min(width for bump in bumps for width in (bump.decision_width, bump.context_width)) >= 0.1
+    at = np.array([0.0, 0.37, 0.9])
+    by_hand = [
+        sum(
+            b.height * np.exp(-((x - b.decision) ** 2) / (2 * b.decision_width**2))
+            * np.exp(-((c - b.context) ** 2) / (2 * b.context_width**2))
+            for b in bumps
+        )
+        for x in at
+        for c in at
+    ]  # fmt: skip
+    np.testing.assert_allclose(surface(bumps, at, at).ravel(), by_hand, rtol=1e-12)
+
+
+def test_the_spread_is_read_as_asked_and_gives_way_to_what_is_written_out() -> None:
+    variance = Kirschner(KirschnerParameters(spread="variance"), {}).references[0]
+    written = {"normal": {"mean": 0.5, "sd": 0.05**0.5}}
+    np.testing.assert_allclose(variance, Kirschner(KirschnerParameters(reference=written), {}).references[0])
+    mixed = KirschnerParameters(spread="variance", truth="uniform")
+    assert (mixed.truth, mixed.reference) == ("uniform", KirschnerParameters(spread="variance").reference)
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_a_specification_survives_its_own_serialisation(spread: str) -> None:
+    parameters = KirschnerParameters(spread=spread, function="b")
+    assert KirschnerParameters.model_validate(parameters.model_dump(mode="json")) == parameters
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"function": "c"}, r"function: found 'c'; .*'a' or 'b'"),
+        ({"spread": "std"}, "spread: found 'std'"),
+        ({"spred": "sd"}, "spred: unknown key; did you mean 'spread'"),
+    ],
+)
+def test_wrong_parameters_of_the_functions_get_one_line(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BocuError, match=message):
+        validate(KirschnerParameters, given, "")
