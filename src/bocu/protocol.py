@@ -3,13 +3,13 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bocu.algorithms.base import Algorithm, Context, Decision, Round
-from bocu.contexts import draw, shares
+from bocu.algorithms.base import Algorithm, Context, Decision, Payoff, Round
+from bocu.contexts import shares
 from bocu.problems.base import Realisation
 from bocu.randomness import Streams
 from bocu.situation import Situation
@@ -21,16 +21,16 @@ class Turn:
     """What happened in one round.
 
     Attributes:
-        payoff: noise-free, in units of the payoff.
-        observation: what the algorithm was told.
+        payoff: noise-free, in units of the payoff; shape (outputs,) where there are several.
+        observation: what the algorithm was told, likewise.
         report: what the algorithm reported of itself; empty in the initial design.
         seconds: time that the algorithm took to choose and to learn.
     """
 
     decision: Decision
     context: Context
-    payoff: float
-    observation: float
+    payoff: Payoff
+    observation: Payoff
     report: Mapping[str, Any]
     seconds: float
 
@@ -49,7 +49,8 @@ class Announcer:
         self._known: tuple[Situation | None, float] = None, 0.0
 
     def announce(self, situation: Situation) -> Round:
-        return Round(situation.t, situation.available, situation.reference, self.epsilon(situation))
+        epsilon = self.epsilon(situation)
+        return Round(situation.t, situation.available, situation.reference, epsilon, situation.weights)
 
     def epsilon(self, situation: Situation) -> float | None:
         """Give the radius in a situation, or None where there is no ambiguity set."""
@@ -78,10 +79,8 @@ class Protocol(ABC):
         """Give what stands before round `t`; rounds of 0 and below belong to the initial design."""
 
     @abstractmethod
-    def play(
-        self, t: int, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round, truth: np.ndarray
-    ) -> Turn:
-        """Play round `t`, from 1 on, announced as `round_`; contexts come from `truth`."""
+    def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
+        """Play a round as it was announced."""
 
     def start(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, chosen: tuple[Any, Any]) -> Turn:
         """Tell the algorithm a decision and context of the initial design."""
@@ -103,11 +102,9 @@ class TimeVarying(Protocol):
     def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
         return _announced(realisation, t, len(seen))
 
-    def play(
-        self, t: int, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round, truth: np.ndarray
-    ) -> Turn:
+    def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
         decision, seconds = _ask(algorithm, round_)
-        return _observe(realisation, algorithm, streams, decision, t, seconds)
+        return _observe(realisation, algorithm, streams, decision, round_.t, seconds)
 
     def replay(self, algorithm: Algorithm, turn: Turn, round_: Round | None) -> None:
         assert round_ is not None
@@ -124,11 +121,9 @@ class General(Protocol):
     def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
         return _announced(realisation, t, len(seen))
 
-    def play(
-        self, t: int, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round, truth: np.ndarray
-    ) -> Turn:
+    def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
         decision, seconds = _ask(algorithm, round_)
-        context = int(draw(truth, streams["contexts"].random()))
+        context = realisation.draw_context(round_.t, streams["contexts"])
         return _observe(realisation, algorithm, streams, decision, context, seconds)
 
 
@@ -152,9 +147,7 @@ class Simulator(General):
     Source: Kirschner et al. 2020, section 2.3 and equation 10.
     """
 
-    def play(
-        self, t: int, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round, truth: np.ndarray
-    ) -> Turn:
+    def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
         decision, seconds = _ask(algorithm, round_)
         start = time.perf_counter()
         context = algorithm.choose_context(decision, round_)
@@ -162,11 +155,34 @@ class Simulator(General):
         return _observe(realisation, algorithm, streams, decision, context, seconds)
 
 
+class Continuous(General):
+    """Decisions and contexts are points of boxes; nothing is announced, and the context is seen after the decision.
+
+    Source: Huang et al. 2024, section 3.
+    """
+
+    def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
+        unknown = np.empty(0)
+        return Situation(t, unknown, unknown, len(seen))
+
+
+class Scalarised(General):
+    """As general, with continuous decisions and several outputs, which the weights of the round make one of.
+
+    Source: the DRMOBO paper, algorithm 1.
+    """
+
+    def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
+        return replace(_announced(realisation, t, len(seen)), weights=realisation.weights(max(t, 1)))
+
+
 PROTOCOLS: Mapping[str, Protocol] = {
     "time-varying": TimeVarying(),
     "general": General(),
     "data-driven": DataDriven(),
     "simulator": Simulator(),
+    "continuous": Continuous(),
+    "scalarised": Scalarised(),
 }
 
 
@@ -198,8 +214,8 @@ def _observe(
     initial: bool = False,
 ) -> Turn:
     payoff = realisation.payoff(decision, context)
-    observation = payoff + realisation.description.noise * streams["noise"].standard_normal()
+    observation = payoff + realisation.description.noise * streams["noise"].standard_normal(np.shape(payoff) or None)
     start = time.perf_counter()
     algorithm.tell(decision, context, observation)
     seconds += time.perf_counter() - start
-    return Turn(decision, context, payoff, float(observation), {} if initial else algorithm.report(), seconds)
+    return Turn(decision, context, payoff, observation, {} if initial else algorithm.report(), seconds)

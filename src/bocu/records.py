@@ -35,19 +35,25 @@ class Record:
         reports: Sequence[Reported],
         priors: int = 0,
         initial: int = 0,
+        outputs: int = 1,
     ) -> None:
         self.initial = initial
         iterations += initial
         self.domains = {"decision": decisions, "context": contexts}
         self.reports = reports
+        self.outputs = outputs
         self.arrays: dict[str, np.ndarray] = {
-            name: np.full(iterations, fill, dtype=dtype) for name, dtype, fill, _, _ in _CORE
+            name: np.full((iterations, outputs) if self._per_output(name) else iterations, fill, dtype=dtype)
+            for name, dtype, fill, _, _ in _CORE
         }
         for kind, domain in self.domains.items():
             self.arrays[kind] = np.full((iterations, domain.dimension), np.nan)
         for report in reports:
             shape = (iterations, priors) if report.per_prior else (iterations,)
             self.arrays[report.name] = np.full(shape, fill_value(report), dtype=report.dtype)
+
+    def _per_output(self, name: str) -> bool:
+        return self.outputs > 1 and name in ("payoff", "observation")
 
     def write(self, row: int, turn: Turn) -> None:
         for kind, chosen in (("decision", turn.decision), ("context", turn.context)):
@@ -72,7 +78,8 @@ class Record:
             for kind, domain in self.domains.items()
         }
         report = {report.name: self.arrays[report.name][row] for report in self.reports}
-        payoff, observation, seconds = (float(self.arrays[name][row]) for name in ("payoff", "observation", "seconds"))
+        payoff, observation = (self.arrays[name][row] for name in ("payoff", "observation"))
+        seconds = float(self.arrays["seconds"][row])
         return Turn(chosen["decision"], chosen["context"], payoff, observation, report, seconds)
 
     def copy_rows(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -104,6 +111,7 @@ def run_dataset(
     described |= {kind: (f"coordinates of the {kind}", f"see {kind}_units") for kind in first.domains}
     trailing = {report.name: ["prior"] for report in first.reports if report.per_prior}
     trailing |= {kind: [f"{kind}_dim"] for kind in first.domains}
+    trailing |= {name: ["output"] for name in ("payoff", "observation") if first.outputs > 1}
     data = xr.Dataset()
     for name in first.arrays:
         long_name, units = described[name]

@@ -91,6 +91,7 @@ class SeedRun:
             self.algorithm.reports,
             len(problem.prior_labels),
             self.initial,
+            description.outputs,
         )
         self.done = 0
 
@@ -107,11 +108,8 @@ class SeedRun:
         if self.t < 1:
             turn = self.protocol.start(self.realisation, self.algorithm, self.streams, self.design[self.done])
         else:
-            situation = self.situation()
-            announced = self.announcer.announce(situation)
-            turn = self.protocol.play(
-                self.t, self.realisation, self.algorithm, self.streams, announced, situation.truth
-            )
+            announced = self.announcer.announce(self.situation())
+            turn = self.protocol.play(self.realisation, self.algorithm, self.streams, announced)
         self.record.write(self.done, turn)
         self.done += 1
 

@@ -16,6 +16,7 @@ class Situation:
         observed: number of contexts that were seen before.
         available: indices of the decisions that may be taken, ascending; None: all of them.
         margin: radius that the problem itself announces; None where it announces none.
+        weights: scalarisation weights of the outputs, shape (outputs,); None where there is one output.
     """
 
     t: int
@@ -24,3 +25,4 @@ class Situation:
     observed: int
     available: np.ndarray | None = None
     margin: float | None = None
+    weights: np.ndarray | None = None

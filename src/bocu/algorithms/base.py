@@ -30,6 +30,10 @@ Context = int | np.ndarray
 """As `Decision`; under the protocol "time-varying" the context is the time step, an integer from 1 on."""
 
 
+Payoff = float | np.ndarray
+"""A number, or shape (outputs,) where a problem has several outputs."""
+
+
 @dataclass(frozen=True)
 class Description:
     """What an algorithm may know of a problem.
@@ -39,6 +43,7 @@ class Description:
         contexts: the context space.
         noise: standard deviation of the observation noise, in units of the payoff.
         protocol: registered name of the protocol, which says who chooses what in which order.
+        outputs: number of payoffs that are observed at once.
         model: the Gaussian process prior of the payoff, where the problem states one.
         priors: candidate priors, under protocols with an unknown prior.
         best_prior: the best prior that is known to the problem, for oracles only.
@@ -48,6 +53,7 @@ class Description:
     contexts: Domain
     noise: float
     protocol: str
+    outputs: int = 1
     model: "GridPrior | None" = None
     priors: "Sequence[TimeVaryingPrior]" = ()
     best_prior: "TimeVaryingPrior | None" = None
@@ -138,8 +144,8 @@ class Algorithm(ABC):
         raise NotImplementedError(f"{type(self).__name__} does not choose contexts")
 
     @abstractmethod
-    def tell(self, decision: Decision, context: Context, value: float) -> None:
-        """Record what came back.
+    def tell(self, decision: Decision, context: Context, value: Any) -> None:
+        """Record what came back: a number, or shape (outputs,) where there are several.
 
         After `ask` it uses what `ask` worked out for this decision; see `reinstate` for telling without asking.
         """

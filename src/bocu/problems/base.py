@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from bocu.algorithms.base import Context, Decision, Description, Round
+from bocu.algorithms.base import Context, Decision, Description, Payoff, Round
+from bocu.contexts import draw
 from bocu.domains import FiniteDomain
 from bocu.parameters import Parameters
 from bocu.randomness import Streams
@@ -93,8 +94,8 @@ class Realisation(ABC):
         return None
 
     @abstractmethod
-    def payoff(self, decision: Decision, context: Context) -> float:
-        """Give the noise-free payoff."""
+    def payoff(self, decision: Decision, context: Context) -> Payoff:
+        """Give the noise-free payoff, a number, or shape (outputs,) where there are several."""
 
     @abstractmethod
     def payoffs(self, t: int) -> np.ndarray:
@@ -111,6 +112,14 @@ class Realisation(ABC):
     def truth(self, t: int) -> np.ndarray:
         """Give the distribution that the context of round `t` comes from, shape (contexts,)."""
         return self.reference(t)
+
+    def weights(self, t: int) -> np.ndarray | None:
+        """Give the scalarisation weights of round `t`, shape (outputs,); None where there is one output."""
+        return None
+
+    def draw_context(self, t: int, generator: np.random.Generator) -> Context:
+        """Draw the context of round `t` from the true distribution; one uniform number is one context."""
+        return int(draw(self.truth(t), generator.random()))
 
     def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
         """Draw decisions and contexts to start from; uniformly from finite spaces."""
