@@ -12,12 +12,16 @@ computed once for each level of each axis, and the table of a sample is one matr
 m frequencies.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from bocu.errors import BocuError
 from bocu.surrogates.axes import Axes
 from bocu.surrogates.grid import GridPosterior, GridPrior
+
+NUMBERS_IN_CACHE = 2**16  # complex, 1 MiB
 
 
 class FourierSampler:
@@ -63,28 +67,27 @@ class FourierSampler:
     def draw_waves(self, generator: np.random.Generator) -> "Waves":
         """Draw the features alone."""
         size = self.features // 2 if self.pairs else self.features
-        of_decisions = _exponentials(self._decision_axes, self.prior.decision_kernel.spectral(generator, size))
-        of_contexts = _exponentials(self._context_axes, self.prior.context_kernel.spectral(generator, size))
+        of_decisions = _Exponentials(self._decision_axes, self.prior.decision_kernel.spectral(generator, size))
+        contexts = _Exponentials(self._context_axes, self.prior.context_kernel.spectral(generator, size))
+        of_contexts = np.sqrt(2.0 * self.prior.variance / self.features) * contexts.at(np.arange(self.prior.shape[1]))
         if not self.pairs:
-            of_contexts *= np.exp(2j * np.pi * generator.random(size))
-        return Waves(of_decisions, of_contexts, float(np.sqrt(2.0 * self.prior.variance / self.features)), self.pairs)
+            of_contexts *= _unit_circle(2.0 * np.pi * generator.random(size))
+        return Waves(of_decisions, of_contexts, self.pairs)
 
 
 class Waves:
     """One draw of random Fourier features on a grid.
 
     Args:
-        of_decisions: exp(i w_x'x), shape (X, frequencies), complex.
-        of_contexts: exp(i (w_c'c + b)), shape (C, frequencies), complex.
-        amplitude: of each feature.
+        of_decisions: exp(i w_x'x).
+        of_contexts: exp(i (w_c'c + b)) times the amplitude of a feature, shape (C, frequencies), complex.
         pairs: real and imaginary parts are features, interleaved; otherwise the real parts alone.
     """
 
-    def __init__(self, of_decisions: np.ndarray, of_contexts: np.ndarray, amplitude: float, pairs: bool) -> None:
-        self.of_decisions = of_decisions
-        self.of_contexts = of_contexts
-        self.amplitude = amplitude
-        self.pairs = pairs
+    def __init__(self, of_decisions: "_Exponentials", of_contexts: np.ndarray, pairs: bool) -> None:
+        self._of_decisions = of_decisions
+        self._of_contexts = of_contexts
+        self._pairs = pairs
 
     def features(self, decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
         """Evaluate the features at points of the grid.
@@ -96,8 +99,13 @@ class Waves:
         Returns:
             Features, shape (t, m).
         """
-        waves = self.of_decisions[decisions] * self.of_contexts[contexts]
-        return self.amplitude * (waves.view(float) if self.pairs else waves.real)
+        frequencies = self._of_contexts.shape[1]
+        features = np.empty((len(decisions), 2 * frequencies if self._pairs else frequencies))
+        for rows in self._blocks(len(decisions)):
+            waves = self._of_decisions.at(decisions[rows])
+            waves *= self._of_contexts[contexts[rows]]
+            features[rows] = waves.view(float) if self._pairs else waves.real
+        return features
 
     def table(self, theta: np.ndarray) -> np.ndarray:
         """Evaluate ``phi(z)'theta`` on the whole grid.
@@ -109,9 +117,46 @@ class Waves:
             Values, shape (X, C).
         """
         # Re(u v) is the inner product of u and the conjugate of v, both read as pairs of real numbers.
-        conjugate = theta.view(complex) if self.pairs else theta
-        weighted = self.amplitude * conjugate * self.of_contexts.conj()
-        return self.of_decisions.view(float) @ weighted.view(float).T
+        conjugate = theta.view(complex) if self._pairs else theta
+        weighted = (conjugate * self._of_contexts.conj()).view(float).T
+        table = np.empty((self._of_decisions.points, len(self._of_contexts)))
+        for rows in self._blocks(len(table)):
+            waves = self._of_decisions.at(np.arange(rows.start, rows.stop))
+            np.matmul(waves.view(float), weighted, out=table[rows])
+        return table
+
+    def _blocks(self, points: int) -> Iterator[slice]:
+        """Split points so that the exponentials of a block stay in the processor's cache."""
+        size = max(1, NUMBERS_IN_CACHE // self._of_contexts.shape[1])
+        for start in range(0, points, size):
+            yield slice(start, min(start + size, points))
+
+
+class _Exponentials:
+    """exp(i w'z) for points z with given axes and frequencies w, shape (m, D), worked out once a level."""
+
+    def __init__(self, axes: Axes, frequencies: np.ndarray) -> None:
+        self.points = len(axes.index[0])
+        self._index = axes.index
+        self._levels = [
+            _unit_circle(np.multiply.outer(levels, frequency))
+            for levels, frequency in zip(axes.levels, frequencies.T, strict=True)
+        ]
+
+    def at(self, points: np.ndarray) -> np.ndarray:
+        """Multiply the axes at points, given by index (n,); shape (n, m)."""
+        product: np.ndarray = self._levels[0][self._index[0][points]]
+        for levels, index in zip(self._levels[1:], self._index[1:], strict=True):
+            product *= levels[index[points]]
+        return product
+
+
+def _unit_circle(angle: np.ndarray) -> np.ndarray:
+    """Give exp(i angle), several times faster than `numpy.exp` of complex numbers."""
+    point = np.empty(angle.shape, dtype=complex)
+    np.cos(angle, out=point.real)
+    np.sin(angle, out=point.imag)
+    return point
 
 
 def sample_weights(
@@ -130,7 +175,7 @@ def sample_weights(
         the smaller of the two systems, of size t or m.
     """
     t, m = features.shape
-    prior = generator.standard_normal(m)
+    prior: np.ndarray = generator.standard_normal((m,))
     if t == 0:
         return prior
     if t < m:
@@ -147,15 +192,5 @@ def sample_weights(
 
 def _factorised(matrix: np.ndarray) -> tuple[np.ndarray, bool]:
     """Factorise a symmetric positive definite matrix in its own memory (its transpose is what LAPACK works on)."""
-    factor, lower = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
-    return factor, lower
-
-
-def _exponentials(axes: Axes, frequencies: np.ndarray) -> np.ndarray:
-    """Give exp(i w'z) for points z with these axes and frequencies (m, D), shape (points, m)."""
-    product: np.ndarray | None = None
-    for levels, index, frequency in zip(axes.levels, axes.index, frequencies.T, strict=True):
-        factor = np.exp(1j * np.multiply.outer(levels, frequency))[index]
-        product = factor if product is None else np.multiply(product, factor, out=product)
-    assert product is not None  # a kernel has one dimension at least
-    return product
+    factor: tuple[np.ndarray, bool] = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+    return factor
