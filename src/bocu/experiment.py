@@ -43,6 +43,16 @@ class ProblemEntry(Entry):
 class ObjectiveEntry(Entry):
     """An uncertainty objective: ball, radius and slope are its parameters."""
 
+    problems: list[Label] | None = Field(
+        None, description="Labels of the problems that it is pursued on; all, if left out."
+    )
+
+
+class JudgeEntry(Entry):
+    """An objective that runs are judged by."""
+
+    problems: list[Label] | None = Field(None, description="Labels of the problems it judges; all, if left out.")
+
 
 class AlgorithmEntry(Entry):
     """An algorithm, and where it is to run."""
@@ -118,8 +128,8 @@ class Experiment(Parameters):
     problems: list[ProblemEntry] = Field(min_length=1, description="The problems.")
     objectives: list[ObjectiveEntry] = Field(default_factory=list, description="Objectives that algorithms pursue.")
     algorithms: list[AlgorithmEntry] = Field(min_length=1, description="The algorithms.")
-    judges: list[ObjectiveEntry] = Field(
-        default_factory=lambda: [ObjectiveEntry(label="so", name="so")],
+    judges: list[JudgeEntry] = Field(
+        default_factory=lambda: [JudgeEntry(label="so", name="so")],
         min_length=1,
         description="Objectives that runs are judged by.",
     )

@@ -80,6 +80,7 @@ class Plan:
     figures: Mapping[str, Component]
     figure_problems: Mapping[str, Sequence[str]]
     _by_problem: Mapping[str, list[Branch]] = field(repr=False)
+    _judges_by_problem: Mapping[str, list[Component]] = field(repr=False)
 
     # Names of files
 
@@ -202,6 +203,9 @@ class Plan:
     def branches_of(self, problem: str) -> list[Branch]:
         return self._by_problem[problem]
 
+    def judges_of(self, problem: str) -> list[Component]:
+        return self._judges_by_problem[problem]
+
     def branch(self, problem: str, objective: str, algorithm: str) -> Branch:
         """Look up a branch by its labels.
 
@@ -236,10 +240,11 @@ class Plan:
 
     def score_modules(self, branch: Branch) -> list[str]:
         """The modules that judging a branch starts from."""
-        return ["bocu.scores", branch.problem.registered.module, *(j.registered.module for j in self.judges)]
+        judges = self.judges_of(branch.problem.label)
+        return ["bocu.scores", branch.problem.registered.module, *(judge.registered.module for judge in judges)]
 
     def score_parameters(self, branch: Branch, part: str = "") -> dict[str, Any]:
-        judges = [{"label": judge.label, **judge.specification} for judge in self.judges]
+        judges = [{"label": judge.label, **judge.specification} for judge in self.judges_of(branch.problem.label)]
         parameters = {
             "branch": canonical_json(branch.specification),
             "judges": canonical_json(judges),
@@ -267,7 +272,7 @@ class Plan:
                 }
                 for branch in self.branches_of(problem)
             ],
-            "judges": [judge.label for judge in self.judges],
+            "judges": [judge.label for judge in self.judges_of(problem)],
             "seeds": [self.experiment.seeds.first, self.experiment.seeds.count],
             "iterations": self.iterations(problem),
             "initial": self.problem_parameters(problem).initial_points(),

@@ -53,7 +53,7 @@ class _Maker:
             self._component("objective", "objectives", i, e) for i, e in enumerate(self.experiment.objectives)
         ]
         judges = [self._component("judge", "judges", i, e) for i, e in enumerate(self.experiment.judges)]
-        self._refuse_unfit_judges(judges, problems)
+        judging = self._judging(judges, problems)
         self._refuse_duplicates("problems", list(problems.values()))
         self._refuse_duplicates("objectives", objectives)
         branches = self._branches(problems, objectives)
@@ -66,7 +66,9 @@ class _Maker:
                     f"{self.origin('problems')}problems.{position}: no algorithm runs on '{label}': an empty branch"
                 )
         figures, figure_problems = self._figures(problems)
-        return Plan(self.experiment, self.catalogue, problems, judges, branches, figures, figure_problems, by_problem)
+        return Plan(
+            self.experiment, self.catalogue, problems, judges, branches, figures, figure_problems, by_problem, judging
+        )
 
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
         where = f"{self.origin(section)}{section}.{position}"
@@ -91,6 +93,10 @@ class _Maker:
         entries = self.experiment.algorithms
         algorithms = [self._component("algorithm", "algorithms", i, entry) for i, entry in enumerate(entries)]
         self._refuse_duplicates("algorithms", algorithms)
+        pursued_on = {
+            objective.label: self._labels(objective, problems, f"{self.origin('objectives')}objectives.{i}")
+            for i, objective in enumerate(self.experiment.objectives)
+        }
         for position, (entry, algorithm) in enumerate(zip(entries, algorithms, strict=True)):
             where = f"{self.origin('algorithms')}algorithms.{position}"
             found = [
@@ -98,6 +104,7 @@ class _Maker:
                 for problem in self._chosen(entry, "problems", problems, where)
                 if self._protocol(problem) in algorithm.registered.protocols
                 for objective in self._pursued(entry, algorithm, objectives, where)
+                if objective is None or problem.label in pursued_on[objective.label]
             ]
             if not found:
                 raise BocuError(
@@ -112,15 +119,27 @@ class _Maker:
             branches.update({branch.key: branch for branch in found})
         return branches
 
-    def _refuse_unfit_judges(self, judges: Sequence[Component], problems: Mapping[str, Component]) -> None:
-        for position, judge in enumerate(judges):
-            for problem in problems.values():
-                if self._protocol(problem) not in judge.registered.protocols:
+    def _judging(self, judges: Sequence[Component], problems: Mapping[str, Component]) -> dict[str, list[Component]]:
+        """Give the judges of every problem."""
+        found: dict[str, list[Component]] = {label: [] for label in problems}
+        for position, (entry, judge) in enumerate(zip(self.experiment.judges, judges, strict=True)):
+            where = f"{self.origin('judges')}judges.{position}"
+            for label in self._labels(entry, problems, where):
+                protocol = self._protocol(problems[label])
+                if protocol not in judge.registered.protocols:
                     raise BocuError(
-                        f"{self.origin('judges')}judges.{position}: '{judge.label}' cannot judge '{problem.label}', "
-                        f"whose protocol is {self._protocol(problem)}; it is defined for the protocols "
+                        f"{where}: '{judge.label}' cannot judge '{label}', "
+                        f"whose protocol is {protocol}; it is defined for the protocols "
                         f"{', '.join(judge.registered.protocols)}"
                     )
+                found[label].append(judge)
+        for label, own in found.items():
+            if not own:
+                raise BocuError(f"{self.origin('judges')}judges: none of them judges '{label}'; give one that does")
+        return found
+
+    def _labels(self, entry: Entry, problems: Mapping[str, Component], where: str) -> list[str]:
+        return [problem.label for problem in self._chosen(entry, "problems", problems, where)]
 
     def _refuse_duplicates(self, section: str, components: Sequence[Component]) -> None:
         seen: dict[str, str] = {}

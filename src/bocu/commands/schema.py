@@ -24,17 +24,25 @@ def schema_command(
 
 def key_tables() -> str:
     """Give the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
-    from bocu.experiment import AlgorithmEntry, Data, Experiment, FigureEntry, Seeds
+    from bocu.experiment import AlgorithmEntry, Data, Experiment, FigureEntry, JudgeEntry, ObjectiveEntry, Seeds
     from bocu.registry import REGISTRY
 
     parts = [TABLES_HEAD, _table("The file", Experiment), _table("`seeds`", Seeds), _table("`data`", Data)]
-    parts += [_table("An entry of `algorithms`", AlgorithmEntry), _table("An entry of `figures`", FigureEntry)]
-    for kind in ("problem", "algorithm", "judge", "figure"):
+    parts += [
+        _table("An entry of `objectives`", ObjectiveEntry),
+        _table("An entry of `algorithms`", AlgorithmEntry),
+        _table("An entry of `judges`", JudgeEntry),
+        _table("An entry of `figures`", FigureEntry),
+    ]
+    objectives = {thing.name: thing.load().Parameters for thing in REGISTRY["objective"]}
+    for kind in ("problem", "objective", "algorithm", "judge", "figure"):
         for thing in REGISTRY[kind]:
+            title, parameters = f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters
             also = f" Also: {', '.join(f'`{alias}`' for alias in thing.aliases)}." if thing.aliases else ""
-            parts.append(
-                _table(f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters, f"{thing.summary}.{also}")
-            )
+            if kind == "judge" and parameters is objectives.get(thing.name):
+                parts.append(f"## {title}\n\n{_sentence(thing.summary)}. Parameters: those of the objective.\n")
+            else:
+                parts.append(_table(title, parameters, f"{thing.summary}.{also}"))
     return "\n".join(parts)
 
 
@@ -50,9 +58,13 @@ with that label and no parameters.
 
 def _table(title: str, model: Any, summary: str = "") -> str:
     rows = list(_rows(model))
-    head = [f"## {title}", "", *([summary[:1].upper() + summary[1:], ""] if summary else [])]
+    head = [f"## {title}", "", *([_sentence(summary), ""] if summary else [])]
     body = ["| key | default | meaning |", "|---|---|---|", *rows] if rows else ["No parameters."]
     return "\n".join([*head, *body, ""])
+
+
+def _sentence(summary: str) -> str:
+    return summary[:1].upper() + summary[1:]
 
 
 def _rows(model: Any, prefix: str = "") -> Iterator[str]:
@@ -84,21 +96,21 @@ def experiment_schema() -> dict[str, Any]:
         "ProblemEntry": "problem",
         "AlgorithmEntry": "algorithm",
         "FigureEntry": "figure",
-        "ObjectiveEntry": "judge",
+        "ObjectiveEntry": "objective",
+        "JudgeEntry": "judge",
     }
     for definition, kind in kinds.items():
         entry = definitions[definition]
         entry["required"] = ["name"]  # a label left out is the name
         entry["allOf"] = []
-        registered = [*REGISTRY[kind], *(REGISTRY["objective"] if kind == "judge" else ())]
-        for thing in registered:
+        for thing in REGISTRY[kind]:
             parameters = thing.load().Parameters.model_json_schema(ref_template="#/$defs/{model}")
             definitions.update(parameters.pop("$defs", {}))
             names = {"enum": [thing.name, *thing.aliases]}
             entry["allOf"].append(
                 {"if": {"properties": {"name": names}}, "then": {"properties": {"parameters": parameters}}}
             )
-        allowed = [name for thing in registered for name in (thing.name, *thing.aliases)]
+        allowed = [name for thing in REGISTRY[kind] for name in (thing.name, *thing.aliases)]
         entry["properties"]["name"]["enum"] = allowed
         schema["$defs"][definition] = {"anyOf": [{"enum": allowed, "type": "string"}, entry]}
     # What may be written in short.
