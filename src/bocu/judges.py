@@ -51,15 +51,15 @@ class Judge(ABC):
         Args:
             realisation: the problem as the seed met it.
             situations: what stood before each row of the run.
-            decisions: indices, shape (rows, ...).
+            decisions: indices, shape (rows,); in a box coordinates, shape (rows, dimension).
 
         Returns:
             Regret against the best decision that was available in the round, and value of the decision taken, both of
-            the shape of `decisions`, in units of the payoff.
+            shape (rows,), in units of the payoff.
         """
         self.meet(realisation)
         best = np.empty(len(decisions))
-        value = np.empty(decisions.shape)
+        value = np.empty(len(decisions))
         # Rows that share the same arrays have the same best; they are kept alive, so that identities stay theirs.
         rows = self._rows(realisation, situations)
         found: dict[tuple[int, int], float] = {}
@@ -69,7 +69,7 @@ class Judge(ABC):
             if key not in found:
                 found[key] = (values if available is None else values[available]).max()
             best[row] = found[key]
-        return best.reshape(-1, *(1,) * (decisions.ndim - 1)) - value, value
+        return best - value, value
 
     def _rows(
         self, realisation: Realisation, situations: Sequence[Situation]
@@ -99,9 +99,17 @@ class StochasticParameters(Parameters):
 
 
 class Stochastic(Judge):
-    """Expected payoff (SO)."""
+    """Expected payoff (SO). Of continuous problems that under the true distribution, whatever `under` says."""
 
     Parameters: ClassVar[type[Parameters]] = StochasticParameters
+
+    def score(
+        self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if isinstance(realisation.description.decisions, FiniteDomain):
+            return super().score(realisation, situations, decisions)
+        value, best = realisation.expected_payoffs(decisions)
+        return best - value, value
 
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
         return payoffs @ self._distribution(situation)
@@ -140,11 +148,11 @@ class BestFixedDecision(Stochastic):
         for _, available in rows:
             if available is not None:
                 always &= np.isin(np.arange(len(always)), available)
-        value = np.take_along_axis(values, decisions.reshape(len(decisions), -1), axis=1).reshape(decisions.shape)
+        value = values[np.arange(len(decisions)), decisions]
         if not always.any():
-            return np.full(value.shape, np.nan), value
+            return np.full(len(value), np.nan), value
         best = int(np.argmax(np.where(always, values.sum(axis=0), -np.inf)))
-        return values[:, best].reshape(-1, *(1,) * (decisions.ndim - 1)) - value, value
+        return values[:, best] - value, value
 
 
 class UncertaintyJudge(Judge):

@@ -93,6 +93,11 @@ def context_variable(contexts: Domain) -> str:
     return "context_index" if isinstance(contexts, FiniteDomain) else "context"
 
 
+def decision_variable(decisions: Domain) -> str:
+    """Name the variable that says what was decided, as `context_variable` does."""
+    return "decision_index" if isinstance(decisions, FiniteDomain) else "decision"
+
+
 def fill_value(report: Reported) -> float:
     return np.nan if report.dtype.startswith("float") else -1
 

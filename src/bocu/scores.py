@@ -16,7 +16,7 @@ from bocu.loading import load
 from bocu.protocol import PROTOCOLS
 from bocu.provenance import COLLECTED, SHARED
 from bocu.randomness import Streams
-from bocu.records import ROUNDS, context_variable
+from bocu.records import ROUNDS, context_variable, decision_variable
 from bocu.runs import Inputs, build_problem
 from bocu.slabs import SlabFile, slab_file
 
@@ -99,24 +99,30 @@ def _blocks(run_files: Sequence[str | Path], branch: Mapping[str, Any], partial:
 
 def _judged(block: "xr.Dataset", problem: "Problem", panel: Sequence[Judge]) -> dict[str, np.ndarray]:
     """Give regret and value of what was decided and, where algorithms recommend, the regret of that."""
-    judged = ["decision_index", *([RECOMMENDED.name] if RECOMMENDED.name in block else [])]
-    shape = (len(panel), block.sizes["seed"], block.sizes["iteration"], len(judged))
-    regret, value = np.empty(shape), np.empty(shape)
+    shape = (len(panel), block.sizes["seed"], block.sizes["iteration"])
+    found = {name: np.full(shape, np.nan) for name in _judged_names(block)}
     protocol = PROTOCOLS[problem.protocol]
     for row, seed in enumerate(block["seed"].values):
+        run = block.isel(seed=row)
         realisation = problem.realise(Streams(int(seed)))
-        decisions = np.stack([block[name].values[row] for name in judged], axis=-1)
-        seen = block[context_variable(realisation.description.contexts)].values[row]
+        seen = run[context_variable(realisation.description.contexts)].values
         situations = [
-            protocol.situation(realisation, int(t), seen[:place]) for place, t in enumerate(block["iteration"].values)
+            protocol.situation(realisation, int(t), seen[:place]) for place, t in enumerate(run["iteration"].values)
         ]
+        decisions = run[decision_variable(realisation.description.decisions)].values
         for column, judge in enumerate(panel):
-            regret[column, row], value[column, row] = judge.score(realisation, situations, decisions)
-    found = {"regret": regret[..., 0], "value": value[..., 0]}
-    if RECOMMENDED.name in block:
-        missing = block[RECOMMENDED.name].values < 0
-        found["recommended_regret"] = np.where(missing, np.nan, regret[..., 1])
+            scored = judge.score(realisation, situations, decisions)
+            found["regret"][column, row], found["value"][column, row] = scored
+            if "recommended_regret" in found:
+                recommended = run[RECOMMENDED.name].values
+                regret, _ = judge.score(realisation, situations, np.maximum(recommended, 0))
+                found["recommended_regret"][column, row] = np.where(recommended < 0, np.nan, regret)
     return found
+
+
+def _judged_names(runs: "xr.Dataset") -> list[str]:
+    recommends = RECOMMENDED.name in runs and bool((runs[RECOMMENDED.name] >= 0).any())
+    return [name for name in _JUDGED if name != "recommended_regret" or recommends]
 
 
 class _Writer:
@@ -133,10 +139,8 @@ class _Writer:
         for name in self.carried:
             variable = first[name]
             file.define(str(name), [str(dim) for dim in variable.dims], variable.dtype, variable.attrs)
-        for name, long_name in _JUDGED.items():
-            if name == "recommended_regret" and RECOMMENDED.name not in first:
-                continue
-            attributes = {"long_name": long_name, "units": first.attrs["payoff_units"]}
+        for name in _judged_names(first):
+            attributes = {"long_name": _JUDGED[name], "units": first.attrs["payoff_units"]}
             file.define(name, ("judge", "seed", "iteration"), "f8", attributes)
 
     def add(self, block: "xr.Dataset", judged: Mapping[str, np.ndarray]) -> None:
