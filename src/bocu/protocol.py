@@ -155,6 +155,36 @@ class Simulator(General):
         return _observe(realisation, algorithm, streams, decision, context, seconds)
 
 
+class RollingSimulator(Simulator):
+    """Before each round the learner, knowing nothing, plays the simulator; what it then recommends is deployed.
+
+    Payoff and observation of a round are those of the decision deployed, under the context that the truth brings. What
+    was tried on the way is neither recorded nor remembered, so that rounds are replayed without it.
+
+    Source: Kirschner et al. 2020, section 4, wind power.
+    """
+
+    def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
+        rehearsal = realisation.rehearsal
+        assert rehearsal is not None
+        nothing_known = algorithm.state()
+        seconds = 0.0
+        for chosen in realisation.initial_design(streams["initial-design"], rehearsal.initial):
+            seconds += self.start(realisation, algorithm, streams, chosen).seconds
+        for step in range(1, rehearsal.steps + 1):
+            seconds += super().play(realisation, algorithm, streams, replace(round_, t=step)).seconds
+        start = time.perf_counter()
+        deployed = algorithm.recommend()
+        seconds += time.perf_counter() - start
+        algorithm.restore(nothing_known)
+        context = realisation.draw_context(round_.t, streams["contexts"])
+        payoff = realisation.payoff(deployed, context)
+        return Turn(deployed, context, payoff, payoff, {}, seconds)
+
+    def replay(self, algorithm: Algorithm, turn: Turn, round_: Round | None) -> None:
+        """Tell nothing: no round leaves anything behind."""
+
+
 class Continuous(General):
     """Decisions and contexts are points of boxes; nothing is announced, and the context is seen after the decision.
 
@@ -181,6 +211,7 @@ PROTOCOLS: Mapping[str, Protocol] = {
     "general": General(),
     "data-driven": DataDriven(),
     "simulator": Simulator(),
+    "rolling-simulator": RollingSimulator(),
     "continuous": Continuous(),
     "scalarised": Scalarised(),
 }

@@ -7,6 +7,7 @@ meets.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -72,14 +73,29 @@ class ProblemParameters(Parameters):
         return {}
 
 
+@dataclass(frozen=True)
+class Rehearsal:
+    """What a learner plays before each round, under the protocol "rolling-simulator".
+
+    Attributes:
+        initial: size of the initial design.
+        steps: decisions and contexts tried after it.
+    """
+
+    initial: int
+    steps: int
+
+
 class Realisation(ABC):
     """A problem as one seed meets it. Payoffs are to be maximised.
 
     Attributes:
         description: what algorithms may know.
+        rehearsal: what comes before each round, where the protocol has such a thing.
     """
 
     description: Description
+    rehearsal: Rehearsal | None = None
 
     def round(self, t: int) -> Round:
         """Give what is announced in round `t`, from 1 on, but for distributions, which are the protocol's."""
@@ -112,6 +128,10 @@ class Realisation(ABC):
     def truth(self, t: int) -> np.ndarray:
         """Give the distribution that the context of round `t` comes from, shape (contexts,)."""
         return self.reference(t)
+
+    def expected_payoffs(self, decisions: np.ndarray) -> tuple[np.ndarray, float]:
+        """Give E_c f of continuous decisions, shape (n,), from (n, dimension), and the best there is."""
+        raise NotImplementedError(f"{type(self).__name__} has a table of payoffs")
 
     def weights(self, t: int) -> np.ndarray | None:
         """Give the scalarisation weights of round `t`, shape (outputs,); None where there is one output."""
