@@ -122,7 +122,9 @@ class Algorithm(ABC):
     """
 
     Parameters: ClassVar[type[Parameters]]
-    reports: ClassVar[tuple[Reported, ...]] = ()
+
+    #: What it reports of itself in every round; may depend on the protocol.
+    reports: tuple[Reported, ...] = ()
 
     #: An ambiguity set of the algorithm's own, whose radius is announced to it in place of its objective's.
     ambiguity: "BallParameters | None" = None

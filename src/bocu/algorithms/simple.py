@@ -1,20 +1,40 @@
-"""Algorithms that learn nothing."""
+"""Algorithms that learn nothing. Under the simulator they choose contexts uniformly."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
-from bocu.algorithms.base import Algorithm, Context, Decision, Description, Round
-from bocu.domains import FiniteDomain
+from bocu.algorithms.base import RECOMMENDED, Algorithm, Context, Decision, Description, Reported, Round
+from bocu.domains import Domain, FiniteDomain
+from bocu.errors import BocuError
+from bocu.parameters import Integer, Number
 from bocu.parameters import Parameters as TypedParameters
+
+
+class WithoutModel(Algorithm):
+    """What they share."""
+
+    def __init__(
+        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+    ) -> None:
+        super().__init__(description, objective, parameters, generator)
+        self.reports: tuple[Reported, ...] = (RECOMMENDED,) if description.protocol == "simulator" else ()
+
+    def choose_context(self, decision: Decision, round: Round) -> Context:
+        """Draw a context uniformly."""
+        return _uniform(self.description.contexts, self.generator)
+
+    def report(self) -> dict[str, Any]:
+        return {RECOMMENDED.name: self.recommend()} if self.reports else {}
 
 
 class RandomParameters(TypedParameters):
     """Random has none."""
 
 
-class Random(Algorithm):
+class Random(WithoutModel):
     """A uniform draw from the available decisions. It recommends the decision of the highest payoff seen."""
 
     Parameters = RandomParameters
@@ -27,11 +47,8 @@ class Random(Algorithm):
         self._best: Decision | None = None
 
     def ask(self, round: Round) -> Decision:
-        domain = self.description.decisions
-        if not isinstance(domain, FiniteDomain):
-            return self.generator.uniform(domain.lower, domain.upper)
         if round.available is None:
-            return int(self.generator.integers(domain.size))
+            return _uniform(self.description.decisions, self.generator)
         return int(round.available[self.generator.integers(len(round.available))])
 
     def tell(self, decision: Decision, context: Context, value: float) -> None:
@@ -53,3 +70,67 @@ class Random(Algorithm):
         finite = isinstance(self.description.decisions, FiniteDomain)
         self._best = None if best is None else int(best) if finite else np.asarray(best, dtype=float)
         self._best_value = float(state.get("best_value", -np.inf))
+
+
+class ConstantParameters(TypedParameters):
+    """Which decision it is."""
+
+    decision: Annotated[Integer, Field(ge=0)] | Annotated[list[Number], Field(min_length=1)] = Field(
+        description="index of the decision, or its coordinates, for which the nearest decision of a finite space stands"
+    )
+
+
+class Constant(WithoutModel):
+    """Always the same decision.
+
+    Raises:
+        BocuError: there is no such decision.
+    """
+
+    Parameters = ConstantParameters
+    parameters: ConstantParameters
+
+    def __init__(
+        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+    ) -> None:
+        super().__init__(description, objective, parameters, generator)
+        self.decision = _decision(self.parameters.decision, description.decisions)
+
+    def ask(self, round: Round) -> Decision:
+        if round.available is not None and not np.isin(self.decision, round.available):
+            raise BocuError(f"constant: decision {self.decision} is not available in round {round.t}")
+        return self.decision
+
+    def tell(self, decision: Decision, context: Context, value: float) -> None:
+        """Learn nothing."""
+
+    def recommend(self) -> Decision:
+        return self.decision
+
+    def state(self) -> dict[str, Any]:
+        return {}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Nothing was kept."""
+
+
+def _uniform(domain: Domain, generator: np.random.Generator) -> Decision:
+    if isinstance(domain, FiniteDomain):
+        return int(generator.integers(domain.size))
+    return generator.uniform(domain.lower, domain.upper)
+
+
+def _decision(wanted: int | list[float], domain: Domain) -> Decision:
+    if isinstance(wanted, int):
+        if isinstance(domain, FiniteDomain) and wanted < domain.size:
+            return wanted
+        allowed = f"0 to {domain.size - 1}" if isinstance(domain, FiniteDomain) else "coordinates"
+        raise BocuError(f"constant: decision: found {wanted}; allowed: {allowed}")
+    point = np.asarray(wanted)
+    if len(point) != domain.dimension:
+        raise BocuError(f"constant: decision: found {len(point)} coordinates; {domain.dimension} wanted")
+    if isinstance(domain, FiniteDomain):
+        return int(np.argmin(((domain.points - point) ** 2).sum(axis=1)))
+    if (point < domain.lower).any() or (point > domain.upper).any():
+        raise BocuError(f"constant: decision: found {wanted}; allowed: {domain.lower} to {domain.upper}")
+    return point

@@ -105,7 +105,7 @@ class UnknownPriorAlgorithm(Algorithm):
     """
 
     name: ClassVar[str]
-    reports: ClassVar[tuple[Reported, ...]] = CHOICE_REPORTS
+    reports: tuple[Reported, ...] = CHOICE_REPORTS
     parameters: ConfidenceParameters
 
     def __init__(

@@ -1,0 +1,111 @@
+"""Distributionally robust decisions by cheap approximations of the worst expectation (Tay et al. 2022).
+
+The approximation (see `bocu.ambiguity.approximations`) takes the place of the worst expectation of the upper bound.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
+from bocu.ambiguity.approximations import identity_sensitivity, linearised, minimax_approximation
+from bocu.ambiguity.ball import Ball, worst_case
+from bocu.errors import BocuError
+from bocu.objectives import Slice, UncertaintyObjective
+from bocu.parameters import Parameters
+from bocu.uncertainty import DistributionallyRobustParameters
+
+APPROXIMATED = ("tv", "mmd", "wass", "chi2", "chi2mod")
+"""Distances whose worst expectation lies between the two lines that the approximations are made of."""
+
+
+class ApproximationParameters(BoundParameters):
+    """Bounds, and how steep the line of the approximation is."""
+
+    sensitivity: Literal["exact", "identity"] = Field(
+        "exact",
+        description="sensitivity of the worst expectation at radius 0; `identity`: the published code's stand-in for "
+        "`mmd`, its Gram matrix replaced by the identity",
+    )
+
+    def unfit(self, name: str, objective: Parameters) -> str:
+        if not isinstance(objective, DistributionallyRobustParameters):
+            return "only the worst expectation itself is approximated; take dro"
+        distance = objective.ball.distance
+        if distance not in APPROXIMATED:
+            return f"'{distance}' has no such approximation; take one of {', '.join(APPROXIMATED)}"
+        if self.sensitivity == "identity" and distance != "mmd":
+            return f"the sensitivity `identity` stands in for that of mmd, not of '{distance}'"
+        return ""
+
+
+@dataclass(frozen=True)
+class Approximation(UncertaintyObjective):
+    """An approximation of DRO; where the radius is infinite the floor itself, which needs none.
+
+    Attributes:
+        ball: the ambiguity set.
+        identity: whether the sensitivity is that of the identity in place of the Gram matrix.
+    """
+
+    ball: Ball
+    identity: bool
+
+    def __call__(self, payoffs: Any, reference: Any) -> Any:
+        """Give the approximations, shape (..., decisions), of payoffs (..., decisions, contexts)."""
+        if np.isinf(self.ball.epsilon):
+            return worst_case(payoffs, reference, self.ball).value
+        return self._approximate(payoffs, reference, identity_sensitivity(payoffs) if self.identity else None)
+
+    def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
+        """Approximate at another radius."""
+        return replace(self, ball=self.ball.with_epsilon(epsilon))
+
+    @abstractmethod
+    def _approximate(self, payoffs: Any, reference: Any, sensitivities: Any) -> Any:
+        """Approximate at a finite radius."""
+
+
+class Linearisation(Approximation):
+    """The line of the sensitivity: a lower bound."""
+
+    def _approximate(self, payoffs: Any, reference: Any, sensitivities: Any) -> Any:
+        return linearised(payoffs, reference, self.ball, sensitivities=sensitivities)
+
+
+class Minimax(Approximation):
+    """The middle between the lower and the upper line."""
+
+    def _approximate(self, payoffs: Any, reference: Any, sensitivities: Any) -> Any:
+        return minimax_approximation(payoffs, reference, self.ball, sensitivities=sensitivities)
+
+
+class ApproximatedRobustness(UpperConfidenceAlgorithm):
+    """The best decision by an approximation of the worst expectation of the upper bound."""
+
+    Parameters = ApproximationParameters
+    parameters: ApproximationParameters
+    approximation: ClassVar[type[Approximation]]
+
+    def _rule(self) -> UncertaintyObjective:
+        objective = self._pursued()
+        if not isinstance(objective, Slice) or objective.beta != 0.0:
+            raise BocuError(f"{self.name}: found {objective}; DRO is wanted")
+        return self.approximation(objective.ball, self.parameters.sensitivity == "identity")
+
+
+class SensitivityApproximation(ApproximatedRobustness):
+    """The worst expectation by its linearisation at radius 0."""
+
+    name = "sensitivity-approximation"
+    approximation = Linearisation
+
+
+class MinimaxApproximation(ApproximatedRobustness):
+    """The worst expectation by the minimax approximation."""
+
+    name = "minimax-approximation"
+    approximation = Minimax

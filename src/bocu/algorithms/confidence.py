@@ -1,0 +1,78 @@
+"""Upper confidence bounds on a grid: UCB-SO, UCB-RO and the two forms of UCB-BOCU (Tay et al. 2024, section 4).
+
+UCB-SO is the UCB of Kirschner et al. (2020), and UCB-BOCU-2 under a DRO objective their DRBO.
+"""
+
+import numpy as np
+
+from bocu.algorithms.base import Round
+from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
+from bocu.errors import BocuError
+from bocu.objectives import Slice, UncertaintyObjective
+from bocu.parameters import Parameters
+from bocu.uncertainty import DistributionallyRobustParameters
+
+
+class UCBSO(UpperConfidenceAlgorithm):
+    """The largest expectation of the upper bound under the reference."""
+
+    name = "ucb-so"
+
+    def _rule(self) -> UncertaintyObjective:
+        return UncertaintyObjective.so()
+
+
+class UCBRO(UpperConfidenceAlgorithm):
+    """The largest minimum of the upper bound over all contexts."""
+
+    name = "ucb-ro"
+
+    def _rule(self) -> UncertaintyObjective:
+        return UncertaintyObjective.ro()
+
+
+class UCBBOCU1Parameters(BoundParameters):
+    """How wide the bounds are; the step of the slope is the objective's."""
+
+    def unfit(self, name: str, objective: Parameters) -> str:
+        if isinstance(objective, DistributionallyRobustParameters):
+            return ""
+        slope = getattr(objective, "slope", None)
+        if slope is None:
+            return "it has no slope that upper and lower bounds could be combined in"
+        # WCS states no weight: it is all slope.
+        if slope == "exact" and getattr(objective, "beta", 1.0) > 0.0:
+            return "bounds are combined in a finite difference; give the objective `slope: {difference: h}`"
+        return ""
+
+
+class UCBBOCU1(UpperConfidenceAlgorithm):
+    """UCB-BOCU-1: `alpha v(u, epsilon) + beta (v(u, epsilon + h) - v(l, epsilon)) / h`, u and l upper and lower bound.
+
+    Where the slope has no weight, as in DRO, this is the objective of the upper bound.
+    """
+
+    name = "ucb-bocu-1"
+    Parameters = UCBBOCU1Parameters
+
+    def _rule(self) -> UncertaintyObjective:
+        rule = self._pursued()
+        if not isinstance(rule, Slice) or (rule.beta > 0.0 and rule.difference is None):
+            raise BocuError(f"{self.name}: found {rule}; DRO, or WCS, MR or GEN with a difference are wanted")
+        return rule
+
+    def _optimistic(self, mean: np.ndarray, width: np.ndarray, round: Round) -> int:
+        rule = self.rule_in(round)
+        assert isinstance(rule, Slice)
+        if rule.beta == 0.0:
+            return self.best(mean + width, round)
+        return int(np.argmax(rule.from_bounds(mean + width, mean - width, self.reference(round))))
+
+
+class UCBBOCU2(UpperConfidenceAlgorithm):
+    """UCB-BOCU-2: the objective of the upper bound, slopes exact."""
+
+    name = "ucb-bocu-2"
+
+    def _rule(self) -> UncertaintyObjective:
+        return self._pursued().exact()

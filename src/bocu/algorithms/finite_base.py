@@ -1,0 +1,200 @@
+"""What the algorithms on a grid of decisions and contexts have in common.
+
+They believe in the Gaussian process that the problem states, rate payoff tables by a rule (an uncertainty objective, or
+one of their own) and decide for the best rated decision of some optimistic or sampled table; ties go to the lowest
+index. Under the protocol "simulator" they choose the context of largest uncertainty and recommend by the pessimistic
+rule of Kirschner et al. (2020, equation 10): the decision whose lower confidence bound was rated highest in its own
+round, before its payoff was seen.
+"""
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from bocu.algorithms.base import (
+    RECOMMENDED,
+    Algorithm,
+    AlgorithmParameters,
+    Context,
+    Decision,
+    Description,
+    Reported,
+    Round,
+)
+from bocu.domains import FiniteDomain
+from bocu.errors import BocuError
+from bocu.objectives import UncertaintyObjective
+from bocu.parameters import Number
+from bocu.surrogates.grid import GridPosterior
+
+SIMULATOR = "simulator"
+
+PESSIMISTIC = Reported(
+    "pessimistic_value", "objective of the decision's lower confidence bound, before its payoff was observed", "payoff"
+)
+
+
+class BoundParameters(AlgorithmParameters):
+    """How wide the confidence bounds are."""
+
+    sqrt_beta: Annotated[Number, Field(ge=0.0)] = Field(
+        math.sqrt(2.0), description="multiplier of the posterior standard deviation in confidence bounds"
+    )
+
+
+class FiniteAlgorithm(Algorithm):
+    """A rule applied to what is believed of a payoff table. Decisions and contexts are indices.
+
+    An observation whose decision was neither asked for nor reinstated informs the posterior, but is never recommended
+    under the simulator.
+
+    Attributes:
+        posterior: what is known of the payoffs.
+        rule: what rates a payoff table, at a radius that may change from round to round.
+
+    Raises:
+        BocuError: decisions or contexts are not finite, or the problem states no Gaussian process over them.
+    """
+
+    name: ClassVar[str]
+    parameters: BoundParameters
+
+    def __init__(
+        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+    ) -> None:
+        super().__init__(description, objective, parameters, generator)
+        spaces = description.decisions, description.contexts
+        if not all(isinstance(space, FiniteDomain) for space in spaces) or description.model is None:
+            raise BocuError(f"{self.name}: finite decisions and contexts with a Gaussian process over them are wanted")
+        self.posterior = GridPosterior(description.model)
+        self.rule = self._rule()
+        self.simulates = description.protocol == SIMULATOR
+        self.reports: tuple[Reported, ...] = (RECOMMENDED, PESSIMISTIC) if self.simulates else ()
+        self._round: Round | None = None
+        self._asked: int | None = None
+        self._pending = self._told = math.nan
+        self._best: int | None = None
+        self._best_value = -math.inf
+
+    def rule_in(self, round: Round) -> UncertaintyObjective:
+        """Give the rule at what was announced for a round."""
+        return self.rule if round.epsilon is None else self.rule.with_epsilon(round.epsilon)
+
+    def ask(self, round: Round) -> int:
+        self._round = round
+        self._asked = self._choose(round, self._available(round))
+        if self.simulates:
+            mean, deviation = self._moments(self._asked)
+            lower = mean - self.parameters.sqrt_beta * deviation
+            self._pending = float(self.rule_in(round)(lower[None, :], self.reference(round))[0])
+        return self._asked
+
+    def choose_context(self, decision: Decision, round: Round) -> Context:
+        """Choose the context in which the payoff of the decision is least known."""
+        return int(np.argmax(self._moments(int(decision))[1]))
+
+    def tell(self, decision: Decision, context: Context, value: float) -> None:
+        chosen = int(decision)
+        self._told = self._pending if self._asked in (None, chosen) else math.nan
+        self._asked, self._pending = None, math.nan
+        if not math.isnan(self._told) and (self._best is None or self._told > self._best_value):
+            self._best, self._best_value = chosen, self._told
+        self.posterior.add(chosen, int(context), float(value))
+
+    def report(self) -> dict[str, Any]:
+        if not self.simulates:
+            return {}
+        return {RECOMMENDED.name: self.recommend(), PESSIMISTIC.name: self._told}
+
+    def reinstate(self, report: Mapping[str, Any], round: Round) -> None:
+        self._round = round
+        self._asked, self._pending = None, float(report.get(PESSIMISTIC.name, math.nan))
+
+    def recommend(self) -> int:
+        """Give the decision to deploy; before any round the first one.
+
+        Under the simulator it is one of those tried, by the pessimistic rule; otherwise the best of all by the lower
+        confidence bounds of now, at what was announced last.
+        """
+        if self.simulates or self._round is None:
+            return 0 if self._best is None else self._best
+        lower = self.posterior.mean() - self.parameters.sqrt_beta * self.posterior.deviation()
+        return self.best(lower, self._round)
+
+    def best(self, payoffs: np.ndarray, round: Round) -> int:
+        """Find the row of payoffs, shape (decisions, contexts), that the rule rates highest."""
+        return self.rule_in(round).argmax(payoffs, self.reference(round)).index
+
+    def reference(self, round: Round) -> np.ndarray:
+        """Give the reference distribution that was announced for a round, shape (contexts,)."""
+        if round.reference is None:
+            raise BocuError(f"round {round.t}: reference: none is announced; {self.name} needs one over the contexts")
+        return round.reference
+
+    def state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {"posterior": self.posterior.state()}
+        if self._best is not None:
+            state |= {"best": self._best, "best_value": self._best_value}
+        if self._round is not None:
+            announced = {"t": self._round.t, "reference": self._round.reference, "epsilon": self._round.epsilon}
+            state["round"] = announced
+        return state
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.posterior.restore(state["posterior"])
+        best = state.get("best")
+        self._best = None if best is None else int(best)
+        self._best_value = float(state.get("best_value", -math.inf))
+        announced = state.get("round")
+        self._round = None if announced is None else Round(**announced)
+        self._asked, self._pending, self._told = None, math.nan, math.nan
+
+    @abstractmethod
+    def _rule(self) -> UncertaintyObjective:
+        """Give the rule, at a radius that does not matter."""
+
+    @abstractmethod
+    def _choose(self, round: Round, available: np.ndarray | None) -> int:
+        """Choose among the available decisions, ascending indices; None: all of them."""
+
+    def _moments(self, decision: int) -> tuple[np.ndarray, np.ndarray]:
+        """Give posterior mean and standard deviation of a decision, both of shape (contexts,)."""
+        return self.posterior.mean()[decision], self.posterior.deviation()[decision]
+
+    def _available(self, round: Round) -> np.ndarray | None:
+        if round.available is None:
+            return None
+        available = np.asarray(round.available)
+        size = len(self.posterior.prior.decisions)
+        if available.size == 0 or available.min() < 0 or available.max() >= size:
+            found = "none" if available.size == 0 else f"{available.min()} to {available.max()}"
+            raise BocuError(f"round {round.t}: available: found {found}; allowed: some of 0 to {size - 1}")
+        return available
+
+    def _pursued(self) -> UncertaintyObjective:
+        """Give the objective that was handed in, for rules that follow it."""
+        if not isinstance(self.objective, UncertaintyObjective):
+            raise BocuError(f"{self.name}: found objective {self.objective!r}; an UncertaintyObjective is wanted")
+        return self.objective
+
+
+class UpperConfidenceAlgorithm(FiniteAlgorithm):
+    """The rule applied to the upper confidence bound `mean + sqrt_beta deviation`."""
+
+    Parameters = BoundParameters
+
+    def _choose(self, round: Round, available: np.ndarray | None) -> int:
+        mean, deviation = self.posterior.mean(), self.posterior.deviation()
+        if available is None:
+            return self._optimistic(mean, self.parameters.sqrt_beta * deviation, round)
+        return int(
+            available[self._optimistic(mean[available], self.parameters.sqrt_beta * deviation[available], round)]
+        )
+
+    def _optimistic(self, mean: np.ndarray, width: np.ndarray, round: Round) -> int:
+        """Find the best row given posterior means and the half-widths of bounds, both (decisions, contexts)."""
+        return self.best(mean + width, round)

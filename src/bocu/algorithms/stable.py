@@ -1,0 +1,63 @@
+"""StableOpt on a grid, as a baseline of distributionally robust optimisation (Kirschner et al. 2020, section 4)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from bocu.algorithms.base import Description, Round
+from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
+from bocu.objectives import UncertaintyObjective
+from bocu.uncertainty import BallParameters
+
+
+class StableOptParameters(BoundParameters):
+    """Bounds, and where the radius comes from."""
+
+    ball: BallParameters = Field(
+        BallParameters(distance="mmd"),
+        description="distance and radius rule that give the radius, which is then read as a Euclidean distance of "
+        "contexts",
+    )
+
+
+class StableOpt(UpperConfidenceAlgorithm):
+    """The largest minimum of the upper bound over the contexts within the radius of the reference's mean.
+
+    The context nearest to the mean, of the lowest index, where none is within the radius; all where it is infinite.
+    """
+
+    name = "stableopt-finite"
+    Parameters = StableOptParameters
+    parameters: StableOptParameters
+
+    def __init__(
+        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+    ) -> None:
+        super().__init__(description, objective, parameters, generator)
+        self.ambiguity = self.parameters.ball
+
+    def rule_in(self, round: Round) -> UncertaintyObjective:
+        contexts = self.posterior.prior.contexts
+        distance = np.linalg.norm(contexts - self.reference(round) @ contexts, axis=1)
+        within = np.flatnonzero(distance <= (0.0 if round.epsilon is None else round.epsilon))
+        return MinimumOver(within if len(within) else np.array([np.argmin(distance)]))
+
+    def _rule(self) -> UncertaintyObjective:
+        return UncertaintyObjective.ro()
+
+
+@dataclass(frozen=True)
+class MinimumOver(UncertaintyObjective):
+    """The minimum over some of the contexts, whatever the reference.
+
+    Attributes:
+        contexts: their indices.
+    """
+
+    contexts: np.ndarray
+
+    def __call__(self, payoffs: Any, reference: Any) -> Any:
+        """Give the minima, shape (..., decisions), of payoffs (..., decisions, contexts)."""
+        return np.asarray(payoffs)[..., self.contexts].min(axis=-1)
