@@ -1,47 +1,20 @@
 """Problems whose payoff is a Gaussian-process mean that a data set prepares (see `bocu.data.means`)."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from bocu.errors import BocuError
 from bocu.files import read_netcdf
 from bocu.problems.base import ProblemParameters
 from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.problems.prepared_data import PreparedDataParameters
 from bocu.randomness import Streams
 
-if TYPE_CHECKING:
-    from bocu.branches import ProblemPaths
-    from bocu.data.catalogue import Catalogue
 
-
-class PreparedMeanParameters(FiniteParameters):
+class PreparedMeanParameters(PreparedDataParameters, FiniteParameters):
     """Parameters of a problem on a grid whose payoff comes from a data set."""
-
-    dataset: ClassVar[str]
-    record: ClassVar[str]
-
-    source: Literal["download", "mirror", "simulate"] | None = Field(
-        None, description="where the data come from; set by the plan from data.source"
-    )
-
-    def resolve(self, catalogue: "Catalogue", source: str, mirror: str | None) -> Self:
-        """Settle the source.
-
-        Raises:
-            BocuError: the source does not bring the data, or `source` is set to another one.
-        """
-        if self.source not in (None, source):
-            raise BocuError(f"source: found '{self.source}'; data.source is '{source}': leave this key out")
-        catalogue.check(self.dataset, self.record, source, mirror)
-        return self.model_copy(update={"source": source})
-
-    def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
-        if self.source is None:
-            raise BocuError("source: found null; allowed: download, mirror, simulate")
-        return {"data": paths.catalogue.prepared_path(self.dataset, self.record, self.source)}
 
 
 class PreparedMeanProblem(FiniteProblem):
