@@ -24,7 +24,10 @@ from bocu.surrogates.kernels import Matern52, SquaredExponential
 Positive = Annotated[Number, Field(gt=0.0)]
 NotNegative = Annotated[Number, Field(ge=0.0)]
 
-KERNELS: dict[str, type[SquaredExponential] | type[Matern52]] = {"squared-exponential": SquaredExponential, "matern-5/2": Matern52}
+KERNELS: dict[str, type[SquaredExponential] | type[Matern52]] = {
+    "squared-exponential": SquaredExponential,
+    "matern-5/2": Matern52,
+}
 
 
 class NormalParameters(Parameters):
