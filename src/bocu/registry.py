@@ -44,7 +44,9 @@ class Entry:
 
 TIME_VARYING = ("time-varying",)
 CONTEXTUAL = ("general", "data-driven", "simulator")
-FINITE = TIME_VARYING + CONTEXTUAL
+ROLLING = ("rolling-simulator",)
+GRID = CONTEXTUAL + ROLLING
+FINITE = TIME_VARYING + GRID
 
 REGISTRY: dict[str, tuple[Entry, ...]] = {
     "problem": (
@@ -86,6 +88,13 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "two functions whose optima differ or coincide, one decision, one context (Kirschner et al. 2020)",
             CONTEXTUAL,
         ),
+        Entry(
+            "wind-commitment",
+            "bocu.problems.wind_commitment:WindCommitment",
+            "how much wind power to commit to the next hour, anew each hour (Kirschner et al. 2020)",
+            ROLLING,
+            aliases=("wind",),
+        ),
     ),
     "objective": (
         Entry("so", "bocu.uncertainty:Stochastic", "stochastic: the expectation under the reference"),
@@ -115,27 +124,27 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "ucb-so",
             "bocu.algorithms.confidence:UCBSO",
             "UCB on the expectation under the reference (Kirschner et al. 2020; Tay et al. 2024)",
-            CONTEXTUAL,
+            GRID,
             aliases=("ucb",),
         ),
         Entry(
             "ucb-ro",
             "bocu.algorithms.confidence:UCBRO",
             "UCB on the minimum over all contexts (Tay et al. 2024)",
-            CONTEXTUAL,
+            GRID,
         ),
         Entry(
             "ucb-bocu-1",
             "bocu.algorithms.confidence:UCBBOCU1",
             "UCB on the objective, its slope a difference between upper and lower bound (Tay et al. 2024)",
-            CONTEXTUAL,
+            GRID,
             pursues_objective=True,
         ),
         Entry(
             "ucb-bocu-2",
             "bocu.algorithms.confidence:UCBBOCU2",
             "the objective of the upper bound (Tay et al. 2024); under DRO the DRBO of Kirschner et al. (2020)",
-            CONTEXTUAL,
+            GRID,
             pursues_objective=True,
             aliases=("drbo",),
         ),
@@ -143,27 +152,27 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "ts-bocu",
             "bocu.algorithms.thompson:ThompsonSampling",
             "Thompson sampling under the objective (Tay et al. 2024)",
-            CONTEXTUAL,
+            GRID,
             pursues_objective=True,
         ),
         Entry(
             "stableopt-finite",
             "bocu.algorithms.stable:StableOpt",
             "StableOpt: UCB on the minimum over contexts near the reference's mean (Kirschner et al. 2020)",
-            CONTEXTUAL,
+            GRID,
         ),
         Entry(
             "sensitivity-approximation",
             "bocu.algorithms.approximations:SensitivityApproximation",
             "UCB on the linearised worst expectation (Tay et al. 2022)",
-            CONTEXTUAL,
+            GRID,
             pursues_objective=True,
         ),
         Entry(
             "minimax-approximation",
             "bocu.algorithms.approximations:MinimaxApproximation",
             "UCB on the minimax approximation of the worst expectation (Tay et al. 2022)",
-            CONTEXTUAL,
+            GRID,
             pursues_objective=True,
         ),
         Entry(
@@ -206,11 +215,11 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             FINITE,
         ),
         Entry("ro", "bocu.judges:Robust", "payoff in the worst context, against the best available decision", FINITE),
-        Entry("dro", "bocu.judges:DistributionallyRobust", "worst expectation over an ambiguity set", CONTEXTUAL),
-        Entry("wcs", "bocu.judges:WorstCaseSensitivity", "worst-case sensitivity", CONTEXTUAL),
-        Entry("mr", "bocu.judges:MeanRisk", "mean and risk", CONTEXTUAL),
-        Entry("gen", "bocu.judges:General", "general uncertainty objective", CONTEXTUAL),
-        Entry("rs", "bocu.judges:Satisficing", "robust satisficing", CONTEXTUAL),
+        Entry("dro", "bocu.judges:DistributionallyRobust", "worst expectation over an ambiguity set", GRID),
+        Entry("wcs", "bocu.judges:WorstCaseSensitivity", "worst-case sensitivity", GRID),
+        Entry("mr", "bocu.judges:MeanRisk", "mean and risk", GRID),
+        Entry("gen", "bocu.judges:General", "general uncertainty objective", GRID),
+        Entry("rs", "bocu.judges:Satisficing", "robust satisficing", GRID),
         Entry(
             "best-fixed-decision",
             "bocu.judges:BestFixedDecision",

@@ -1,0 +1,317 @@
+"""How much wind power to commit to the next hour (Kirschner et al. 2020, section 4, figure 3).
+
+The decision x is the power that is promised for the hour, the context c what the wind then brings, both as fractions
+of capacity. Each hour is a round of the protocol "rolling-simulator": its reference is the empirical distribution of
+the hours before it, its context what was really generated. The paper states no margin; here the hour's is the median
+MMD between the empirical distributions of consecutive windows that do not overlap, over the days before it, with the
+last window ending at the hour itself.
+
+Hours without a value are not played: the next hour with one is the next round. Windows hold the hours of theirs that
+have a value.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from bocu.algorithms.base import Context, Decision, Description
+from bocu.ambiguity.gram import JITTER
+from bocu.contexts import nearest, product_grid
+from bocu.domains import FiniteDomain
+from bocu.errors import BocuError
+from bocu.files import read_netcdf
+from bocu.parameters import Integer, Parameters
+from bocu.problems.base import Problem, ProblemParameters, Realisation, Rehearsal
+from bocu.problems.finite import KERNELS, NotNegative, Positive
+from bocu.randomness import Streams
+from bocu.surrogates.grid import GridPrior
+from bocu.uncertainty import BallParameters
+
+if TYPE_CHECKING:
+    from bocu.branches import ProblemPaths
+    from bocu.data.catalogue import Catalogue
+
+DATASET = "wind"
+DAY_HOURS = 24
+HOUR = np.timedelta64(1, "h")
+
+RECORDS = {"opsd": date(2014, 1, 1), "levels-2013-2014": date(2014, 1, 1), "opsd-2017-2019": date(2018, 1, 1)}
+"""The records, those of the paper's years first, and the day that each is played from if none is given."""
+
+SURPLUS, PRICE, PENALTY = 0.1, 1.0, 5.0
+"""Revenue of power beyond what was committed, of power committed and delivered, and cost of power not delivered."""
+
+Count = Annotated[Integer, Field(ge=1)]
+
+
+class MarginParameters(Parameters):
+    """How the announced radius follows from the past."""
+
+    days: Count = Field(30, description="days before the hour whose windows are compared")
+    lengthscale: Positive = Field(0.1, description="length-scale of the MMD's squared-exponential kernel")
+    jitter: NotNegative = Field(JITTER, description="added to the diagonal of the MMD's Gram matrix")
+
+    def ball(self) -> BallParameters:
+        """Give the set whose distance is meant."""
+        return BallParameters(distance="mmd", radius="announced", lengthscale=self.lengthscale, jitter=self.jitter)
+
+
+class WindCommitmentParameters(ProblemParameters):
+    """Parameters of wind power commitment."""
+
+    record: Literal["auto", "opsd", "levels-2013-2014", "opsd-2017-2019"] = Field(
+        "auto", description="hourly wind power; auto: the first of these that the source brings"
+    )
+    source: Literal["download", "mirror", "simulate"] | None = Field(
+        None, description="where the data come from; set by the plan from data.source"
+    )
+    start: date | None = Field(
+        None, description="day of the first round; null: 1 January 2014, 2018 of the record opsd-2017-2019"
+    )
+    hours: Count = Field(8736, description="hours that are played, one round each: at most so many rounds; 52 weeks")
+    window: Count = Field(48, description="hours whose empirical distribution is the reference of the next hour")
+    margin: MarginParameters = Field(
+        MarginParameters(), description="the radius that is announced: the median MMD of consecutive windows"
+    )
+    steps: Count = Field(100, description="decisions and contexts that are tried on the simulator before each hour")
+    initial: Annotated[Integer, Field(ge=0)] = Field(
+        10, description="points of the initial design of each hour, drawn uniformly from decisions and contexts"
+    )
+    decision_points: Count = Field(50, description="powers that can be committed, evenly spaced over [0, 1]")
+    context_points: Count = Field(
+        50, description="levels that the power generated is rounded to, evenly spaced over [0, 1]"
+    )
+    kernel: Literal["squared-exponential", "matern-5/2"] = Field(
+        "squared-exponential", description="kernel of the Gaussian process that algorithms believe in, not refitted"
+    )
+    lengthscale: Positive = Field(0.1, description="length-scale of that kernel in decision and context")
+    variance: Positive = Field(1.0, description="variance of that kernel, in squared units of the payoff")
+    noise: Positive = Field(
+        math.sqrt(0.001), description="standard deviation of the simulator's noise, which algorithms know"
+    )
+
+    @model_validator(mode="after")
+    def _windows_to_compare(self) -> Self:
+        if self.windows < 2:
+            raise ValueError(
+                f"margin.days: {self.margin.days} days hold {self.windows} windows of {self.window} hours; 2 wanted"
+            )
+        return self
+
+    @property
+    def windows(self) -> int:
+        """Number of windows in the days of the margin."""
+        return self.margin.days * DAY_HOURS // self.window
+
+    def resolve(self, catalogue: "Catalogue", source: str, mirror: str | None) -> Self:
+        """Settle the record, its source and the first day.
+
+        Raises:
+            BocuError: the source does not bring the record, or `source` is set to another one.
+        """
+        if self.source not in (None, source):
+            raise BocuError(f"source: found '{self.source}'; data.source is '{source}': leave this key out")
+        record: str = self.record
+        if record == "auto":
+            offered = catalogue.available_records(DATASET, source, mirror)
+            record = next((name for name in RECORDS if name in offered), next(iter(RECORDS)))
+        catalogue.check(DATASET, record, source, mirror)
+        start = RECORDS[record] if self.start is None else self.start
+        return self.model_copy(update={"record": record, "source": source, "start": start})
+
+    def horizon(self) -> int:
+        return self.hours
+
+    def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
+        if self.source is None or self.record == "auto":
+            raise BocuError(f"record, source: found '{self.record}', {self.source}; both are to be settled")
+        return {"data": paths.catalogue.prepared_path(DATASET, self.record, self.source)}
+
+
+@dataclass(frozen=True)
+class Hours:
+    """The hours that are played, and what stands before each.
+
+    Attributes:
+        begin: begin of the hour, shape (hours,), dtype datetime64.
+        generated: index of the level that was generated, shape (hours,).
+        references: empirical distribution of the window before, shape (hours, contexts), read-only.
+        margins: announced radius, shape (hours,).
+    """
+
+    begin: np.ndarray
+    generated: np.ndarray
+    references: np.ndarray
+    margins: np.ndarray
+
+
+class WindCommitment(Problem):
+    """The hours from the first day on, the same for all seeds; seeds differ in noise and initial designs.
+
+    Attributes:
+        decisions, contexts: levels of power, shapes (decisions, 1) and (contexts, 1).
+        table: revenue, shape (decisions, contexts), read-only.
+        hours: the rounds.
+        model: the Gaussian process that algorithms believe in.
+
+    Raises:
+        BocuError: the prepared file is unusable, or does not hold the hours asked for with the days before them.
+    """
+
+    Parameters = WindCommitmentParameters
+    protocol = "rolling-simulator"
+    title = "Wind power commitment"
+    units = "1"
+    parameters: WindCommitmentParameters
+
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+        super().__init__(parameters, inputs)
+        settings = self.parameters
+        self.decisions = product_grid(np.zeros(1), np.ones(1), settings.decision_points)
+        self.contexts = product_grid(np.zeros(1), np.ones(1), settings.context_points)
+        self.table = revenue(self.decisions, self.contexts.T)
+        self.table.setflags(write=False)
+        kernel = KERNELS[settings.kernel]((settings.lengthscale,))
+        self.model = GridPrior(self.decisions, self.contexts, kernel, kernel, settings.variance, settings.noise)
+        prepared = read_netcdf(inputs["data"])
+        self.provenance = dict(prepared.attrs)
+        self.simulated = bool(self.provenance.get("data_label"))
+        times, factors = prepared["time"].values.astype("datetime64[h]"), prepared["capacity_factor"].values
+        self.hours = self._hours(inputs["data"], times, factors)
+
+    def realise(self, streams: Streams) -> "WindRealisation":
+        return WindRealisation(self)
+
+    def _hours(self, path: str, times: np.ndarray, factors: np.ndarray) -> Hours:
+        """Choose the hours of the rounds and work out what stands before each.
+
+        Args:
+            path: of the data, for errors.
+            times: begin of each hour, without holes, shape (T,).
+            factors: power generated as a fraction of capacity, not a number where it is not known, shape (T,).
+        """
+        settings = self.parameters
+        assert settings.start is not None
+        before = settings.windows * settings.window
+        begin = int((np.datetime64(settings.start, "h") - times[0]) / HOUR)
+        if begin < before or begin >= len(times):
+            raise BocuError(
+                f"{path}: start: found {settings.start}; with {before} hours before it, the data from {times[0]} to "
+                f"{times[-1]} allow {np.datetime_as_string(times[0] + (before + DAY_HOURS - 1) * HOUR, 'D')} and later"
+            )
+        known = np.isfinite(factors)
+        played = begin + np.flatnonzero(known[begin:])[: settings.hours]
+        if len(played) < settings.hours:
+            raise BocuError(f"{path}: hours: found {settings.hours}; from {settings.start} on it has {len(played)}")
+        first, last = begin - before, int(played[-1])
+        levels = np.full(last + 1 - first, -1)
+        present = known[first : last + 1]
+        levels[present] = nearest(factors[first : last + 1][present], self.contexts)
+        rounds = played - first
+        references = empirical_windows(levels, settings.window, len(self.contexts))
+        empty = np.isnan(references[rounds, 0])
+        if empty.any():
+            raise BocuError(f"{path}: no value in the {settings.window} hours before {times[played[empty.argmax()]]}")
+        margins = self._margins(references, rounds)
+        if np.isnan(margins).any():
+            where = times[played[np.isnan(margins).argmax()]]
+            raise BocuError(f"{path}: no two consecutive windows with values in the days before {where}")
+        chosen = references[rounds]
+        chosen.setflags(write=False)
+        return Hours(times[played], levels[rounds], chosen, margins)
+
+    def _margins(self, references: np.ndarray, rounds: np.ndarray) -> np.ndarray:
+        """Give the median distance of consecutive windows before each round, shape (rounds,).
+
+        Args:
+            references: distribution of the window that ends before each hour, shape (hours + 1, contexts).
+            rounds: indices of the hours that are played, shape (rounds,).
+        """
+        settings = self.parameters
+        ball = settings.margin.ball().ball(self.contexts)
+        exists = ~np.isnan(references[:, 0])
+        ends = settings.window + np.flatnonzero(exists[settings.window :] & exists[: -settings.window])
+        apart = np.full(len(references), np.nan)
+        apart[ends] = ball.distance(references[ends], references[ends - settings.window])
+        pairs = apart[rounds[:, None] - settings.window * np.arange(settings.windows - 1)]
+        # Windows without a value have no distance; hours for which none is left stay NaN.
+        some = ~np.isnan(pairs).all(axis=1)
+        margins = np.full(len(rounds), np.nan)
+        margins[some] = np.nanmedian(pairs[some], axis=1)
+        return margins
+
+
+class WindRealisation(Realisation):
+    """The hours of one problem; whatever the seed, they are the same.
+
+    Attributes:
+        hours: the rounds, round 1 first.
+    """
+
+    def __init__(self, problem: WindCommitment) -> None:
+        self.hours = problem.hours
+        self.rehearsal = Rehearsal(problem.parameters.initial, problem.parameters.steps)
+        self._table = problem.table
+        self._indicators = np.eye(len(problem.contexts))
+        # Before each hour the learner plays the simulator, and this is all that it knows of.
+        self.description = Description(
+            decisions=FiniteDomain(problem.decisions, ("power committed",), ("1",)),
+            contexts=FiniteDomain(problem.contexts, ("power generated",), ("1",)),
+            noise=problem.parameters.noise,
+            protocol="simulator",
+            model=problem.model,
+        )
+
+    def payoff(self, decision: Decision, context: Context) -> float:
+        return float(self._table[decision, context])
+
+    def payoffs(self, t: int) -> np.ndarray:
+        return self._table
+
+    def reference(self, t: int) -> np.ndarray:
+        distribution: np.ndarray = self.hours.references[t - 1]
+        return distribution
+
+    def truth(self, t: int) -> np.ndarray:
+        """Give the level that was generated all the mass."""
+        distribution: np.ndarray = self._indicators[self.hours.generated[t - 1]]
+        return distribution
+
+    def margin(self, t: int) -> float:
+        return float(self.hours.margins[t - 1])
+
+
+def revenue(committed: np.ndarray, generated: np.ndarray) -> np.ndarray:
+    """Give the revenue of an hour, for powers as fractions of capacity that broadcast against each other.
+
+    In units of the price of the capacity's power over an hour.
+    """
+    surplus, shortfall = np.maximum(generated - committed, 0.0), np.maximum(committed - generated, 0.0)
+    return SURPLUS * surplus + PRICE * np.minimum(committed, generated) - PENALTY * shortfall
+
+
+def empirical_windows(levels: np.ndarray, window: int, size: int) -> np.ndarray:
+    """Give the empirical distribution of the window before each hour.
+
+    Args:
+        levels: index of the level of each hour, -1 where it is not known, shape (hours,).
+        window: hours in a window; those not known do not count.
+        size: number of levels.
+
+    Returns:
+        Row s: the distribution over the levels of hours s - window to s - 1, shape (hours + 1, size); not a number
+        where there is no such window, or no value in it.
+    """
+    counts = np.zeros((len(levels) + 1, size), dtype=np.int64)
+    here = np.flatnonzero(levels >= 0)
+    counts[here + 1, levels[here]] = 1
+    counts.cumsum(axis=0, out=counts)
+    within = np.full(counts.shape, np.nan)
+    within[window:] = counts[window:] - counts[:-window]
+    totals = within.sum(axis=1, keepdims=True)
+    return np.divide(within, totals, out=np.full(counts.shape, np.nan), where=totals > 0)
