@@ -289,12 +289,20 @@ class Plan:
         parameters: Any = figure.parameters
         return parameters.inputs(FigurePaths(self, folder, part))
 
-    def figure_parameters(self, label: str) -> dict[str, Any]:
-        figure = self.figures[label]
-        return {
-            "specification": canonical_json(figure.specification),
-            "fingerprint": fingerprint(figure.registered.module),
-        }
+    def figure_modules(self, label: str, folder: str) -> list[str]:
+        """Give the modules that a figure starts from, with the problem's own where the problem itself is drawn."""
+        own = [self.figures[label].registered.module]
+        return [*own, self.problems[folder].registered.module] if self._draws_problem(label) else own
+
+    def figure_parameters(self, label: str, folder: str) -> dict[str, Any]:
+        described = {"specification": canonical_json(self.figures[label].specification)}
+        if self._draws_problem(label):
+            problem = self.problems[folder]
+            described["problem"] = canonical_json({"label": folder, "specification": problem.specification})
+        return {**described, "fingerprint": fingerprint(*self.figure_modules(label, folder))}
+
+    def _draws_problem(self, label: str) -> bool:
+        return bool(getattr(self.figures[label].parameters, "draws_problem", False))
 
     def report_parameters(self) -> dict[str, Any]:
         # The page is made from more than code.

@@ -266,9 +266,9 @@ class Staleness:
         if file not in self.plan.figure_files(Path(file).suffix[1:], part):
             raise _NotPlanned(f"it has no figure {'/'.join(parts)}")
         folder, label = parts[0], Path(parts[-1]).stem
-        modules = [self.plan.figures[label].registered.module]
         inputs = self.plan.figure_inputs(label, folder, part)
-        return self._made(file, inputs, self.plan.figure_parameters(label), modules)
+        parameters = self.plan.figure_parameters(label, folder)
+        return self._made(file, inputs, parameters, self.plan.figure_modules(label, folder))
 
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         pictures = [name for suffix in ("png", "svg", "json") for name in self.plan.figure_files(suffix, part)]

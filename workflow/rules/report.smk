@@ -44,7 +44,9 @@ rule figure:
         mem_mb=lambda wildcards, attempt: memory(1000, attempt),
         runtime=lambda wildcards, attempt: minutes(300, attempt),
     params:
-        figure=lambda wildcards: plan.figure_parameters(wildcards.figure),
+        figure=lambda wildcards: plan.figure_parameters(
+            wildcards.figure, wildcards.folder
+        ),
     script:
         "../scripts/figure.py"
 

@@ -11,5 +11,8 @@ with job(snakemake):
     specification = json.loads(snakemake.params.figure["specification"])
     target = load(specification["class"])
     figure = target(target.Parameters.model_validate(specification["parameters"]))
-    drawing = figure.draw(dict(snakemake.input.items()))
+    inputs = dict(snakemake.input.items())
+    if "problem" in snakemake.params.figure:
+        inputs["problem"] = json.loads(snakemake.params.figure["problem"])
+    drawing = figure.draw(inputs)
     save(drawing, snakemake.output.png, snakemake.output.svg, snakemake.output.description)

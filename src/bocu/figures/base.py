@@ -26,7 +26,14 @@ Inputs = Mapping[str, Any]
 
 
 class FigureParameters(Parameters):
-    """Parameters of a figure that is drawn once for each problem."""
+    """Parameters of a figure that is drawn once for each problem.
+
+    Attributes:
+        draws_problem: whether the problem itself is drawn: then the inputs hold, under "problem", its label and
+            specification besides the files that are named.
+    """
+
+    draws_problem: ClassVar[bool] = False
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
         """Name the files that the figure is drawn from. Opens none."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,8 +26,20 @@ class RealisedParameters(FigureParameters):
     """Parameters of a figure that needs the files of the problem besides the cube."""
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
-        problem = {f"{_PREFIX}{key}": files for key, files in paths.problem_inputs().items()}
-        return {"cube": paths.cube, **problem}
+        return {"cube": paths.cube, **_problem_files(paths)}
+
+
+class ProblemParameters(FigureParameters):
+    """Parameters of a figure of the problem itself, which needs no run."""
+
+    draws_problem: ClassVar[bool] = True
+
+    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
+        return _problem_files(paths)
+
+
+def _problem_files(paths: "FigurePaths") -> dict[str, str | list[str]]:
+    return {f"{_PREFIX}{key}": files for key, files in paths.problem_inputs().items()}
 
 
 def problem_inputs(inputs: Inputs) -> dict[str, Any]:

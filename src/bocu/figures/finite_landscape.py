@@ -1,0 +1,255 @@
+"""Pictures of a problem with one decision and one context on a grid, drawn from the problem itself, before any run.
+
+The payoff with reference and true distribution as figure 1 of Kirschner et al. (2020), and its contours as figure 4a;
+in both the best decisions under the stochastic, the worst-case and the distributionally robust objective.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from bocu.domains import FiniteDomain
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.reading import shown_unit, with_unit
+from bocu.figures.realised import ProblemParameters, problem_inputs
+from bocu.objectives import UncertaintyObjective
+from bocu.parameters import Integer
+from bocu.situation import Situation
+from bocu.uncertainty import BallParameters
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEVELS = 12
+"""Contours between the lowest and the highest payoff, about."""
+
+
+class FiniteLandscapeParameters(ProblemParameters):
+    """Parameters of `FunctionAndDistributions` and `Contour`."""
+
+    seed: Integer = Field(0, ge=0, description="The seed whose problem is drawn, where seeds differ.")
+    ball: BallParameters = Field(
+        BallParameters(distance="mmd"), description="Ambiguity set of the distributionally robust optimum."
+    )
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best decision under one objective.
+
+    Attributes:
+        name: the objective, for people.
+        index: the decision.
+        position: its coordinate.
+        look: how its mark is drawn.
+    """
+
+    name: str
+    index: int
+    position: float
+    look: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Terrain:
+    """A problem of one decision and one context, as one seed meets it in its first round.
+
+    Attributes:
+        label, title, units, data_label: of the problem.
+        decisions, contexts: coordinates, ascending, shapes (decisions,) and (contexts,).
+        decision_label, context_label: for axes.
+        payoffs: shape (decisions, contexts).
+        reference, truth: distributions over the contexts, shape (contexts,).
+        epsilon: radius of the ambiguity set.
+        optima: the best decisions: stochastic, worst-case, distributionally robust.
+    """
+
+    label: str
+    title: str
+    units: str
+    data_label: str
+    decisions: np.ndarray
+    contexts: np.ndarray
+    decision_label: str
+    context_label: str
+    payoffs: np.ndarray
+    reference: np.ndarray
+    truth: np.ndarray
+    epsilon: float
+    optima: tuple[Optimum, ...]
+
+    @property
+    def span(self) -> str:
+        """The range of payoffs, in words."""
+        return f"{self.payoffs.min():.3g} to {self.payoffs.max():.3g} {shown_unit(self.units)}".rstrip()
+
+    @property
+    def told(self) -> str:
+        """Where the optima lie, in words."""
+        if len({optimum.index for optimum in self.optima}) == 1:
+            return f"All three optima lie at decision {self.optima[0].position:.3g}."
+        return "Best decisions: " + ", ".join(f"{o.name} {o.position:.3g}" for o in self.optima) + "."
+
+
+MARKS: dict[str, dict[str, Any]] = {
+    "stochastic": {"color": style.BLUE, "marker": "^"},
+    "worst-case": {"color": style.BLACK, "marker": "s"},
+    "distributionally robust": {"color": style.VERMILLION, "marker": "*"},
+}
+REFERENCE_LINE: dict[str, Any] = {"color": style.BLUE, "linestyle": style.SOLID}
+TRUTH_LINE: dict[str, Any] = {"color": style.ORANGE, "linestyle": style.DASHED}
+
+
+class FunctionAndDistributions(Figure):
+    """The payoff over context and decision as an image, the distributions of the context above it."""
+
+    Parameters = FiniteLandscapeParameters
+    parameters: FiniteLandscapeParameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        terrain = survey(inputs, self.parameters)
+        if isinstance(terrain, Drawing):
+            return terrain
+        picture = style.new_figure(3.6)
+        above, below = picture.subplots(2, 1, sharex=True, height_ratios=(1, 2.6))
+        above.plot(terrain.contexts, terrain.reference, label="reference", **REFERENCE_LINE)
+        above.plot(terrain.contexts, terrain.truth, label="true distribution", **TRUTH_LINE)
+        above.set_ylabel("probability")
+        above.set_ylim(bottom=0.0)
+        style.grid(above)
+        image = below.pcolormesh(
+            terrain.contexts,
+            terrain.decisions,
+            terrain.payoffs,
+            cmap=style.SEQUENTIAL,
+            shading="nearest",
+            rasterized=True,
+        )
+        _mark(below, terrain)
+        _name_axes(below, terrain)
+        picture.colorbar(image, ax=below, aspect=25, pad=0.015).set_label(with_unit("payoff", terrain.units))
+        picture.legend(loc="outside lower center", ncols=3)
+        stochastic, robust = terrain.optima[0], terrain.optima[-1]
+        means = [
+            " and ".join(f"{terrain.payoffs[o.index] @ weights:.3g}" for o in (stochastic, robust))
+            for weights in (terrain.reference, terrain.truth)
+        ]
+        caption = (
+            f"{terrain.title}: payoff without noise by context and decision; above, the reference and the true "
+            f"distribution of the context; dashed lines: the best decisions. {terrain.told} The stochastic and the "
+            f"distributionally robust one (radius {terrain.epsilon:.3g}) expect {means[0]} under the reference, "
+            f"{means[1]} under the truth."
+        )
+        alternative = (
+            f"Heat map of payoffs, {len(terrain.decisions)} decisions by {len(terrain.contexts)} contexts, from "
+            f"{terrain.span}, below two curves: the reference peaks at context "
+            f"{terrain.contexts[terrain.reference.argmax()]:.3g}, the truth at "
+            f"{terrain.contexts[terrain.truth.argmax()]:.3g}. {terrain.told}"
+        )
+        return Drawing(picture, "Function and distributions", caption, alternative, terrain.label, terrain.data_label)
+
+
+class Contour(Figure):
+    """Contours of the payoff over context and decision."""
+
+    Parameters = FiniteLandscapeParameters
+    parameters: FiniteLandscapeParameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        terrain = survey(inputs, self.parameters)
+        if isinstance(terrain, Drawing):
+            return terrain
+        picture = style.new_figure(3.0)
+        axes = picture.subplots()
+        place = (terrain.contexts, terrain.decisions, terrain.payoffs)
+        filled = axes.contourf(*place, levels=LEVELS, cmap=style.SEQUENTIAL)
+        axes.contour(*place, levels=filled.levels, colors="white", linewidths=0.5, linestyles="solid")
+        _mark(axes, terrain)
+        _name_axes(axes, terrain)
+        picture.colorbar(filled, ax=axes, aspect=25, pad=0.015).set_label(with_unit("payoff", terrain.units))
+        picture.legend(loc="outside lower center", ncols=3)
+        caption = (
+            f"{terrain.title}: contours of the payoff without noise; dashed lines: the best decisions. {terrain.told} "
+            f"The radius of the distributionally robust one is {terrain.epsilon:.3g}."
+        )
+        alternative = (
+            f"Contour plot of payoffs over {len(terrain.contexts)} contexts and {len(terrain.decisions)} decisions, "
+            f"from {terrain.span}. {terrain.told}"
+        )
+        return Drawing(picture, "Contours", caption, alternative, terrain.label, terrain.data_label)
+
+
+def survey(inputs: Inputs, parameters: FiniteLandscapeParameters) -> Terrain | Drawing:
+    """Build the problem of `inputs` and find its optima, or say in a picture why there is nothing to show."""
+    from bocu.provenance import SIMULATED_LABEL
+    from bocu.randomness import Streams
+    from bocu.runs import build_problem
+
+    described = inputs["problem"]
+    problem = build_problem(described["specification"], problem_inputs(inputs))
+    label, data_label = described["label"], SIMULATED_LABEL if problem.simulated else ""
+    realisation = problem.realise(Streams(parameters.seed))
+    decisions, contexts = realisation.description.decisions, realisation.description.contexts
+    if not (
+        isinstance(decisions, FiniteDomain)
+        and isinstance(contexts, FiniteDomain)
+        and decisions.dimension == contexts.dimension == 1
+    ):
+        said = "Nothing to show: the problem has not one decision and one context on a grid."
+        picture = style.new_figure(0.8)
+        picture.text(0.5, 0.5, said, ha="center", va="center", wrap=True)
+        return Drawing(picture, "The problem", said, said, label, data_label)
+    payoffs, reference, truth = realisation.payoffs(1), realisation.reference(1), realisation.truth(1)
+    ball = parameters.ball.ball(contexts.points)
+    epsilon = parameters.ball.epsilon(Situation(1, reference, truth, 0, margin=realisation.margin(1)), ball)
+    objectives = {
+        "stochastic": UncertaintyObjective.so(),
+        "worst-case": UncertaintyObjective.ro(),
+        "distributionally robust": UncertaintyObjective.dro(ball.with_epsilon(epsilon)),
+    }
+    best = {name: objective.argmax(payoffs, reference).index for name, objective in objectives.items()}
+    return Terrain(
+        label,
+        problem.title,
+        problem.units,
+        data_label,
+        decisions.points[:, 0],
+        contexts.points[:, 0],
+        with_unit(decisions.names[0], decisions.units[0]),
+        with_unit(contexts.names[0], contexts.units[0]),
+        payoffs,
+        reference,
+        truth,
+        epsilon,
+        tuple(Optimum(name, i, float(decisions.points[i, 0]), MARKS[name]) for name, i in best.items()),
+    )
+
+
+def _mark(axes: "Axes", terrain: Terrain) -> None:
+    """Draw the optima as lines across all contexts; marks at the reference's mean, beside it where they coincide."""
+    start, end = terrain.contexts[[0, -1]]
+    middle = float(terrain.reference @ terrain.contexts)
+    apart = 0.08 * (end - start) if len({optimum.index for optimum in terrain.optima}) < len(terrain.optima) else 0.0
+    for place, optimum in enumerate(terrain.optima):
+        colour, marker = optimum.look["color"], optimum.look["marker"]
+        axes.plot([start, end], [optimum.position] * 2, color="white", linewidth=0.8, linestyle=style.DASHED)
+        axes.plot(
+            middle + apart * (place - 1),
+            optimum.position,
+            linestyle="none",
+            marker=marker,
+            markersize=11 if marker == "*" else 7,
+            markerfacecolor=colour,
+            markeredgecolor="white",
+            markeredgewidth=0.8,
+            label=f"{optimum.name} optimum",
+        )
+
+
+def _name_axes(axes: "Axes", terrain: Terrain) -> None:
+    axes.set_xlabel(terrain.context_label)
+    axes.set_ylabel(terrain.decision_label)
+    axes.margins(0.0)

@@ -1,0 +1,126 @@
+"""Pictures of problems on a grid: drawn from the specification alone, with the optima where they are."""
+
+import json
+
+import numpy as np
+import pytest
+from experiments import tiny
+
+from bocu.figures.base import save
+from bocu.figures.finite_landscape import Contour, FiniteLandscapeParameters, FunctionAndDistributions
+from bocu.figures.style import SIMULATED_MARK
+from bocu.planning import make_plan
+
+BOTH = {"function-and-distributions": FunctionAndDistributions, "contour": Contour}
+
+
+def described(name, **parameters):
+    """What the plan hands to a figure of a problem."""
+    from bocu.registry import find
+
+    entry = find("problem", name)
+    checked = entry.load().Parameters(**parameters)
+    specification = {"class": entry.target, "parameters": checked.model_dump(mode="json")}
+    return {"problem": {"label": "label", "specification": specification}}
+
+
+def draw(kind, inputs, **parameters):
+    return BOTH[kind](FiniteLandscapeParameters(**parameters)).draw(inputs)
+
+
+def marks(axes):
+    """Height of the mark of every optimum."""
+    drawn = {line.get_label(): line for line in axes.get_lines()}
+    return {
+        label.removesuffix(" optimum"): float(line.get_ydata()[0])
+        for label, line in drawn.items()
+        if label.endswith(" optimum")
+    }
+
+
+def axes_of(drawing, label):
+    return next(axes for axes in drawing.figure.axes if axes.get_xlabel() == label)
+
+
+def test_the_image_is_the_function_and_the_curves_are_its_distributions():
+    inputs = described("kirschner")
+    drawing = draw("function-and-distributions", inputs)
+    below = axes_of(drawing, "context")
+    values = below.collections[0].get_array()
+    assert values.shape == (100, 100)
+    curves = {line.get_label(): line.get_ydata() for line in drawing.figure.axes[0].get_lines()}
+    assert all(curve.sum() == pytest.approx(1.0) for curve in curves.values())
+    assert np.linspace(0, 1, 100)[curves["true distribution"].argmax()] == pytest.approx(0.45, abs=0.01)
+    heights = marks(below)
+    row = int(np.argmax(values @ curves["reference"]))
+    assert heights["stochastic"] == pytest.approx(row / 99)
+    assert heights["worst-case"] == pytest.approx(int(values.min(axis=1).argmax()) / 99)
+    assert f"distributionally robust {heights['distributionally robust']:.3g}" in drawing.caption
+    assert len(set(heights.values())) == 3
+    assert (drawing.problem, drawing.data_label) == ("label", "")
+
+
+def test_on_function_b_the_marks_stand_side_by_side_on_one_line():
+    drawing = draw("contour", described("kirschner", function="b"))
+    axes = axes_of(drawing, "context")
+    assert len(set(marks(axes).values())) == 1
+    places = [float(line.get_xdata()[0]) for line in axes.get_lines() if line.get_label().endswith("optimum")]
+    assert len(set(places)) == 3
+    assert "All three optima lie at decision 0.646" in drawing.caption
+
+
+def test_the_radius_is_that_of_the_ball_that_is_asked_for():
+    assert "radius 0.364" in draw("function-and-distributions", described("kirschner")).caption
+    inputs = described("kirschner", spread="variance")
+    assert "radius 0.121" in draw("function-and-distributions", inputs).caption
+    nothing = draw("contour", inputs, ball={"distance": "tv", "radius": 0.0})
+    heights = marks(axes_of(nothing, "context"))
+    assert heights["distributionally robust"] == heights["stochastic"]
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_problem_of_more_coordinates_is_said_to_have_no_picture(kind):
+    small = {"decision_points": [3, 3], "context_points": [2, 2], "prior_points": 10}
+    assert "Nothing to show" in draw(kind, described("gp-sample", **small)).caption
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_the_same_problem_gives_the_same_bytes(kind, tmp_path):
+    inputs = described("kirschner", decision_points=[20], context_points=[15])
+    for folder in ("one", "two"):
+        save(draw(kind, inputs), *(tmp_path / folder / f"p.{suffix}" for suffix in ("png", "svg", "json")))
+    for suffix in ("png", "svg", "json"):
+        one, two = (tmp_path / folder / f"p.{suffix}" for folder in ("one", "two"))
+        assert one.read_bytes() == two.read_bytes(), suffix
+
+
+def test_stand_ins_are_marked(root, tmp_path):
+    from bocu.data.catalogue import load_catalogue
+    from bocu.data.plant import prepare_plant
+    from bocu.data.simulated.plant import simulate
+
+    simulate("marchantia_leaf_area_svgp.npz", tmp_path / "marchantia_leaf_area_svgp.npz")
+    origin = load_catalogue(root / "data/sources.yaml").origin("plant", "svgp", "simulate")
+    prepare_plant([tmp_path / "marchantia_leaf_area_svgp.npz"], tmp_path / "p.nc", origin)
+    inputs = described("plant", source="simulate", decision_points=[30], context_points=[10])
+    drawing = draw("contour", {**inputs, "problem_data": str(tmp_path / "p.nc")})
+    assert SIMULATED_MARK in [text.get_text() for text in drawing.figure.texts]
+    assert axes_of(drawing, "NH3 concentration, scaled")
+
+
+def test_the_plan_hands_over_the_problem_and_no_cube(root):
+    problems = [{"label": "two", "name": "kirschner", "parameters": {"function": "b"}}, {"name": "plant"}]
+    plan = make_plan(
+        tiny(data={"source": "simulate"}, problems=problems, algorithms=["random"], figures=["contour", "regret"]),
+        sources_file=root / "data/sources.yaml",
+    )
+    assert plan.figure_inputs("contour", "two") == {}
+    assert plan.figure_inputs("contour", "plant") == {"problem_data": "data/simulate/plant/svgp.nc"}
+    handed = json.loads(plan.figure_parameters("contour", "two")["problem"])
+    assert handed["label"] == "two"
+    assert handed["specification"] == plan.problems["two"].specification
+    assert "problem" not in plan.figure_parameters("regret", "two")
+    # Other code behind one of the problems redraws that problem's picture alone.
+    fingerprints = [plan.figure_parameters("contour", problem)["fingerprint"] for problem in ("two", "plant")]
+    assert fingerprints[0] != fingerprints[1]
+    draw("contour", {"problem": handed})
