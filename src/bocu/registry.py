@@ -277,6 +277,12 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             CONTEXTUAL,
         ),
         Entry(
+            "panels",
+            "bocu.figures.panels:Panels",
+            "regret curves in a grid, a row an objective, a column a problem (Tay et al. 2024, figures 2 and 3)",
+            scope="experiment",
+        ),
+        Entry(
             "summary",
             "bocu.figures.summary:Summary",
             "final regret of every algorithm on every problem, relative to a reference",

@@ -27,6 +27,7 @@ def test_those_of_one_paper_differ_in_colour():
     for together in (
         ["pe-gp-ucb", "mle", "fully-bayesian", "regret-balancing", "random", "oracle"],
         ["ts-bocu", "ucb-bocu-1", "ucb-bocu-2", "ucb-so", "ucb-ro", "random"],
+        ["ucb-bocu-2", "ucb-so", "stableopt-finite", "constant"],
         ["sbo-kde", "drbo-kde", "drbo-mmd", "gp-ucb", "stableopt"],
     ):
         assert len({style.LOOKS[name].colour for name in together}) == len(together)
@@ -55,9 +56,15 @@ def test_variants_of_one_algorithm_share_its_colour_and_differ_in_dash():
     assert style.algorithm_looks(dict(reversed(names.items()))) == looks
 
 
-def test_papers_spelling_goes_with_the_registered_name_only():
-    titles = style.algorithm_titles({"mle": "mle", "bold": "mle", "ts-bocu": "ts-bocu"})
-    assert titles == {"mle": "MLE", "bold": "bold", "ts-bocu": "ts-bocu"}
+def test_papers_spelling_goes_with_the_registered_name_and_its_aliases_only():
+    names = {"mle": "mle", "bold": "mle", "drbo": "ucb-bocu-2", "ucb-so": "mle", "mine": "mine"}
+    titles = {"mle": "MLE", "bold": "bold", "drbo": "DRBO", "ucb-so": "ucb-so", "mine": "mine"}
+    assert style.algorithm_titles(names) == titles
+
+
+def test_numbered_looks_differ_in_colour_and_dash():
+    looks = [style.numbered_look(place) for place in range(6)]
+    assert len({look.colour for look in looks}) == len({look.dash for look in looks}) == len(looks)
 
 
 @pytest.mark.parametrize("count", [2, 13, 30])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 NO_OBJECTIVE = "any"
+REGRET, RECOMMENDED_REGRET = "regret", "recommended_regret"
 YARDSTICKS = frozenset({"oracle"})
 """Registered algorithms that know what the others have to learn: shown beside them, never called the best."""
 
@@ -138,13 +139,16 @@ class Cube:
         done = self.status(branch) == DONE
         return chosen.transpose("seed", "iteration", ...).values[done], self.data["seed"].values[done]
 
-    def regret(self, branch: Branch, judge: str) -> tuple[np.ndarray, np.ndarray]:
+    def regret(self, branch: Branch, judge: str, variable: str = REGRET) -> tuple[np.ndarray, np.ndarray]:
         """Give the instantaneous regret in units of the payoff, shape (seeds, iterations), and the seeds.
 
-        Seeds that are not finished, or that the judge cannot judge in every round, are left out.
+        Seeds that are not finished, or that the judge cannot judge in every round from 1 on, are left out. `variable`
+        may also be RECOMMENDED_REGRET, which is there where algorithms recommend something.
         """
-        values, seeds = self.values("regret", branch, judge)
-        whole = ~np.isnan(values).any(axis=1)
+        if variable not in self.data:
+            return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
+        values, seeds = self.values(variable, branch, judge)
+        whole = ~np.isnan(values[:, self.iterations >= 1]).any(axis=1)
         return values[whole], seeds[whole]
 
     def reports(self, variable: str, branch: Branch) -> bool:

@@ -1,6 +1,7 @@
 """Regret over the rounds: the picture that every paper of this field has (Ziomek et al. 2025, figures 2a and 4a)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -8,7 +9,17 @@ from pydantic import Field
 
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Cube, seed_counts, shown_unit, spoken, with_unit
+from bocu.figures.reading import (
+    NO_OBJECTIVE,
+    RECOMMENDED_REGRET,
+    REGRET,
+    Branch,
+    Cube,
+    seed_counts,
+    shown_unit,
+    spoken,
+    with_unit,
+)
 from bocu.parameters import Integer
 from bocu.statistics import mean_and_error
 
@@ -16,7 +27,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-Kind = Literal["cumulative", "average", "instantaneous"]
+Kind = Literal["cumulative", "average", "instantaneous", "recommended"]
+KIND = (
+    "Regret summed up, divided by the rounds so far, or of each round; or that of the decision which the algorithm "
+    "recommends after the round."
+)
+QUANTITIES = {
+    "cumulative": "cumulative regret",
+    "average": "average regret",
+    "instantaneous": "instantaneous regret",
+    "recommended": "regret of the recommended decision",
+}
 MARKED_LINES = 6
 PANEL_HEIGHT = 2.2
 LONG_LABEL = 12
@@ -27,7 +48,7 @@ DWARFED = 4.0
 class RegretParameters(FigureParameters):
     """Parameters of `Regret`."""
 
-    kind: Kind = Field("cumulative", description="Regret summed up, divided by the rounds so far, or of each round.")
+    kind: Kind = Field("cumulative", description=KIND)
     judges: list[str] | None = Field(
         None, description="Labels of the judges, a column of panels each; all, if left out."
     )
@@ -55,7 +76,7 @@ class Regret(Figure):
             (objective, judge): self._curves(cube, objective, judge) for objective in objectives for judge in judges
         }
         if not any(curves.values()):
-            return nothing_to_show(cube, f"{self.parameters.kind.capitalize()} regret", "no run is finished")
+            return nothing_to_show(cube, self._quantity.capitalize(), "no run is finished")
         columns = [(judge, False) for judge in judges]
         for judge in judges:
             if self.parameters.close_up and any(dwarfing(curves[objective, judge]) for objective in objectives):
@@ -66,10 +87,10 @@ class Regret(Figure):
             for axes, (judge, close) in zip(row, columns, strict=True):
                 worst = dwarfing(curves[objective, judge]) if close else None
                 shown = [curve for curve in curves[objective, judge] if curve is not worst]
-                draw_curves(axes, shown, self.parameters)
+                draw_curves(axes, shown, self.parameters.log_rounds, self.parameters.log_regret)
                 pursued = objective if len(objectives) > 1 else ""
                 axes.set_title(_panel_title(pursued, judge if len(judges) > 1 else "", worst))
-            row[0].set_ylabel(with_unit(f"{self.parameters.kind} regret", cube.units))
+            row[0].set_ylabel(with_unit(self._quantity, cube.units))
         for axes in panels[-1]:
             axes.set_xlabel("round")
         handles, labels = panels[0][0].get_legend_handles_labels()
@@ -79,14 +100,16 @@ class Regret(Figure):
     def _curves(self, cube: Cube, objective: str, judge: str) -> list["Curve"]:
         found: list[Curve] = []
         for branch in cube.branches(self.parameters.algorithms):
-            regret, seeds = cube.regret(branch, judge)
-            if branch.objective not in (objective, NO_OBJECTIVE) or not len(seeds):
+            if branch.objective not in (objective, NO_OBJECTIVE):
                 continue
-            rounds, values = accumulate(cube.iterations, regret, self.parameters.kind, self.parameters.smooth)
-            mean, error = mean_and_error(values)
             title, look = cube.titles[branch.algorithm], cube.looks[branch.algorithm]
-            found.append(Curve(title, look, rounds, mean, error, len(seeds), len(found)))
+            curve = curve_of(cube, branch, judge, self.parameters.kind, title, look, len(found), self.parameters.smooth)
+            found += [curve] if curve else []
         return found
+
+    @property
+    def _quantity(self) -> str:
+        return QUANTITIES[self.parameters.kind]
 
     def _described(self, cube: Cube, picture: "Picture", curves: dict[tuple[str, str], list["Curve"]]) -> Drawing:
         kind, smooth = self.parameters.kind, self.parameters.smooth
@@ -97,8 +120,8 @@ class Regret(Figure):
         rows = "" if objectives == [NO_OBJECTIVE] else f" Rows: the objective pursued ({spoken(objectives)})."
         counts = {curve.title: curve.seeds for panel in curves.values() for curve in panel}
         caption = (
-            f"{kind.capitalize()} regret{units} on {cube.title}{averaged}: mean (lines) and one standard error (bands) "
-            f"over {seed_counts(counts)}, judged by {spoken(judges)}.{rows}"
+            f"{self._quantity.capitalize()}{units} on {cube.title}{averaged}: mean (lines) and one standard error "
+            f"(bands) over {seed_counts(counts)}, judged by {spoken(judges)}.{rows}"
         )
         ends = [
             f"{f'pursuing {objective}, ' if rows else ''}judged by {judge}: "
@@ -108,10 +131,10 @@ class Regret(Figure):
             for (objective, judge), panel in curves.items()
         ]
         alternative = (
-            f"Line chart of {kind} regret over {len(cube.iterations)} rounds. At the end{units}, from least to most, "
-            f"{'; '.join(ends)}."
+            f"Line chart of {self._quantity} over {len(cube.iterations)} rounds. At the end{units}, from least to "
+            f"most, {'; '.join(ends)}."
         )
-        title = f"{kind.capitalize()} regret"
+        title = self._quantity.capitalize()
         if len(judges) < len(cube.judges):
             title += f", judged by {spoken(judges)}"
         return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
@@ -135,8 +158,25 @@ class Curve:
     seeds: int
     position: int
 
+    def thinned(self, points: int) -> "Curve":
+        """Leave out points between the first and the last until no more than `points` are left, evenly spread."""
+        kept = np.unique(np.linspace(0, len(self.rounds) - 1, points).round().astype(int))
+        return replace(self, rounds=self.rounds[kept], mean=self.mean[kept], error=self.error[kept])
 
-def draw_curves(axes: "Axes", curves: list[Curve], parameters: RegretParameters) -> None:
+
+def curve_of(
+    cube: Cube, branch: Branch, judge: str, kind: Kind, title: str, look: style.Look, position: int, smooth: int = 1
+) -> Curve | None:
+    """Make the line of a branch under a judge; None where no seed is finished or nothing was recommended."""
+    regret, seeds = cube.regret(branch, judge, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
+    if not len(seeds):
+        return None
+    rounds, values = accumulate(cube.iterations, regret, kind, smooth)
+    mean, error = mean_and_error(values)
+    return Curve(title, look, rounds, mean, error, len(seeds), position)
+
+
+def draw_curves(axes: "Axes", curves: Sequence[Curve], log_rounds: bool = False, log_regret: bool = False) -> None:
     """Draw lines with bands into one panel, and set its axes."""
     for curve in curves:
         marks = {"marker": curve.look.marker, "markevery": _marks(len(curve.rounds), curve.position)}
@@ -144,15 +184,15 @@ def draw_curves(axes: "Axes", curves: list[Curve], parameters: RegretParameters)
         if curve.seeds > 1:
             band: dict[str, Any] = {"color": curve.look.colour, "alpha": style.BAND_OPACITY, "linewidth": 0}
             axes.fill_between(curve.rounds, curve.mean - curve.error, curve.mean + curve.error, **band)
-    axes.set_xscale("log" if parameters.log_rounds else "linear")
-    axes.set_yscale("log" if parameters.log_regret else "linear")
-    if not parameters.log_regret:
+    axes.set_xscale("log" if log_rounds else "linear")
+    axes.set_yscale("log" if log_regret else "linear")
+    if not log_regret:
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
     axes.margins(x=0.01)
     style.grid(axes)
 
 
-def dwarfing(curves: list[Curve]) -> Curve | None:
+def dwarfing(curves: Sequence[Curve]) -> Curve | None:
     """Give the curve whose end is so far beyond all others that they cannot be told apart, if there is one."""
     ranked = sorted(curves, key=lambda curve: curve.mean[-1])
     if len(ranked) < 3:
@@ -168,7 +208,7 @@ def accumulate(
 
     Args:
         iterations: rounds, shape (iterations,); those below 1 belong to the initial design and are left out.
-        regret: instantaneous regret, shape (seeds, iterations).
+        regret: instantaneous or recommended regret, shape (seeds, iterations).
         kind: what to make of it.
         smooth: of instantaneous regret, how many rounds make one point; a ragged last group is a point of its own.
 
@@ -176,7 +216,7 @@ def accumulate(
         Rounds (points,) and values (seeds, points).
     """
     rounds, regret = iterations[iterations >= 1], regret[:, iterations >= 1]
-    if kind == "instantaneous":
+    if kind in ("instantaneous", "recommended"):
         if smooth == 1:
             return rounds, regret
         starts = np.arange(0, len(rounds), smooth)

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from bocu.registry import REGISTRY
+
 if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axes import Axes
@@ -52,6 +54,7 @@ class Look:
 # Those that meet in one paper differ in colour; across papers the pair of colour and dash stays unique.
 LOOKS: Mapping[str, Look] = {
     "random": Look(GREY, DOTTED, "x"),
+    "constant": Look(BLACK, DOTTED, "X"),
     # Ziomek et al. 2025
     "pe-gp-ucb": Look(VERMILLION, SOLID, "o"),
     "mle": Look(BLUE, DASHED, "s"),
@@ -88,8 +91,18 @@ NAMES: Mapping[str, str] = {
     "regret-balancing": "Regret Balancing",
     "random": "Random",
     "oracle": "Oracle (best prior known)",
+    "ucb-so": "UCB-SO",
+    "ucb": "UCB",
+    "ucb-ro": "UCB-RO",
+    "ucb-bocu-1": "UCB-BOCU-1",
+    "ucb-bocu-2": "UCB-BOCU-2",
+    "drbo": "DRBO",
+    "ts-bocu": "TS-BOCU",
+    "stableopt-finite": "StableOpt",
+    "sensitivity-approximation": "Sensitivity approximation",
+    "minimax-approximation": "Minimax approximation",
 }
-"""How algorithms are written in the papers; others are written by their labels."""
+"""How algorithms and their aliases are written in the papers; others are written by their labels."""
 
 
 def algorithm_looks(names: Mapping[str, str]) -> dict[str, Look]:
@@ -131,8 +144,17 @@ def _index(options: tuple[str, ...], wanted: str) -> int:
 
 
 def algorithm_titles(names: Mapping[str, str]) -> dict[str, str]:
-    """Give what to write for every algorithm: the papers' spelling where the label is the registered name."""
-    return {label: NAMES.get(name, label) if label == name else label for label, name in names.items()}
+    """Give what to write for every algorithm: the papers' spelling where the label is its registered name or alias."""
+    aliases = {alias: entry.name for entry in REGISTRY["algorithm"] for alias in entry.aliases}
+    return {
+        label: NAMES.get(label, label) if name in (label, aliases.get(label)) else label
+        for label, name in names.items()
+    }
+
+
+def numbered_look(position: int) -> Look:
+    """Give a look to the curve at a position of a list, where what is told apart is not the algorithm."""
+    return Look(_COLOURS[position % len(_COLOURS)], DASHES[position % len(DASHES)], _MARKERS[position % len(_MARKERS)])
 
 
 def prior_line(position: int) -> dict[str, Any]:

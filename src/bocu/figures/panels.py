@@ -1,0 +1,268 @@
+"""A grid of regret curves: objectives by problems, as Tay et al. (2024) and Kirschner et al. (2020) show them."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts, shown_unit, spoken, with_unit
+from bocu.figures.realised import paths_of
+from bocu.figures.regret import KIND, QUANTITIES, Curve, Kind, curve_of, draw_curves, dwarfing
+from bocu.parameters import Number, Parameters
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+POINTS = 200
+"""Rounds drawn of a curve: more cannot be told apart in a panel, and would make the files large."""
+HEADROOM = 1.25
+TICKS = 4
+LABEL_WIDTH = 22
+
+
+class Row(Parameters):
+    """A row of panels: one judge, a panel a problem."""
+
+    judge: str = Field(description="Label of the judge.")
+    title: str = Field("", description="What is written beside the row; the judge, if left out.")
+    problems: list[str] | None = Field(None, description="Labels of the problems, in columns; all, if left out.")
+    pursued: list[str] | None = Field(
+        None,
+        description="Labels of the objectives whose runs are drawn; the judge's label, if left out. Algorithms that "
+        "pursue none are drawn in every row.",
+    )
+    kind: Kind | None = Field(None, description="As `kind` of the figure, for this row.")
+
+
+class PanelsParameters(Parameters):
+    """Parameters of `Panels`."""
+
+    rows: list[Row] | None = Field(None, description="The rows; one for each judge, if left out.")
+    columns: list[str] | None = Field(
+        None, description="What is written above the columns; the problems' titles, if left out."
+    )
+    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    titles: dict[str, str] = Field(
+        default_factory=dict,
+        description="What is written for an algorithm, by its label, or for its runs under one objective, by "
+        "`algorithm/objective`; what is written alike looks alike.",
+    )
+    kind: Kind = Field("cumulative", description=KIND)
+    log_rounds: bool = Field(False, description="Logarithmic axes of rounds.")
+    log_regret: bool = Field(False, description="Logarithmic axes of regret; rounds without regret leave gaps.")
+    cut: bool = Field(
+        True, description="Cut off the worst curve of a panel where it dwarfs the others; its end is written in."
+    )
+    row_height: Number = Field(1.3, gt=0.0, description="Height of a row, inches.")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One problem under one judge.
+
+    Attributes:
+        cube: None where the problem has no results.
+        curves: empty where no run is finished.
+    """
+
+    problem: str
+    row: Row
+    kind: Kind
+    cube: Cube | None
+    curves: Sequence[Curve]
+
+    @property
+    def title(self) -> str:
+        return self.row.title or self.row.judge
+
+
+class Panels(Figure):
+    """Mean over seeds with one standard error: a row an objective, a column a problem, one legend."""
+
+    Parameters = PanelsParameters
+
+    def __init__(self, parameters: PanelsParameters) -> None:
+        super().__init__(parameters)
+        self.parameters: PanelsParameters = parameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}
+        judges = dict.fromkeys(judge for cube in cubes.values() for judge in cube.judges)
+        rows = self.parameters.rows or [Row(judge=judge) for judge in judges]
+        branches = {
+            (row.judge, problem): _branches(cubes[problem], row, self.parameters.algorithms)
+            for row in rows
+            for problem in row.problems or cubes
+            if problem in cubes
+        }
+        titles = self._titles(cubes, branches)
+        looks = _looks(cubes, titles)
+        grid = [
+            [
+                self._panel(cubes.get(problem), problem, row, branches.get((row.judge, problem), ()), titles, looks)
+                for problem in row.problems or cubes
+            ]
+            for row in rows
+        ]
+        drawn = [panel for line in grid for panel in line if panel.curves]
+        if not drawn:
+            first = next(iter(cubes.values()))
+            return nothing_to_show(first, "Regret", "no run is finished", whole_experiment=True)
+        picture = self._picture(grid, list(looks))
+        return self._described(cubes, rows, drawn, picture)
+
+    def _titles(
+        self, cubes: Mapping[str, Cube], branches: Mapping[tuple[str, str], Sequence[Branch]]
+    ) -> dict[tuple[str, Branch], str]:
+        """Give what to write for every branch of every problem."""
+        # Where one algorithm stands with several objectives in one panel, the objective tells its curves apart.
+        several = any(len({b.algorithm for b in found}) < len(found) for found in branches.values())
+        given = self.parameters.titles
+        titles: dict[tuple[str, Branch], str] = {}
+        for (_, problem), found in branches.items():
+            for branch in found:
+                plain = given.get(branch.algorithm, cubes[problem].titles[branch.algorithm])
+                pursuing = several and branch.objective != NO_OBJECTIVE
+                default = f"{plain} ({branch.objective})" if pursuing else plain
+                titles[problem, branch] = given.get(f"{branch.algorithm}/{branch.objective}", default)
+        return titles
+
+    def _panel(
+        self,
+        cube: Cube | None,
+        problem: str,
+        row: Row,
+        branches: Sequence[Branch],
+        titles: Mapping[tuple[str, Branch], str],
+        looks: Mapping[str, style.Look],
+    ) -> Panel:
+        kind = row.kind or self.parameters.kind
+        curves = []
+        for branch in branches:
+            assert cube is not None
+            title = titles[problem, branch]
+            curve = curve_of(cube, branch, row.judge, kind, title, looks[title], list(looks).index(title))
+            curves += [curve.thinned(POINTS)] if curve else []
+        return Panel(problem, row, kind, cube, curves)
+
+    def _picture(self, grid: Sequence[Sequence[Panel]], order: Sequence[str]) -> "Picture":
+        width = max(map(len, grid))
+        picture = style.new_figure(self.parameters.row_height * len(grid) + 0.75)
+        axes = picture.subplots(len(grid), width, squeeze=False, sharex="col")
+        for line, places in zip(grid, axes, strict=True):
+            for panel, place in zip(line, places, strict=False):
+                self._draw(place, panel)
+            for place in places[len(line) :]:
+                place.set_axis_off()
+        kinds = {panel.kind for line in grid for panel in line}
+        for line, places in zip(grid, axes, strict=True):
+            quantity = [] if len(kinds) == 1 else textwrap.wrap(QUANTITIES[line[0].kind], LABEL_WIDTH)
+            places[0].set_ylabel("\n".join([line[0].title, *quantity]))
+        for place, title in zip(axes[0], self._columns(grid[0]), strict=False):
+            place.set_title(title)
+        for place in axes[-1]:
+            place.set_xlabel("round")
+        if len(kinds) == 1:
+            picture.supylabel(QUANTITIES[kinds.pop()], fontsize=style.SETTINGS["axes.labelsize"])
+        handles: dict[str, Artist] = {}
+        for place in axes.flat:
+            handles |= {label: handle for handle, label in zip(*place.get_legend_handles_labels(), strict=True)}
+        shown = [title for title in order if title in handles]
+        columns = min(len(shown), 4 if max(map(len, shown)) <= 12 else 3)
+        picture.legend([handles[title] for title in shown], shown, loc="outside lower center", ncols=columns)
+        return picture
+
+    def _draw(self, axes: "Axes", panel: Panel) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        if not panel.curves:
+            reason = "no results" if panel.cube is None else "not finished"
+            axes.text(0.5, 0.5, reason, ha="center", va="center", transform=axes.transAxes, color=style.GREY)
+            axes.set_yticks([])
+            return
+        draw_curves(axes, panel.curves, self.parameters.log_rounds, self.parameters.log_regret)
+        if not self.parameters.log_rounds:
+            axes.xaxis.set_major_locator(MaxNLocator(TICKS - 1))
+        if self.parameters.log_regret:
+            return
+        axes.yaxis.set_major_locator(MaxNLocator(TICKS))
+        axes.ticklabel_format(axis="y", scilimits=(-2, 4))
+        worst = dwarfing(panel.curves) if self.parameters.cut else None
+        if worst is not None:
+            _cut(axes, [curve for curve in panel.curves if curve is not worst], worst)
+
+    def _columns(self, line: Sequence[Panel]) -> list[str]:
+        given = self.parameters.columns
+        found = []
+        for place, panel in enumerate(line):
+            own = panel.cube.title if panel.cube else panel.problem
+            title = given[place] if given and place < len(given) else own
+            simulated = "\n(simulated)" if panel.cube and panel.cube.data_label else ""
+            found.append(with_unit(title, panel.cube.units if panel.cube else "1") + simulated)
+        return found
+
+    def _described(
+        self, cubes: Mapping[str, Cube], rows: Sequence[Row], drawn: Sequence[Panel], picture: "Picture"
+    ) -> Drawing:
+        kinds = list(dict.fromkeys(QUANTITIES[panel.kind] for panel in drawn))
+        judges = list(dict.fromkeys(row.judge for row in rows))
+        problems = list(dict.fromkeys(panel.problem for panel in drawn))
+        counts = {curve.title: curve.seeds for panel in drawn for curve in panel.curves}
+        cut = any(self.parameters.cut and dwarfing(panel.curves) for panel in drawn) and not self.parameters.log_regret
+        left_out = " Curves far above the others leave their panel; their ends are written in." if cut else ""
+        caption = (
+            f"{spoken(kinds).capitalize()}, mean (lines) and one standard error (bands) over {seed_counts(counts)}. "
+            f"Rows: what the runs pursue and are judged by ({spoken(judges)}); columns: the problems "
+            f"({spoken(problems)}). Algorithms that pursue no objective stand in every row.{left_out}"
+        )
+        ends = []
+        for panel in drawn:
+            ranked = sorted(panel.curves, key=lambda curve: curve.mean[-1])
+            unit = shown_unit(panel.cube.units) if panel.cube else ""
+            ends.append(
+                f"{panel.problem}, {panel.title}, {QUANTITIES[panel.kind]}{f' in {unit}' if unit else ''}: "
+                + ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked)
+            )
+        alternative = f"Grid of line charts. At the end, from least to most: {'; '.join(ends)}."
+        simulated = [problem for problem in problems if cubes[problem].data_label]
+        label = cubes[simulated[0]].data_label if simulated else ""
+        if label and len(simulated) < len(problems):
+            label = f"{label}: {spoken(simulated)}"
+        title = f"{spoken(kinds).capitalize()} by objective and problem"
+        return Drawing(picture, title, caption, alternative, "", label)
+
+
+def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[Branch]:
+    """Give the branches of a panel, in the order of the cube."""
+    if row.judge not in cube.judges:
+        return []
+    pursued = (NO_OBJECTIVE, *(row.pursued or [row.judge]))
+    known = None if algorithms is None else [label for label in algorithms if label in cube.names]
+    return [branch for branch in cube.branches(known) if branch.objective in pursued]
+
+
+def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, Branch], str]) -> dict[str, style.Look]:
+    """Give every title its look: its algorithm's, or one of its own where an algorithm stands under several titles."""
+    owners: dict[str, set[str]] = {}
+    for (_, branch), title in titles.items():
+        owners.setdefault(branch.algorithm, set()).add(title)
+    shared = any(len(found) > 1 for found in owners.values())
+    looks: dict[str, style.Look] = {}
+    for (problem, branch), title in titles.items():
+        if title not in looks:
+            looks[title] = style.numbered_look(len(looks)) if shared else cubes[problem].looks[branch.algorithm]
+    return looks
+
+
+def _cut(axes: "Axes", others: Sequence[Curve], worst: Curve) -> None:
+    """Scale a panel to the other curves, and write where the worst one ends."""
+    axes.set_ylim(top=HEADROOM * max(float(np.max(curve.mean + np.nan_to_num(curve.error))) for curve in others))
+    told = f"{worst.title} ends at {worst.mean[-1]:.3g}"
+    axes.text(0.98, 0.98, told, ha="right", va="top", transform=axes.transAxes, fontsize=6.0, color=style.INK)

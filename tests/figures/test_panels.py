@@ -1,0 +1,190 @@
+"""Grids of regret curves: every panel holds the runs that pursue its objective, judged by its judge."""
+
+import json
+
+import numpy as np
+import pytest
+import synthetic_cubes
+import xarray as xr
+
+from bocu.figures import style
+from bocu.figures.panels import POINTS, Panels, PanelsParameters
+
+OBJECTIVES = ("any", "dro", "wcs")
+ALGORITHMS = {"random": "random", "ts-bocu": "ts-bocu", "drbo": "ucb-bocu-2"}
+JUDGES = ("dro", "wcs")
+SEEDS, ITERATIONS, INITIAL = 4, 12, 2
+NAN = float("nan")
+
+
+def level(problem, objective, algorithm, judge):
+    """Instantaneous regret of every round, different for every index."""
+    places = (OBJECTIVES.index(objective), list(ALGORITHMS).index(algorithm), JUDGES.index(judge))
+    return len(problem) + places[0] + 10.0 * (places[1] + 1) + 0.25 * places[2]
+
+
+def defined(objective, algorithm):
+    return (objective == "any") == (algorithm == "random")
+
+
+def cube(problem="one", data_label="", units="1", iterations=ITERATIONS):
+    """A problem whose algorithms, but for random, pursue two objectives; the initial design has rows of its own."""
+    shape = (len(OBJECTIVES), len(ALGORITHMS))
+    rounds = np.arange(1 - INITIAL, iterations + 1)
+    regret = np.full((*shape, len(JUDGES), SEEDS, len(rounds)), NAN)
+    status = np.full((*shape, SEEDS), 2, dtype=np.int8)
+    for i, objective in enumerate(OBJECTIVES):
+        for j, algorithm in enumerate(ALGORITHMS):
+            if defined(objective, algorithm):
+                status[i, j] = 1
+                for k, judge in enumerate(JUDGES):
+                    own = level(problem, objective, algorithm, judge)
+                    regret[i, j, k] = own * (1 + 0.1 * np.arange(SEEDS))[:, None]
+    regret[..., :INITIAL] *= 1000.0
+    recommended = regret / 2
+    recommended[..., :INITIAL] = NAN
+    recommended[0] = NAN  # random recommends nothing
+    base = synthetic_cubes.cube(label=problem, data_label=data_label, title=f"Problem {problem}")
+    branch = ("objective", "algorithm")
+    data = xr.Dataset(
+        {
+            "regret": ((*branch, "judge", "seed", "iteration"), regret),
+            "recommended_regret": ((*branch, "judge", "seed", "iteration"), recommended),
+            "status": ((*branch, "seed"), status),
+        },
+        {
+            "objective": list(OBJECTIVES),
+            "algorithm": list(ALGORITHMS),
+            "judge": list(JUDGES),
+            "seed": np.arange(SEEDS),
+            "iteration": rounds,
+            "algorithm_name": ("algorithm", list(ALGORITHMS.values())),
+            "algorithm_parameters": ("algorithm", ["{}"] * len(ALGORITHMS)),
+        },
+        {**base.attrs, "payoff_units": units, "specification": json.dumps({})},
+    )
+    for name in data.variables:
+        data[name].attrs = {"long_name": "a number", "units": "1"}
+    return data
+
+
+@pytest.fixture
+def cubes(tmp_path):
+    return [synthetic_cubes.write(cube(problem), tmp_path / f"{problem}.nc") for problem in ("one", "three")]
+
+
+def drawn(paths, **parameters):
+    return Panels(PanelsParameters.model_validate(parameters)).draw({"cubes": paths, "summary": "none"})
+
+
+def curves(axes):
+    return {line.get_label(): line for line in axes.get_lines()}
+
+
+def mean_end(problem, objective, algorithm, judge, rounds=ITERATIONS):
+    return level(problem, objective, algorithm, judge) * (1 + 0.1 * np.arange(SEEDS)).mean() * rounds
+
+
+def test_a_panel_holds_the_runs_that_pursue_what_it_is_judged_by(cubes):
+    axes = np.reshape(drawn(cubes).figure.axes, (2, 2))
+    for row, judge in zip(axes, JUDGES, strict=True):
+        for panel, problem in zip(row, ("one", "three"), strict=True):
+            found = curves(panel)
+            assert list(found) == ["Random", "TS-BOCU", "DRBO"]
+            for title, objective, algorithm in (("Random", "any", "random"), ("TS-BOCU", judge, "ts-bocu")):
+                expected = mean_end(problem, objective, algorithm, judge)
+                assert found[title].get_ydata()[-1] == pytest.approx(expected), (problem, judge, title)
+
+
+def test_rows_and_columns_are_named_once(cubes):
+    figure = drawn(cubes, rows=[{"judge": "dro", "title": "DRO, TV"}, {"judge": "wcs"}], columns=["first"]).figure
+    axes = np.reshape(figure.axes, (2, 2))
+    assert [panel.get_ylabel() for panel in axes[:, 0]] == ["DRO, TV", "wcs"]
+    assert [panel.get_title() for panel in axes[0]] == ["first", "Problem three"]
+    assert [panel.get_xlabel() for panel in axes[:, 0]] == ["", "round"]
+    assert figure.get_supylabel() == "cumulative regret"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Random", "TS-BOCU", "DRBO"]
+
+
+def test_runs_of_other_objectives_judged_by_each(cubes):
+    titles = {"ts-bocu/dro": "TS-DRO", "ts-bocu/wcs": "TS-WCS"}
+    rows = [{"judge": judge, "pursued": ["dro", "wcs"]} for judge in JUDGES]
+    figure = drawn(cubes, rows=rows, algorithms=["ts-bocu"], titles=titles).figure
+    for axes, judge in zip(np.reshape(figure.axes, (2, 2))[:, 0], JUDGES, strict=True):
+        found = curves(axes)
+        assert list(found) == ["TS-DRO", "TS-WCS"]
+        for objective, line in zip(("dro", "wcs"), found.values(), strict=True):
+            assert line.get_ydata()[-1] == pytest.approx(mean_end("one", objective, "ts-bocu", judge))
+        assert len({line.get_color() for line in found.values()}) == 2
+    untitled = drawn(cubes, rows=rows, algorithms=["ts-bocu"]).figure.axes[0]
+    assert list(curves(untitled)) == ["TS-BOCU (dro)", "TS-BOCU (wcs)"]
+
+
+def test_what_is_written_alike_looks_alike_in_all_panels(cubes):
+    rows = [{"judge": "dro", "problems": ["one"]}, {"judge": "wcs", "problems": ["one"]}]
+    figure = drawn(cubes, rows=rows, titles={"drbo": "robust", "ts-bocu": "robust"}).figure
+    looks = {(line.get_color(), line.get_marker()) for axes in figure.axes for line in axes.get_lines()[1:]}
+    assert looks == {(style.LOOKS["ts-bocu"].colour, style.LOOKS["ts-bocu"].marker)}
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Random", "robust"]
+
+
+def test_regret_of_what_is_recommended_leaves_out_who_recommends_nothing(cubes):
+    rows = [{"judge": "dro"}, {"judge": "dro", "kind": "recommended", "title": "final"}]
+    axes = np.reshape(drawn(cubes, rows=rows).figure.axes, (2, 2))[:, 0]
+    assert list(curves(axes[0])) == ["Random", "TS-BOCU", "DRBO"]
+    found = curves(axes[1])
+    assert list(found) == ["TS-BOCU", "DRBO"]
+    assert found["TS-BOCU"].get_xdata().tolist() == list(range(1, ITERATIONS + 1))
+    assert found["TS-BOCU"].get_ydata()[-1] == pytest.approx(mean_end("one", "dro", "ts-bocu", "dro", 1) / 2)
+    assert axes[1].get_ylabel() == "final\nregret of the\nrecommended decision"
+
+
+def test_long_runs_are_thinned_and_keep_their_ends(tmp_path):
+    path = synthetic_cubes.write(cube(iterations=1000), tmp_path / "long.nc")
+    line = curves(drawn([path]).figure.axes[0])["Random"]
+    assert len(line.get_xdata()) == POINTS
+    assert (line.get_xdata()[0], line.get_xdata()[-1]) == (1, 1000)
+    assert line.get_ydata()[-1] == pytest.approx(mean_end("one", "any", "random", "dro", 1000))
+
+
+def test_one_that_dwarfs_the_others_is_cut_and_told(tmp_path):
+    data = cube()
+    data["regret"].loc[{"algorithm": "random"}] *= 1000.0
+    path = synthetic_cubes.write(data, tmp_path / "c.nc")
+    drawing = drawn([path])
+    axes = drawing.figure.axes[0]
+    others = mean_end("one", "dro", "drbo", "dro")
+    assert others < axes.get_ylim()[1] < 2 * others
+    assert [text.get_text() for text in axes.texts] == [f"Random ends at {curves(axes)['Random'].get_ydata()[-1]:.3g}"]
+    assert "their ends are written in" in drawing.caption
+    assert drawn([path], cut=False).figure.axes[0].get_ylim()[1] > 100 * others
+
+
+def test_what_is_not_there_is_said_in_its_panel(cubes):
+    rows = [{"judge": "dro", "problems": ["one", "two"]}, {"judge": "unheard-of", "problems": ["one"]}]
+    axes = np.reshape(drawn(cubes[:1], rows=rows).figure.axes, (2, 2))
+    assert [text.get_text() for text in axes[0, 1].texts] == ["no results"]
+    assert [text.get_text() for text in axes[1, 0].texts] == ["not finished"]
+    assert not axes[1, 1].axison
+    nothing = drawn(cubes, rows=[{"judge": "unheard-of"}])
+    assert "no run is finished" in nothing.caption
+
+
+def test_simulated_problems_are_marked_where_they_stand(tmp_path):
+    paths = [
+        synthetic_cubes.write(cube("real", units="degree_Celsius"), tmp_path / "a.nc"),
+        synthetic_cubes.write(cube("made-up", data_label=synthetic_cubes.SIMULATED), tmp_path / "b.nc"),
+    ]
+    drawing = drawn(paths)
+    titles = [axes.get_title() for axes in drawing.figure.axes[:2]]
+    assert titles == ["Problem real [°C]", "Problem made-up\n(simulated)"]
+    assert drawing.data_label == f"{synthetic_cubes.SIMULATED}: made-up"
+
+
+def test_words_say_what_is_drawn(cubes):
+    drawing = drawn(cubes, rows=[{"judge": "dro", "title": "DRO"}])
+    assert "4 seeds" in drawing.caption
+    assert "one and three" in drawing.caption
+    shown = f"three, DRO, cumulative regret: Random {mean_end('three', 'any', 'random', 'dro'):.4g}, TS-BOCU"
+    assert shown in drawing.alternative
+    assert drawing.problem == ""
