@@ -59,12 +59,6 @@ class GrownCholesky:
         """Solve A s = right; shapes (size,) or (size, k)."""
         return self.backward(self.forward(right))
 
-    def dense(self) -> np.ndarray:
-        """Give L as a full matrix with zeros above the diagonal, shape (size, size)."""
-        if self.size == 0:
-            return np.zeros((0, 0))
-        return np.tril(dtpttr(self.size, self.packed(), uplo="U")[0].T)  # BLAS sees the rows as columns of L'
-
     def packed(self) -> np.ndarray:
         """Give the rows of L one behind the other, shape (size * (size + 1) / 2,); a view."""
         return self._packed[: _packed_length(self.size)]
@@ -80,9 +74,9 @@ class GrownCholesky:
         if n == 0:
             return np.array(right, dtype=float)
         if right.ndim == 2:
+            # Rows of a lower triangle, one behind the other, are columns of the upper triangle that LAPACK sees.
             upper = dtpttr(n, self._packed[: _packed_length(n)], uplo="U")[0]
             return solve_triangular(upper, right, trans=int(not transposed), check_finite=False)
-        # Rows of a lower triangle are the columns of the upper one that BLAS sees.
         return dtpsv(n, self._packed[: _packed_length(n)], right, lower=0, trans=int(not transposed))
 
 

@@ -22,8 +22,8 @@ class PathwiseSampler:
 
     def __init__(self, prior: GridPrior) -> None:
         self.prior = prior
-        self._decision_root = _root(prior.decision_kernel, prior.decisions, prior.decision_gram)
-        self._context_root = _root(prior.context_kernel, prior.contexts, prior.context_gram)
+        self._decision_root = gram_root(prior.decision_kernel, prior.decisions, prior.decision_gram)
+        self._context_root = gram_root(prior.context_kernel, prior.contexts, prior.context_gram)
 
     def draw(self, posterior: GridPosterior, generator: np.random.Generator) -> np.ndarray:
         """Draw one noise-free payoff table.
@@ -49,13 +49,27 @@ class PathwiseSampler:
         return self.prior.mean + np.sqrt(self.prior.variance) * self._decision_root.times(half)
 
 
-class _Root(Protocol):
+class Root(Protocol):
     """A matrix A with A A' = K."""
 
     rank: int
 
     def times(self, right: np.ndarray) -> np.ndarray:
         """Multiply A with `right` (rank, k); shape (points, k)."""
+
+
+def gram_root(kernel: Kernel, points: np.ndarray, gram: np.ndarray) -> Root:
+    """Give a root of the covariances of points, through the axes where the points fill most of the grid they span.
+
+    Args:
+        kernel: the kernel.
+        points: where it is taken, shape (n, D).
+        gram: its values ``kernel(points, points)``, shape (n, n).
+    """
+    kernels, axes = kernel.axes(), Axes.of(points)
+    if kernels is not None and len(kernels) > 1 and axes.hull_size <= 2 * len(points):
+        return _AxisRoot(kernels, axes)
+    return _SpectralRoot(gram)
 
 
 class _SpectralRoot:
@@ -85,11 +99,3 @@ class _AxisRoot:
         for axis, root in enumerate(self.roots):
             table = np.moveaxis(np.tensordot(root.matrix, table, axes=(1, axis)), 0, axis)
         return table.reshape(-1, right.shape[1])[self.index]
-
-
-def _root(kernel: Kernel, points: np.ndarray, gram: np.ndarray) -> _Root:
-    """Choose the cheaper root: that of the axes where the points fill most of the grid that they span."""
-    kernels, axes = kernel.axes(), Axes.of(points)
-    if kernels is not None and len(kernels) > 1 and axes.hull_size <= 2 * len(points):
-        return _AxisRoot(kernels, axes)
-    return _SpectralRoot(gram)
