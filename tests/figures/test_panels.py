@@ -139,6 +139,12 @@ def test_regret_of_what_is_recommended_leaves_out_who_recommends_nothing(cubes):
     assert axes[1].get_ylabel() == "final\nregret of the\nrecommended decision"
 
 
+def test_a_row_may_draw_algorithms_of_its_own(cubes):
+    rows = [{"judge": "dro", "algorithms": ["drbo"]}, {"judge": "wcs"}]
+    axes = np.reshape(drawn(cubes, rows=rows, algorithms=["random", "ts-bocu"]).figure.axes, (2, 2))[:, 0]
+    assert [list(curves(panel)) for panel in axes] == [["DRBO"], ["Random", "TS-BOCU"]]
+
+
 def test_long_runs_are_thinned_and_keep_their_ends(tmp_path):
     path = synthetic_cubes.write(cube(iterations=1000), tmp_path / "long.nc")
     line = curves(drawn([path]).figure.axes[0])["Random"]

@@ -38,6 +38,7 @@ class Row(Parameters):
         description="Labels of the objectives whose runs are drawn; the judge's label, if left out. Algorithms that "
         "pursue none are drawn in every row.",
     )
+    algorithms: list[str] | None = Field(None, description="As `algorithms` of the figure, for this row.")
     kind: Kind | None = Field(None, description="As `kind` of the figure, for this row.")
 
 
@@ -97,8 +98,8 @@ class Panels(Figure):
         judges = dict.fromkeys(judge for cube in cubes.values() for judge in cube.judges)
         rows = self.parameters.rows or [Row(judge=judge) for judge in judges]
         branches = {
-            (row.judge, problem): _branches(cubes[problem], row, self.parameters.algorithms)
-            for row in rows
+            (place, problem): _branches(cubes[problem], row, row.algorithms or self.parameters.algorithms)
+            for place, row in enumerate(rows)
             for problem in row.problems or cubes
             if problem in cubes
         }
@@ -106,10 +107,10 @@ class Panels(Figure):
         looks = _looks(cubes, titles)
         grid = [
             [
-                self._panel(cubes.get(problem), problem, row, branches.get((row.judge, problem), ()), titles, looks)
+                self._panel(cubes.get(problem), problem, row, branches.get((place, problem), ()), titles, looks)
                 for problem in row.problems or cubes
             ]
-            for row in rows
+            for place, row in enumerate(rows)
         ]
         drawn = [panel for line in grid for panel in line if panel.curves]
         if not drawn:
@@ -119,7 +120,7 @@ class Panels(Figure):
         return self._described(cubes, rows, drawn, picture)
 
     def _titles(
-        self, cubes: Mapping[str, Cube], branches: Mapping[tuple[str, str], Sequence[Branch]]
+        self, cubes: Mapping[str, Cube], branches: Mapping[tuple[int, str], Sequence[Branch]]
     ) -> dict[tuple[str, Branch], str]:
         """Give what to write for every branch of every problem."""
         # Where one algorithm stands with several objectives in one panel, the objective tells its curves apart.
