@@ -283,6 +283,12 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             scope="experiment",
         ),
         Entry(
+            "wind-commitment",
+            "bocu.figures.wind_commitment:WindCommitmentFigure",
+            "cumulative revenue and robust regret of wind power commitment (Kirschner et al. 2020, figure 3)",
+            ROLLING,
+        ),
+        Entry(
             "summary",
             "bocu.figures.summary:Summary",
             "final regret of every algorithm on every problem, relative to a reference",

@@ -1,0 +1,145 @@
+"""Wind power commitment over the year (Kirschner et al. 2020, figure 3): cumulative revenue and robust regret."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from bocu.errors import BocuError
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts
+from bocu.figures.realised import RealisedParameters, realise
+from bocu.figures.regret import Curve, accumulate
+from bocu.parameters import nearest
+from bocu.statistics import mean_and_error
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bocu.problems.wind_commitment import WindRealisation
+
+TITLE = "Wind power commitment"
+MARKED = 6
+"""Marks along a line."""
+
+
+class WindFigureParameters(RealisedParameters):
+    """Parameters of `WindCommitmentFigure`."""
+
+    objective: str | None = Field(
+        None,
+        description="Label of the objective whose pursuers are drawn, beside those of none; the first, if left out.",
+    )
+    judge: str | None = Field(
+        None, description="Label of the judge of regret; that of the objective's label or the first, if left out."
+    )
+    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+
+
+class WindCommitmentFigure(Figure):
+    """Two panels over the hours, mean over seeds with one standard error."""
+
+    Parameters = WindFigureParameters
+
+    def __init__(self, parameters: WindFigureParameters) -> None:
+        super().__init__(parameters)
+        self.parameters: WindFigureParameters = parameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        cube = Cube(inputs["cube"])
+        objective = self._objective(cube)
+        same_name = objective if objective in cube.judges else None
+        judge = cube.judge(self.parameters.judge or same_name)
+        branches = [
+            branch
+            for branch in cube.branches(self.parameters.algorithms)
+            if branch.objective in (objective, NO_OBJECTIVE) and len(cube.regret(branch, judge)[1])
+        ]
+        if not branches:
+            return nothing_to_show(cube, TITLE, "no run is finished")
+        realisation: Any = realise(cube, inputs, cube.seeds[0])
+        revenue = [_curve(cube, branch, cube.values("payoff", branch), i) for i, branch in enumerate(branches)]
+        regret = [_curve(cube, branch, cube.regret(branch, judge), i) for i, branch in enumerate(branches)]
+        begins = realisation.hours.begin.astype("datetime64[s]")
+        picture = style.new_figure(4.6)
+        above, below = picture.subplots(2, 1, sharex=True)
+        for axes, curves, quantity in ((above, revenue, "revenue"), (below, regret, "robust regret")):
+            _draw(axes, curves, begins)
+            axes.set_ylabel(f"cumulative {quantity}")
+        locator = AutoDateLocator()
+        below.xaxis.set_major_locator(locator)
+        below.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        picture.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        caption = f"{_said(realisation, revenue, judge)} {_provenance(cube)}"
+        alternative = (
+            f"Two line charts over {len(revenue[0].rounds)} hours. Revenue at the end, from most to least: "
+            f"{_ends(revenue, -1)}. Robust regret at the end, from least to most: {_ends(regret, 1)}."
+        )
+        return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label)
+
+    def _objective(self, cube: Cube) -> str:
+        found, wanted = cube.objectives(), self.parameters.objective
+        if wanted is None:
+            return found[0]
+        if wanted not in found:
+            raise BocuError(f"{cube.path}: no objective '{wanted}'; {nearest(wanted, found)}")
+        return wanted
+
+
+def _curve(cube: Cube, branch: Branch, found: tuple[np.ndarray, np.ndarray], position: int) -> Curve:
+    """Sum up what one branch gained or lost, shape (seeds, iterations) before."""
+    values, seeds = found
+    rounds, total = accumulate(cube.iterations, values, "cumulative")
+    mean, error = mean_and_error(total)
+    title, look = cube.titles[branch.algorithm], cube.looks[branch.algorithm]
+    return Curve(title, look, rounds, mean, error, len(seeds), position)
+
+
+def _draw(axes: "Axes", curves: list[Curve], begins: np.ndarray) -> None:
+    for curve in curves:
+        hours = begins[curve.rounds - 1]
+        step = max(len(hours) // MARKED, 1)
+        # Staggered, so that lines on top of each other stay apart.
+        marks: Any = {"marker": curve.look.marker, "markevery": (curve.position * step // len(curves), step)}
+        line: Any = curve.look.line()
+        axes.plot(hours, curve.mean, label=curve.title, **line, **marks)
+        if curve.seeds > 1:
+            band: Any = {"color": curve.look.colour, "alpha": style.BAND_OPACITY, "linewidth": 0}
+            axes.fill_between(hours, curve.mean - curve.error, curve.mean + curve.error, **band)
+    axes.margins(x=0.01)
+    style.grid(axes)
+
+
+def _said(realisation: "WindRealisation", curves: list[Curve], judge: str) -> str:
+    played = curves[0].rounds - 1
+    margins, generated = realisation.hours.margins[played], realisation.hours.generated[played]
+    foreseen = realisation.payoffs(1).max(axis=0)[generated].sum()
+    counts = {curve.title: curve.seeds for curve in curves}
+    first, last = (str(realisation.hours.begin[place]).replace("T", ", ") for place in (played[0], played[-1]))
+    return (
+        f"Cumulative revenue (top) and cumulative regret judged by {judge} (bottom) of the power committed in "
+        f"{len(played)} hours from {first} to {last} o'clock: mean (lines) and one standard error (bands) over "
+        f"{seed_counts(counts)}. The whole capacity delivered for an hour as committed brings 1; with the generation "
+        f"foreseen, all hours would bring {foreseen:.5g}. Margin announced: median {np.median(margins):.2g}, from "
+        f"{margins.min():.2g} to {margins.max():.2g}."
+    )
+
+
+def _provenance(cube: Cube) -> str:
+    from bocu.problems.wind_commitment import WindCommitmentParameters
+
+    settings = WindCommitmentParameters.model_validate(cube.attribute("specification")["problem"]["parameters"])
+    data = cube.attribute("data_provenance")
+    return (
+        f"It is the median MMD (squared exponential, length-scale {settings.margin.lengthscale:g}) of "
+        f"consecutive windows of {settings.window} hours over {settings.margin.days} days. "
+        f"Data: {data.get('title', 'unknown')}, record {settings.record}."
+    )
+
+
+def _ends(curves: list[Curve], sign: int) -> str:
+    ranked = sorted(curves, key=lambda curve: sign * curve.mean[-1])
+    return ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked)

@@ -1,0 +1,89 @@
+"""The figure of wind power commitment, on small real runs over a drawn series."""
+
+import numpy as np
+import pytest
+import wind_power
+import xarray as xr
+
+from bocu.errors import BocuError
+from bocu.figures.base import save
+from bocu.figures.reading import Cube
+from bocu.figures.style import SIMULATED_MARK
+from bocu.figures.wind_commitment import WindCommitmentFigure, WindFigureParameters
+from bocu.problems.wind_commitment import WindCommitment, WindCommitmentParameters
+
+HOURS = 12
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wind-figure")
+    wind_power.write_series(folder / "wind.nc", missing=(746,))
+    cube = wind_power.cube(folder, folder / "wind.nc", ["drbo", "ucb", "commit-zero"], iterations=HOURS)
+    return {"cube": str(cube), "problem_data": str(folder / "wind.nc")}
+
+
+def draw(files, **parameters):
+    return WindCommitmentFigure(WindFigureParameters(**parameters)).draw(files)
+
+
+def lines(files, axes):
+    """The lines of a panel by the labels of their algorithms."""
+    drawn = {line.get_label(): line for line in axes.get_lines()}
+    return {label: drawn[title] for label, title in Cube(files["cube"]).titles.items() if title in drawn}
+
+
+def test_the_panels_are_revenue_and_robust_regret_summed_up(files):
+    drawing = draw(files)
+    cube = xr.load_dataset(files["cube"])
+    above, below = drawing.figure.axes
+    assert above.get_ylabel() == "cumulative revenue"
+    for label, objective in (("drbo", "dro"), ("ucb", "any"), ("commit-zero", "any")):
+        own = cube.sel(algorithm=label, objective=objective)
+        revenue = own["payoff"].cumsum("iteration").mean("seed").values
+        assert lines(files, above)[label].get_ydata() == pytest.approx(revenue)
+        regret = own["regret"].sel(judge="dro").cumsum("iteration").mean("seed").values
+        assert lines(files, below)[label].get_ydata() == pytest.approx(regret)
+    assert "judged by dro" in drawing.caption
+    assert "2 seeds" in drawing.caption
+    assert drawing.data_label == ""
+
+
+def test_hours_stand_at_their_dates_and_the_gap_stays_empty(files):
+    drawn = lines(files, draw(files).figure.axes[0])["ucb"].get_xdata()
+    hours = np.asarray(drawn, dtype="datetime64[h]")
+    assert str(hours[0]) == "2013-02-01T00"
+    assert np.diff(hours).astype(int).tolist() == [1, 2, *[1] * (HOURS - 3)]
+
+
+def test_the_caption_says_margins_foresight_and_data(files):
+    caption = draw(files).caption
+    problem = WindCommitment(WindCommitmentParameters(**wind_power.SMALL), {"data": files["problem_data"]})
+    margins = problem.hours.margins[:HOURS]
+    assert f"median {np.median(margins):.2g}, from {margins.min():.2g} to {margins.max():.2g}" in caption
+    foreseen = problem.table.max(axis=0)[problem.hours.generated[:HOURS]].sum()
+    assert f"foreseen, all hours would bring {foreseen:.5g}" in caption
+    assert "windows of 24 hours over 5 days" in caption
+    assert "Data: drawn for a test, record opsd." in caption
+
+
+def test_algorithms_and_judge_can_be_chosen(files):
+    drawing = draw(files, algorithms=["ucb"], judge="so")
+    assert list(lines(files, drawing.figure.axes[1])) == ["ucb"]
+    assert "judged by so" in drawing.caption
+    with pytest.raises(BocuError, match="no objective 'wcs'"):
+        draw(files, objective="wcs")
+
+
+def test_simulated_wind_is_marked(tmp_path):
+    wind_power.write_series(tmp_path / "wind.nc", label=wind_power.SIMULATED)
+    cube = wind_power.cube(tmp_path, tmp_path / "wind.nc", ["commit-zero"], seeds=(0, 0), iterations=3)
+    drawing = draw({"cube": str(cube), "problem_data": str(tmp_path / "wind.nc")})
+    assert any(text.get_text() == SIMULATED_MARK for text in drawing.figure.texts)
+    assert "Simulated data" in drawing.caption
+
+
+def test_the_same_drawing_gives_the_same_bytes(files, tmp_path):
+    for name in ("one", "two"):
+        save(draw(files), *(tmp_path / f"{name}.{suffix}" for suffix in ("png", "svg", "json")))
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()

@@ -1,0 +1,125 @@
+"""Hourly wind power that tests share, and small runs on it."""
+
+import json
+
+import numpy as np
+import xarray as xr
+
+from bocu.cubes import build_cube
+from bocu.files import write_netcdf
+from bocu.provenance import SIMULATED_LABEL
+from bocu.runs import Block, execute
+from bocu.scores import score
+
+ANNOUNCED = {"distance": "mmd", "radius": "announced"}
+DRO = {"class": "bocu.uncertainty:DistributionallyRobust", "parameters": {"ball": ANNOUNCED}}
+ALGORITHMS = {
+    "drbo": ("ucb-bocu-2", "bocu.algorithms.confidence:UCBBOCU2", {"sqrt_beta": 2.0}, DRO),
+    "ucb": ("ucb-so", "bocu.algorithms.confidence:UCBSO", {"sqrt_beta": 2.0}, None),
+    "stableopt": ("stableopt-finite", "bocu.algorithms.stable:StableOpt", {"ball": ANNOUNCED}, None),
+    "random": ("random", "bocu.algorithms.simple:Random", {}, None),
+    "commit-zero": ("constant", "bocu.algorithms.simple:Constant", {"decision": 0}, None),
+}
+JUDGES = [
+    {"label": "so", "class": "bocu.judges:Stochastic", "parameters": {"under": "truth"}},
+    {"label": "dro", "class": "bocu.judges:DistributionallyRobust", "parameters": DRO["parameters"]},
+]
+SMALL = {
+    "record": "opsd",
+    "source": "mirror",
+    "start": "2013-02-01",
+    "hours": 40,
+    "window": 24,
+    "margin": {"days": 5},
+    "steps": 6,
+    "initial": 3,
+    "decision_points": 12,
+    "context_points": 9,
+    "lengthscale": 0.2,
+}
+
+
+def write_series(path, hours=24 * 40, missing=(), label=""):
+    """Write an autoregressive capacity factor from January 2013 on, some hours of which have no value."""
+    generator = np.random.default_rng(7)
+    state = np.zeros(hours)
+    for hour in range(1, hours):
+        state[hour] = 0.95 * state[hour - 1] + 0.3 * generator.standard_normal()
+    factor = 1.0 / (1.0 + np.exp(1.0 - state))
+    factor[list(missing)] = np.nan
+    data = xr.Dataset(
+        {"capacity_factor": ("time", factor, {"long_name": "wind power", "units": "1"})},
+        {
+            "time": (
+                "time",
+                np.arange(float(hours)),
+                {"long_name": "hour", "units": "hours since 2013-01-01 00:00:00"},
+            )
+        },
+        {"title": "drawn for a test", "data_label": label},
+    )
+    write_netcdf(data, path)
+    return factor
+
+
+def specification(algorithm, iterations=6, seeds=(0, 1), **parameters):
+    """Give the specification of a run on a coarse grid."""
+    _, target, own, objective = ALGORITHMS[algorithm]
+    return {
+        "schema": 1,
+        "problem": {
+            "class": "bocu.problems.wind_commitment:WindCommitment",
+            "parameters": {**SMALL, **parameters},
+        },
+        "objective": objective,
+        "algorithm": {"class": target, "parameters": own},
+        "iterations": iterations,
+        "threads": 1,
+        "seeds": list(seeds),
+    }
+
+
+def run(folder, data, algorithm, name="run.nc", seconds=1e9, **parts):
+    """Run a block and read its file."""
+    block = Block(specification(algorithm, **parts), {"data": str(data)}, "0")
+    execute(block, folder / name, folder / "checkpoints", seconds)
+    return xr.load_dataset(folder / name)
+
+
+def judged(folder, data, algorithm, **parts):
+    """Run a block and give its scores."""
+    run(folder, data, algorithm, f"{algorithm}-run.nc", **parts)
+    branch = specification(algorithm, **parts)
+    branch.pop("seeds")
+    output = folder / f"{algorithm}.nc"
+    score([folder / f"{algorithm}-run.nc"], {"data": str(data)}, branch, JUDGES, output)
+    return output
+
+
+def cube(folder, data, algorithms, seeds=(0, 1), **parts):
+    """Run and judge several algorithms and give the path of their cube."""
+    branches = [
+        {
+            "objective": "dro" if ALGORITHMS[label][3] else "any",
+            "algorithm": label,
+            "algorithm_name": ALGORITHMS[label][0],
+            "algorithm_parameters": ALGORITHMS[label][2],
+            "score": str(judged(folder, data, label, seeds=seeds, **parts)),
+        }
+        for label in algorithms
+    ]
+    description = {
+        "experiment": "wind",
+        "problem_label": "wind",
+        "problem_name": "wind-commitment",
+        "branches": branches,
+        "judges": [judge["label"] for judge in JUDGES],
+        "seeds": [seeds[0], seeds[1] - seeds[0] + 1],
+        "iterations": parts.get("iterations", 6),
+        "initial": 0,
+    }
+    build_cube(json.loads(json.dumps(description)), folder / "cube.nc")
+    return folder / "cube.nc"
+
+
+SIMULATED = SIMULATED_LABEL
