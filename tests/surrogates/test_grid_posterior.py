@@ -211,14 +211,19 @@ def test_a_state_is_not_changed_by_what_follows() -> None:
     assert_same(state, saved)
 
 
-def test_almost_no_noise_and_repeated_points_stay_finite() -> None:
-    prior = a_prior(noise=1e-6)
+@pytest.mark.parametrize("noise", [1.4e-7, 1e-6, 1e-4])
+def test_little_noise_and_repeated_points_keep_to_the_observations(noise: float) -> None:
+    """Observations of one smooth function: its values come back to within rounding, amplified by 1 / noise."""
+    prior = a_prior(noise=noise)
+    payoff = np.sin(3.0 * prior.decisions[:, :1]) * np.cos(prior.contexts[:, 0])
     posterior = GridPosterior(prior)
-    for n in range(200):
-        posterior.add(n % 4, n % 2, 1.0)
-    assert np.isfinite(posterior.mean()).all()
-    assert posterior.variance().min() >= 0.0
-    np.testing.assert_allclose(posterior.mean()[0, 0], 1.0, atol=1e-4)
+    for n in range(300):
+        x, c = (n * 7) % prior.shape[0], n % prior.shape[1]
+        posterior.add(x, c, payoff[x, c])
+        posterior.add(x, c, payoff[x, c])
+    cells = posterior.decisions, posterior.contexts
+    np.testing.assert_allclose(posterior.mean()[cells], payoff[cells], atol=10.0 * noise)
+    assert 0.0 <= posterior.variance()[cells].min() <= posterior.variance()[cells].max() <= noise**2 + 1e-13
 
 
 def test_given_arrays_are_read_only() -> None:
@@ -244,6 +249,7 @@ def test_bad_observations_are_refused_and_leave_nothing(arguments: tuple[int, in
     ("changes", "message"),
     [
         ({"noise": 0.0}, "noise: found 0.0"),
+        ({"noise": 1e-8}, "noise: found 1e-08; allowed: 1e-07 prior standard deviations or more"),
         ({"variance": -1.0}, "variance: found -1.0"),
         ({"mean": np.inf}, "mean: found inf"),
         ({"decisions": np.zeros((4, 3))}, r"decisions: found shape \(4, 3\)"),

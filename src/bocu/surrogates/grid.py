@@ -19,6 +19,7 @@ from bocu.errors import BocuError
 from bocu.surrogates.cholesky import GrownCholesky
 from bocu.surrogates.kernels import Kernel
 
+SMALLEST_NOISE = 1e-7  # in prior standard deviations; below, rounding outweighs the noise of repeated observations
 INITIAL_CAPACITY = 32  # observations and distinct decisions; storage doubles when full
 SOLVED_AT_ONCE = 2**22  # numbers in one block of right-hand sides, 32 MiB
 
@@ -32,7 +33,7 @@ class GridPrior:
         decision_kernel: kernel of unit variance over decisions.
         context_kernel: kernel of unit variance over contexts.
         variance: prior variance of the payoff, in its squared units.
-        noise: standard deviation of the observation noise, in units of the payoff.
+        noise: standard deviation of the observation noise, in units of the payoff; at least 1e-7 of the prior's.
         mean: prior mean, in units of the payoff.
 
     Attributes:
@@ -56,6 +57,8 @@ class GridPrior:
         for name, number in (("variance", variance), ("noise", noise)):
             if not (np.isfinite(number) and number > 0.0):
                 raise BocuError(f"{name}: found {number}; allowed: a positive number")
+        if noise < SMALLEST_NOISE * np.sqrt(variance):
+            raise BocuError(f"noise: found {noise}; allowed: {SMALLEST_NOISE} prior standard deviations or more")
         if not np.isfinite(mean):
             raise BocuError(f"mean: found {mean}; allowed: a finite number")
         self.decisions = _table("decisions", decisions, decision_kernel)
