@@ -70,6 +70,12 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             CONTEXTUAL,
         ),
         Entry(
+            "hartmann-3",
+            "bocu.problems.hartmann:Hartmann3",
+            "the Hartmann function of three inputs, two of which decide (Tay et al. 2024)",
+            CONTEXTUAL,
+        ),
+        Entry(
             "plant",
             "bocu.problems.plant:Plant",
             "leaf area over pH, which decides, and ammonia, the context (Tay et al. 2024)",

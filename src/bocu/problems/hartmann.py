@@ -1,0 +1,38 @@
+"""The Hartmann function of three inputs, of which two decide and one is the context (Tay et al. 2024, section 5)."""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from bocu.parameters import Integer
+from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.problems.functions import function_named
+from bocu.randomness import Streams
+
+Points = Annotated[Integer, Field(ge=1)]
+
+
+class Hartmann3Parameters(FiniteParameters):
+    """Parameters of the Hartmann function on a grid."""
+
+    decision_points: list[Points] = Field(
+        [32, 32], description="points a decision coordinate, evenly spaced over [0, 1]"
+    )
+    context_points: list[Points] = Field([64], description="points of the context, evenly spaced over [0, 1]")
+
+
+class Hartmann3(FiniteProblem):
+    """The function as it is maximised: the first two inputs decide."""
+
+    Parameters = Hartmann3Parameters
+    title = "Hartmann 3-D"
+    units = "1"
+    decision_names = ("x1", "x2")
+    decision_units = ("1", "1")
+    context_names = ("c",)
+    context_units = ("1",)
+
+    def payoff_table(self, streams: Streams) -> np.ndarray:
+        """Give the same table to every seed."""
+        return function_named("hartmann-3")(self.decisions[:, None, :], self.contexts[None, :, :])
