@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import chisquare
 
 from bocu.algorithms.base import Description, Round
-from bocu.algorithms.simple import Random
+from bocu.algorithms.simple import Constant, Random
 from bocu.domains import BoxDomain, Domain, FiniteDomain
+from bocu.errors import BocuError
 
 BOX = BoxDomain(np.array([-1.0, 10.0]), np.array([1.0, 20.0]), ("a", "b"), ("1", "m"))
 FIVE = FiniteDomain(np.arange(5.0)[:, None], ("arm",), ("1",))
@@ -50,3 +51,39 @@ def test_recommending_draws_nothing() -> None:
     one, other = random(FIVE, 7), random(FIVE, 7)
     one.recommend()
     assert [one.ask(Round(t=t)) for t in range(20)] == [other.ask(Round(t=t)) for t in range(20)]
+
+
+def constant(domain: Domain, protocol: str = "general", contexts: Domain = BOX, **parameters: object) -> Constant:
+    settings = Constant.Parameters.model_validate(parameters)
+    return Constant(Description(domain, contexts, 0.1, protocol), None, settings, np.random.default_rng(0))
+
+
+def test_the_constant_decision_is_named_by_index_or_coordinates() -> None:
+    for wanted, expected in ((3, 3), ([2.9], 3), ([-7.0], 0), ([1.5], 1)):
+        assert constant(FIVE, decision=wanted).ask(Round(t=1)) == expected
+    assert np.array_equal(constant(BOX, decision=[0.5, 12]).ask(Round(t=1)), [0.5, 12.0])
+    for domain, wanted, message in (
+        (FIVE, 5, "found 5; allowed: 0 to 4"),
+        (FIVE, [1, 2], "found 2 coordinates; 1 wanted"),
+        (BOX, [0.5, 21], "allowed: "),
+        (BOX, 1, "allowed: coordinates"),
+    ):
+        with pytest.raises(BocuError, match=message):
+            constant(domain, decision=wanted)
+    with pytest.raises(BocuError, match="decision 3 is not available in round 2"):
+        constant(FIVE, decision=3).ask(Round(t=2, available=np.array([0, 4])))
+
+
+def test_under_the_simulator_contexts_are_uniform_and_a_decision_is_recommended() -> None:
+    description = Description(FIVE, FIVE, 0.1, "simulator")
+    for algorithm in (
+        Random(description, None, Random.Parameters(), np.random.default_rng(0)),
+        constant(FIVE, "simulator", FIVE, decision=2),
+    ):
+        contexts = [algorithm.choose_context(2, Round(t=t)) for t in range(2000)]
+        assert chisquare(np.bincount(contexts, minlength=5)).pvalue > 1e-3
+        algorithm.tell(2, contexts[0], 1.0)
+        assert algorithm.report() == {"recommended": 2}
+        assert [reported.name for reported in algorithm.reports] == ["recommended"]
+    assert random(FIVE).reports == ()
+    assert random(FIVE).report() == {}

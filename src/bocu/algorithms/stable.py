@@ -42,7 +42,10 @@ class StableOpt(UpperConfidenceAlgorithm):
         contexts = self.posterior.prior.contexts
         distance = np.linalg.norm(contexts - self.reference(round) @ contexts, axis=1)
         within = np.flatnonzero(distance <= (0.0 if round.epsilon is None else round.epsilon))
-        return MinimumOver(within if len(within) else np.array([np.argmin(distance)]))
+        if not len(within):
+            # The mean of a symmetric reference lies between two contexts, but for rounding.
+            within = np.flatnonzero(distance <= distance.min() * (1.0 + 1e-9))[:1]
+        return MinimumOver(within)
 
     def _rule(self) -> UncertaintyObjective:
         return UncertaintyObjective.ro()

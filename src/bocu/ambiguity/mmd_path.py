@@ -209,14 +209,14 @@ class PreparedReference:
 
     def _certified(self, f: Floats, points: Points, radius: float) -> Points:
         """Pull points that rounding left outside the ball onto it; fill in norms and duality gaps (in units of f)."""
-        with np.errstate(invalid="ignore", over="ignore"):
+        # A walk that lost its way may have left the range of numbers: its gap is then not a number, and not accepted.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             image = points.r @ self.gram.matrix
-        points.norm = np.sqrt(np.maximum(np.einsum("bn,bn->b", points.r, image), 0.0))
-        shrink = 1.0 / np.maximum(points.norm / radius, 1.0)
-        points.r *= shrink[:, None]
-        image *= shrink[:, None]
-        points.norm *= shrink
-        with np.errstate(divide="ignore", invalid="ignore"):
+            points.norm = np.sqrt(np.maximum(np.einsum("bn,bn->b", points.r, image), 0.0))
+            shrink = 1.0 / np.maximum(points.norm / radius, 1.0)
+            points.r *= shrink[:, None]
+            image *= shrink[:, None]
+            points.norm *= shrink
             scaled = image / points.t[:, None]
             lower = (f + scaled).min(axis=1) - scaled @ self.p - points.norm**2 / points.t
         # On the floor, at infinite t, the dual vector is 0 and the bound the smallest payoff.

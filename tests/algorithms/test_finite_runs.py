@@ -1,0 +1,117 @@
+"""All algorithms on finite contexts in the run loop: every ball, every protocol, interrupted and continued."""
+
+import json
+
+import numpy as np
+import pytest
+from finite_games import pairs, seed_run, specification
+
+from bocu.checkpoints import CheckpointStore
+from bocu.files import read_netcdf
+from bocu.runs import Block, execute
+from bocu.runs import replay as replay_file
+
+PAIRS = list(pairs())
+EXAMPLES = [
+    ("random", None, {}),
+    ("constant", None, {"decision": [0.4, 1.0]}),
+    ("ucb-so", None, {}),
+    ("ucb-ro", None, {}),
+    ("stableopt-finite", None, {}),
+    ("ucb-bocu-1", "gen:mmd", {}),
+    ("ucb-bocu-2", "dro:tv", {}),
+    ("ts-bocu", "gen:tv", {}),
+    ("ts-bocu", "wcs:mmd", {"posterior": "fourier", "features": 16, "pairs": True}),
+    ("minimax-approximation", "dro:wass", {}),
+]
+NAMES = [f"{name}-{objective}" for name, objective, _ in EXAMPLES]
+PROTOCOLS = ["general", "data-driven", "simulator"]
+
+
+def finished(run):
+    while not run.finished:
+        run.play()
+    return run
+
+
+def numbers(run):
+    return {name: values.tobytes() for name, values in run.record.arrays.items() if name != "seconds"}
+
+
+def test_every_algorithm_has_its_objectives():
+    assert {name for name, _ in PAIRS} >= {"ts-bocu", "ucb-bocu-1", "ucb-bocu-2", "minimax-approximation"}
+    assert len(PAIRS) > 80
+
+
+@pytest.mark.parametrize(("name", "objective"), PAIRS)
+def test_every_algorithm_runs_on_every_ball_it_is_defined_for(name, objective):
+    for protocol in PROTOCOLS:
+        arrays = finished(seed_run(specification(name, objective, 5, {"protocol": protocol}))).record.arrays
+        assert np.isfinite(arrays["observation"]).all()
+        assert (arrays["decision_index"] >= 0).all()
+        assert ("recommended" in arrays) == (protocol == "simulator")
+        if protocol == "simulator":
+            assert (arrays["recommended"][3:] >= 0).all()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(("name", "objective", "parameters"), EXAMPLES, ids=NAMES)
+def test_an_interrupted_run_goes_on_bit_for_bit(tmp_path, name, objective, parameters, protocol):
+    specified = specification(name, objective, 9, {"protocol": protocol}, **parameters)
+    whole = numbers(finished(seed_run(specified)))
+    for rows in (0, 2, 3, 8):
+        broken = seed_run(specified)
+        for _ in range(rows):
+            broken.play()
+        store = CheckpointStore(tmp_path / str(rows), "identity")
+        store.save(broken.state())
+        resumed = seed_run(specified)
+        resumed.restore(CheckpointStore(tmp_path / str(rows), "identity").load())
+        assert numbers(finished(resumed)) == whole
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(("name", "objective", "parameters"), EXAMPLES, ids=NAMES)
+def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path, name, objective, parameters, protocol):
+    def run(label, iterations):
+        specified = specification(name, objective, iterations, {"protocol": protocol}, **parameters)
+        execute(Block(specified, {}, "code"), tmp_path / f"{label}.nc", tmp_path / "checkpoints", 1e9)
+        return read_netcdf(tmp_path / f"{label}.nc")
+
+    run("grown", 5)
+    grown, fresh = run("grown", 11), run("fresh", 11)
+    for variable in fresh.variables:
+        if fresh[variable].dtype.kind != "O" and variable != "seconds":
+            assert grown[variable].values.tobytes() == fresh[variable].values.tobytes(), variable
+    assert grown.stream_states.values.tolist() == fresh.stream_states.values.tolist()
+
+
+@pytest.mark.parametrize(("name", "objective", "parameters"), EXAMPLES, ids=NAMES)
+def test_a_recorded_run_tells_what_was_known(tmp_path, name, objective, parameters):
+    specified = specification(name, objective, 8, {"protocol": "simulator"}, **parameters)
+    execute(Block(specified, {}, "code"), tmp_path / "run.nc", tmp_path / "checkpoints", 1e9)
+    recommended = read_netcdf(tmp_path / "run.nc")["recommended"].sel(seed=1)
+    for until in (3, 8):
+        _, algorithm = replay_file(tmp_path / "run.nc", {}, 1, until)
+        assert algorithm.recommend() == int(recommended.sel(iteration=until))
+
+
+def test_all_algorithms_meet_the_same_noise_and_contexts():
+    noise, contexts = [], []
+    for name, objective, parameters in EXAMPLES:
+        arrays = finished(seed_run(specification(name, objective, 6, **parameters))).record.arrays
+        noise.append(arrays["observation"] - arrays["payoff"])
+        contexts.append(arrays["context_index"])
+    for others, first in ((noise[1:], noise[0]), (contexts[1:], contexts[0])):
+        for other in others:
+            np.testing.assert_allclose(other, first, atol=1e-12)
+
+
+def test_what_was_learnt_is_plain():
+    run = seed_run(specification("ucb-bocu-2", "dro:mmd", 4, {"protocol": "simulator"}))
+    while run.t <= 3:
+        run.play()
+    state = run.algorithm.state()
+    plain = {key: value for key, value in state.items() if key != "posterior"}
+    plain["round"] = {key: value for key, value in plain["round"].items() if key != "reference"}
+    assert json.loads(json.dumps(plain)) == plain
