@@ -132,6 +132,6 @@ TABLE_TWO = [
 @pytest.mark.parametrize(("law", "means", "errors"), TABLE_TWO)
 def test_distances_of_estimates_are_the_published_ones(law, means, errors):
     # More runs than the paper's 20, so that its standard errors are the larger ones.
-    found = distances_of_estimates(law, (10, 100, 200, 300), 100, np.random.default_rng(0), nodes=2**9)
-    assert found.shape == (4, 100)
+    found = distances_of_estimates(law, (10, 100, 200, 300), 300, np.random.default_rng(0), nodes=2**9)
+    assert found.shape == (4, 300)
     assert (np.abs(found.mean(axis=1) - means) < 2 * np.array(errors)).all()
