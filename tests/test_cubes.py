@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import synthetic_cubes
 import xarray as xr
 from experiments import judge, run_all, tiny
 
@@ -189,3 +190,20 @@ def test_summary_sums_regret_and_says_what_is_not_defined(place):
     assert (summary["status"].sel(problem="hills", algorithm="mle") == NOT_DEFINED).all()
     assert np.isnan(summary["cumulative_regret"].sel(problem="hills", algorithm="mle")).all()
     assert summary["iteration_of"].sel(problem="hills").values.tolist() == [1, 3, 6, 12]
+
+
+def test_summary_keeps_labels_of_any_length_apart(tmp_path):
+    paths = []
+    for problem, judges in (("wells", ["so", "ro"]), ("dry-wells", ["so-of-the-truth", "so"])):
+        data = synthetic_cubes.cube(label=problem)
+        data = data.assign_coords(judge=("judge", judges, data["judge"].attrs))
+        paths.append(synthetic_cubes.write(data, tmp_path / f"{problem}.nc"))
+    build_summary(paths, tmp_path / "summary.nc")
+    total = read_netcdf(tmp_path / "summary.nc")["cumulative_regret"]
+    assert sorted(total["judge"].values) == ["ro", "so", "so-of-the-truth"]
+    judged = {
+        problem: total.sel(problem=problem).notnull().any(["objective", "algorithm", "seed", "checkpoint"])
+        for problem in ("wells", "dry-wells")
+    }
+    assert judged["wells"]["judge"].values[judged["wells"].values].tolist() == ["ro", "so"]
+    assert not judged["dry-wells"].sel(judge="ro")

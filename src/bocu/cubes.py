@@ -196,6 +196,9 @@ def _summary_of(file: str | Path) -> "xr.Dataset":
                 total[(*place, seeds)] = np.cumsum(regret[(*place, seeds)].values, axis=-1)[
                     :, [row - 1 for row in rows]
                 ]
+        labels = {dim: cube[dim].load() for dim in ("objective", "algorithm", "judge", "seed", "algorithm_name")}
+        # Text of a fixed width would be cut to that of the first cube when the labels of all are joined.
+        labels = {dim: label.astype(object) if label.dtype.kind == "U" else label for dim, label in labels.items()}
         part = xr.Dataset(
             {
                 "cumulative_regret": ((*regret.dims[:-1], "checkpoint"), total),
@@ -204,6 +207,6 @@ def _summary_of(file: str | Path) -> "xr.Dataset":
                 "payoff_units": cube.attrs["payoff_units"],
                 "data_label": cube.attrs["data_label"],
             },
-            {dim: cube[dim].load() for dim in ("objective", "algorithm", "judge", "seed", "algorithm_name")},
+            labels,
         )
         return part.expand_dims(problem=[cube.attrs["problem_label"]])
