@@ -1,0 +1,1 @@
+"""Gaussian processes over continuous decisions and contexts, exact, with fitted hyper-parameters."""

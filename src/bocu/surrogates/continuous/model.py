@@ -1,0 +1,187 @@
+"""An exact Gaussian process on continuous inputs that learns its hyper-parameters while it is told observations.
+
+Inputs are decisions and contexts in [0, 1]; outputs are standardised (standard deviation with ddof 1) before anything
+else sees them, and predictions are in units of the payoff again. Source: Rasmussen and Williams (2006), Algorithm 2.1.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bocu.errors import BocuError
+from bocu.surrogates.continuous.fitting import LogPosterior, Priors, factorise, fit
+from bocu.surrogates.continuous.kernels import Hyperparameters, Structure
+
+#: Up to so many observations, and at multiples of the second number, a fit does not trust the last optimum alone.
+FRESH_UNTIL, FRESH_EVERY = 50, 10
+
+
+class Posterior:
+    """A Gaussian process given observations, at fixed hyper-parameters.
+
+    Args:
+        structure: of the kernel.
+        hyperparameters: for standardised outputs.
+        inputs: shape (t, D), in [0, 1].
+        outputs: in units of the payoff, shape (t,).
+
+    Attributes:
+        shift, scale: of the standardisation; payoff = shift + scale * standardised.
+        mean: constant prior mean of the standardised payoff.
+        weights: (K + noise)^-1 (standardised outputs - mean), shape (t,).
+        inverse: (K + noise)^-1 of the standardised payoff, shape (t, t).
+    """
+
+    def __init__(
+        self, structure: Structure, hyperparameters: Hyperparameters, inputs: np.ndarray, outputs: np.ndarray
+    ) -> None:
+        self.structure = structure
+        self.hyperparameters = hyperparameters
+        self.inputs = inputs
+        self.shift, self.scale, standardised = standardise(outputs)
+        covariance = self.covariance(inputs)
+        covariance.flat[:: len(inputs) + 1] += hyperparameters.noise
+        right = np.stack([standardised, np.ones_like(standardised)], axis=1)
+        _, solved, self.inverse = factorise(covariance, right)
+        self.mean = float(solved[:, 0].sum() / solved[:, 1].sum())
+        self.weights = solved[:, 0] - self.mean * solved[:, 1]
+
+    def covariance(self, points: np.ndarray) -> np.ndarray:
+        """Give the prior covariance of points (n, D) with the inputs, standardised, shape (n, t)."""
+        here = self.hyperparameters
+        return here.output_scale * self.structure.correlation(here.lengthscales, points, self.inputs)
+
+    def moments(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Give mean and standard deviation of the noise-free payoff at points (n, D), each (n,)."""
+        cross = self.covariance(points)
+        explained = np.einsum("nt,nt->n", cross @ self.inverse, cross)
+        variance = np.maximum(self.hyperparameters.output_scale - explained, 0.0)
+        return self.shift + self.scale * (self.mean + cross @ self.weights), self.scale * np.sqrt(variance)
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How hyper-parameters are found.
+
+    Attributes:
+        priors: of the hyper-parameters.
+        every: hyper-parameters are fitted again after this many observations.
+        restarts: ascents from random draws of the priors, beside those from the last optimum and, while observations
+            are few and now and then later, from the priors' centre.
+        tolerance: relative change of the objective at which an ascent ends.
+    """
+
+    priors: Priors = field(default_factory=Priors)
+    every: int = 1
+    restarts: int = 0
+    tolerance: float = 1e-6
+
+
+class ContinuousGP:
+    """A Gaussian process that is told observations and gives posteriors.
+
+    Args:
+        structure: of the kernel.
+        settings: of the fit.
+
+    Raises:
+        BocuError: hyper-parameters would be fitted less than every observation, or a negative number of times.
+    """
+
+    def __init__(self, structure: Structure, settings: FitSettings | None = None) -> None:
+        self.structure = structure
+        self.settings = settings or FitSettings()
+        if self.settings.every < 1:
+            raise BocuError(f"every: found {self.settings.every}; allowed: 1 or more observations")
+        if self.settings.restarts < 0:
+            raise BocuError(f"restarts: found {self.settings.restarts}; allowed: 0 or more")
+        self._inputs = np.empty((0, structure.inputs))
+        self._outputs = np.empty(0)
+        self._hyperparameters: Hyperparameters | None = None
+        self._fitted = 0  # observations at the last fit
+
+    @property
+    def count(self) -> int:
+        return len(self._outputs)
+
+    @property
+    def inputs(self) -> np.ndarray:
+        """Observed decisions and contexts side by side, shape (t, D)."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """Observed payoffs, shape (t,)."""
+        return self._outputs
+
+    def add(self, decision: np.ndarray, context: np.ndarray, value: float) -> None:
+        """Record one observation.
+
+        Args:
+            decision: shape (Dx,), in [0, 1].
+            context: shape (Dc,), in [0, 1]; left aside where the context is no input.
+            value: payoff.
+
+        Raises:
+            BocuError: shapes do not fit or the value is not finite.
+        """
+        row = np.concatenate([np.atleast_1d(decision), np.atleast_1d(context)[: self.structure.contexts]])
+        if row.shape != (self.structure.inputs,):
+            raise BocuError(f"inputs: found {row.size} coordinates; allowed: {self.structure.inputs}")
+        if not (np.isfinite(row).all() and np.isfinite(value)):
+            raise BocuError(f"observation: found {row.tolist()} with value {value}; finite numbers are wanted")
+        self._inputs = np.concatenate([self._inputs, row[None]])
+        self._outputs = np.append(self._outputs, float(value))
+
+    def posterior(self, generator: np.random.Generator) -> Posterior:
+        """Give the posterior of all observations, after a new fit if one is due.
+
+        Args:
+            generator: for random starts of the fit; drawn from only when `restarts` is positive and a fit is due.
+
+        Raises:
+            BocuError: there is no observation yet.
+        """
+        if not self.count:
+            raise BocuError("observations: found none; at least one is wanted")
+        if self._hyperparameters is None or self.count - self._fitted >= self.settings.every:
+            self._hyperparameters = self._fit(generator)
+            self._fitted = self.count
+        return Posterior(self.structure, self._hyperparameters, self._inputs, self._outputs)
+
+    def state(self) -> dict[str, Any]:
+        """Give observations and hyper-parameters as plain data."""
+        return {
+            "inputs": self._inputs.copy(),
+            "outputs": self._outputs.copy(),
+            "fitted": self._fitted,
+            "hyperparameters": self._hyperparameters.state() if self._hyperparameters else {},
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Put back what `state` gave, bit for bit."""
+        self._inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.structure.inputs)
+        self._outputs = np.array(state["outputs"], dtype=float)
+        self._fitted = int(state["fitted"])
+        stored = state["hyperparameters"]
+        self._hyperparameters = Hyperparameters.restored(stored) if stored else None
+
+    def _fit(self, generator: np.random.Generator) -> Hyperparameters:
+        priors = self.settings.priors
+        starts = [] if self._hyperparameters is None else [self._hyperparameters]
+        if not starts or self.count <= FRESH_UNTIL or self.count % FRESH_EVERY == 0:
+            starts.append(priors.start(self.structure.inputs))
+        starts += [priors.draw(self.structure.inputs, generator) for _ in range(self.settings.restarts)]
+        _, _, standardised = standardise(self._outputs)
+        objective = LogPosterior(self.structure, self._inputs, standardised, priors)
+        return fit(objective, starts, tolerance=self.settings.tolerance)
+
+
+def standardise(outputs: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """Give mean, standard deviation (ddof 1; 1 where all are equal) and standardised outputs (t,)."""
+    shift = float(outputs.mean())
+    spread = float(outputs.std(ddof=1)) if len(outputs) > 1 else 0.0
+    scale = spread if spread > 0.0 else 1.0
+    return shift, scale, (outputs - shift) / scale
