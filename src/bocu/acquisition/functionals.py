@@ -1,0 +1,122 @@
+"""From the payoffs of a decision in all contexts to the one number that is maximised.
+
+Every functional returns its value and a supergradient in the payoffs: the worst distribution, by the envelope theorem.
+Sources: SBO-KDE, DRBO-KDE and their baselines: Huang et al. (2024); StableOpt: Bogunovic et al. (2018); DRBO with MMD:
+Kirschner et al. (2020); DRMOBO: `WorstCaseValue` of scalarised payoffs.
+"""
+
+import numpy as np
+
+from bocu.acquisition.base import Functional
+from bocu.acquisition.minimax import Chord
+from bocu.ambiguity import checks
+from bocu.ambiguity.ball import Ball, worst_case
+from bocu.errors import BocuError
+
+#: Samples that are looked at while starts are chosen.
+SCREENING_SAMPLES = 64
+
+
+class Expectation:
+    """The mean over contexts: SBO-KDE over samples, vanilla MOBO under a reference.
+
+    Args:
+        reference: probabilities, shape (M,); None: all contexts are equally likely samples.
+
+    Raises:
+        BocuError: the reference is no distribution.
+    """
+
+    def __init__(self, reference: np.ndarray | None = None) -> None:
+        self.reference = None if reference is None else checks.distribution(reference)
+
+    def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self.reference is None:
+            return payoffs.mean(axis=1), np.broadcast_to(1.0 / payoffs.shape[1], payoffs.shape)
+        return payoffs @ self.reference, np.broadcast_to(self.reference, payoffs.shape)
+
+    def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        return (_thinned(contexts) if self.reference is None else np.arange(contexts)), self
+
+
+class Minimum:
+    """The smallest payoff: StableOpt over points of its set of contexts, a grid's robust optimisation."""
+
+    def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        worst = payoffs.argmin(axis=1)
+        rows = np.arange(len(payoffs))
+        weights = np.zeros_like(payoffs)
+        weights[rows, worst] = 1.0
+        return payoffs[rows, worst], weights
+
+    def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        return _thinned(contexts), self
+
+
+class SampledTotalVariation:
+    """Worst case over an L1 ball around the distribution of equally likely samples, with the infimum of all contexts.
+
+    DRBO-KDE (Huang et al., 2024, Proposition 2): `bocu.ambiguity.sampled.sampled_worst_case`, by selection in place of
+    a sort. Mass epsilon / 2 leaves the largest samples and goes to the smallest payoff at any context, so that the
+    supergradient has a term for that context.
+
+    Args:
+        epsilon: L1 radius, 0 to 2; larger is as 2.
+        samples: the first so many contexts are the samples; any others only lower the infimum.
+
+    Raises:
+        BocuError: the radius is negative or there is no sample.
+    """
+
+    def __init__(self, epsilon: float, samples: int) -> None:
+        self.epsilon = checks.radius(epsilon)
+        if samples < 1:
+            raise BocuError(f"samples: found {samples}; allowed: 1 or more")
+        self.samples = samples
+        moved = samples * min(self.epsilon / 2.0, 1.0)
+        self._emptied = min(int(moved), samples - 1)  # largest samples that lose all their mass
+        self._kept = 1.0 - (moved - self._emptied)  # share of its mass that the next one keeps
+
+    def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rows = np.arange(len(payoffs))
+        worst = payoffs.argmin(axis=1)
+        next_largest = self.samples - 1 - self._emptied
+        order = payoffs[:, : self.samples].argpartition(next_largest, axis=1)
+        weights = np.zeros_like(payoffs)
+        weights[:, : self.samples] = 1.0 / self.samples
+        weights[rows[:, None], order[:, next_largest + 1 :]] = 0.0
+        weights[rows, order[:, next_largest]] *= self._kept
+        weights[rows, worst] += min(self.epsilon / 2.0, 1.0)
+        return np.einsum("bm,bm->b", weights, payoffs), weights
+
+    def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        samples, others = _thinned(self.samples), _thinned(contexts - self.samples) + self.samples
+        return np.concatenate([samples, others]), SampledTotalVariation(self.epsilon, len(samples))
+
+
+class WorstCaseValue:
+    """Worst-case expectation over any ball around a reference on the contexts: DRBO-MMD, DRMOBO.
+
+    Args:
+        ball: the ambiguity set.
+        reference: probabilities, shape (M,).
+
+    Raises:
+        BocuError: the reference is no distribution over the ball's contexts.
+    """
+
+    def __init__(self, ball: Ball, reference: np.ndarray) -> None:
+        self.reference = checks.distribution(reference, ball.contexts)
+        self.ball = ball.prepare(self.reference)
+
+    def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        answer = worst_case(payoffs, self.reference, self.ball)
+        return answer.value, answer.distribution
+
+    def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        return np.arange(contexts), Chord(self.ball, self.reference) if self.ball.costly else self
+
+
+def _thinned(samples: int) -> np.ndarray:
+    """Give the indices of the first few of exchangeable samples, or of a low-discrepancy sequence."""
+    return np.arange(min(samples, SCREENING_SAMPLES))

@@ -1,0 +1,213 @@
+"""Functionals of payoffs: values against closed forms and solvers, supergradients, what screening keeps."""
+
+import numpy as np
+import pytest
+from acquisition.gaussian import differences
+
+from bocu.acquisition.functionals import Expectation, Minimum, SampledTotalVariation, WorstCaseValue
+from bocu.acquisition.minimax import (
+    Chord,
+    DeviationSensitivity,
+    IdentitySensitivity,
+    MinimaxApproximation,
+    SlopeSensitivity,
+    ThinnedSensitivity,
+    exact_sensitivity,
+)
+from bocu.ambiguity import (
+    ChiSquared,
+    ConditionalValueAtRisk,
+    KullbackLeibler,
+    MaximumMeanDiscrepancy,
+    ModifiedChiSquared,
+    TotalVariation,
+    Wasserstein,
+    worst_case,
+)
+from bocu.ambiguity.approximations import identity_sensitivity, minimax_approximation
+from bocu.ambiguity.gram import squared_exponential_gram, with_jitter
+from bocu.ambiguity.sampled import sampled_worst_case
+from bocu.errors import BocuError
+
+POINTS = np.linspace(0.0, 1.0, 12)[:, None]
+GRAM = with_jitter(squared_exponential_gram(POINTS, 0.2), 1e-3)
+COST = np.abs(POINTS - POINTS.T)
+BALLS = {
+    "tv": TotalVariation(0.4),
+    "mmd": MaximumMeanDiscrepancy(0.3, GRAM),
+    "wass": Wasserstein(0.15, COST),
+    "chi2mod": ModifiedChiSquared(0.2),
+    "chi2": ChiSquared(0.3),
+}
+
+
+def payoffs(rows=20, contexts=12, seed=0):
+    return np.random.default_rng(seed).standard_normal((rows, contexts)).cumsum(axis=1)
+
+
+def reference(empty=0, seed=1):
+    mass = np.random.default_rng(seed).random(12) + 0.1
+    mass[:empty] = 0.0
+    return mass / mass.sum()
+
+
+def test_expectation_of_samples_and_of_a_reference():
+    u, p = payoffs(), reference()
+    np.testing.assert_allclose(Expectation()(u)[0], u.mean(axis=1))
+    np.testing.assert_allclose(Expectation(p)(u)[0], u @ p)
+    np.testing.assert_allclose(Expectation(p)(u)[1], np.tile(p, (20, 1)))
+
+
+def test_minimum_is_that_of_the_worst_context():
+    u = payoffs()
+    value, weights = Minimum()(u)
+    np.testing.assert_array_equal(value, u.min(axis=1))
+    np.testing.assert_array_equal((weights * u).sum(axis=1), value)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-3, 0.1, 0.25, 0.5, 1.9, 2.0, 5.0])
+def test_selection_gives_the_sorted_closed_form(epsilon):
+    samples, infimum = payoffs(contexts=40), payoffs(contexts=15, seed=3)
+    value, weights = SampledTotalVariation(epsilon, 40)(np.concatenate([samples, infimum], axis=1))
+    expected = sampled_worst_case(samples, infimum.min(axis=1), epsilon)
+    np.testing.assert_allclose(value, expected.value, atol=1e-12)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    assert weights.min() >= 0.0
+
+
+def test_sampled_worst_case_is_a_programme_over_distributions():
+    import cvxpy
+
+    u, epsilon = payoffs(rows=3, contexts=25), 0.37
+    p = np.concatenate([np.full(20, 1 / 20), np.zeros(5)])
+    value, _ = SampledTotalVariation(epsilon, 20)(u)
+    for row, found in zip(u, value, strict=True):
+        q = cvxpy.Variable(25, nonneg=True)
+        inside = [cvxpy.sum(q) == 1, cvxpy.norm1(q - p) <= epsilon]
+        assert found == pytest.approx(cvxpy.Problem(cvxpy.Minimize(row @ q), inside).solve(), abs=1e-6)
+
+
+@pytest.mark.parametrize("ball", [*BALLS.values(), KullbackLeibler(0.1), ConditionalValueAtRisk(0.3)], ids=repr)
+def test_worst_case_value_is_the_ball_s(ball):
+    u, p = payoffs(), reference()
+    value, weights = WorstCaseValue(ball, p)(u)
+    np.testing.assert_allclose(value, worst_case(u, p, ball).value)
+    np.testing.assert_allclose((weights * u).sum(axis=1), value, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "functional",
+    [
+        Expectation(reference()),
+        Minimum(),
+        SampledTotalVariation(0.31, 9),
+        *(WorstCaseValue(ball, reference()) for ball in BALLS.values()),
+    ],
+    ids=lambda functional: type(functional).__name__,
+)
+def test_weights_are_supergradients_of_concave_values(functional):
+    u, v = payoffs(), payoffs(seed=9)
+    value, weights = functional(u)
+    assert (functional(v)[0] <= value + (weights * (v - u)).sum(axis=1) + 1e-7).all()
+
+
+@pytest.mark.parametrize("empty", [0, 3])
+@pytest.mark.parametrize("radius", [0.0, 0.02, 0.3, 10.0])
+@pytest.mark.parametrize("ball", BALLS.values(), ids=BALLS)
+def test_minimax_approximation_is_that_of_the_ambiguity_sets(ball, radius, empty):
+    u, p, here = payoffs(), reference(empty), ball.with_epsilon(radius)
+    value, _ = MinimaxApproximation(here, p)(u)
+    np.testing.assert_allclose(value, minimax_approximation(u, p, here), atol=1e-9)
+
+
+@pytest.mark.parametrize("empty", [0, 3])
+@pytest.mark.parametrize("ball", BALLS.values(), ids=BALLS)
+@pytest.mark.parametrize("kind", [MinimaxApproximation, Chord])
+def test_gradient_of_minimax_approximation_agrees_with_differences(kind, ball, empty):
+    functional = kind(ball.with_epsilon(0.08), reference(empty))
+    u = payoffs()
+    np.testing.assert_allclose(functional(u)[1], differences(lambda at: functional(at)[0], u, 1e-6), atol=1e-5)
+
+
+@pytest.mark.parametrize("ball", BALLS.values(), ids=BALLS)
+def test_worst_case_lies_between_line_and_chord(ball):
+    u, p = payoffs(), reference()
+    exact = worst_case(u, p, ball).value
+    upper = Chord(ball, p)(u)[0]
+    middle = MinimaxApproximation(ball, p)(u)[0]
+    assert (exact <= upper + 1e-8).all()
+    assert (2.0 * middle - upper <= exact + 1e-8).all()
+
+
+def test_kind_of_sensitivity_follows_the_ball():
+    p = reference()
+    assert isinstance(exact_sensitivity(BALLS["mmd"], p), SlopeSensitivity)
+    assert isinstance(exact_sensitivity(BALLS["chi2"], p), DeviationSensitivity)
+    with pytest.raises(BocuError, match="has no minimax approximation"):
+        exact_sensitivity(KullbackLeibler(0.1), p)
+
+
+def test_identity_sensitivity_and_its_gradient():
+    u = payoffs()
+    value, gradient = IdentitySensitivity()(u)
+    np.testing.assert_allclose(value, identity_sensitivity(u))
+    np.testing.assert_allclose(gradient, differences(lambda at: IdentitySensitivity()(at)[0], u), atol=1e-7)
+
+
+@pytest.mark.parametrize("empty", [0, 5, 11])
+def test_sensitivity_with_all_receivers_is_exact(empty):
+    u, p, ball = payoffs(), reference(empty), BALLS["mmd"]
+    value, gradient = ThinnedSensitivity(ball, p, receivers=12)(u)
+    exact, slope = SlopeSensitivity(ball, p)(u)
+    np.testing.assert_allclose(value, exact, rtol=1e-7)
+    np.testing.assert_allclose(gradient, slope, atol=1e-5)
+
+
+def test_fewer_receivers_bound_the_sensitivity_from_below():
+    points = np.linspace(0.0, 1.0, 400)[:, None]
+    ball = MaximumMeanDiscrepancy(0.3, with_jitter(squared_exponential_gram(points, 0.1)))
+    p = np.bincount(np.random.default_rng(0).integers(100, 300, 20), minlength=400) / 20
+    phases = np.random.default_rng(1).random((5, 1))
+    u = np.cos(7.0 * points[:, 0] + 6.0 * phases)
+    exact = SlopeSensitivity(ball, p)(u)[0]
+    few, more = (ThinnedSensitivity(ball, p, receivers)(u)[0] for receivers in (40, 79))
+    assert (few <= exact * (1.0 + 1e-6)).all()
+    assert (few >= 0.98 * exact).all()
+    # The coarser receivers are among the finer ones.
+    assert (more >= few * (1.0 - 1e-6)).all()
+
+
+def test_constant_payoffs_are_their_own_worst_case():
+    u, p = np.full((2, 12), 3.0), reference(2)
+    for ball in BALLS.values():
+        for functional in (WorstCaseValue(ball, p), MinimaxApproximation(ball, p), Chord(ball, p)):
+            value, weights = functional(u)
+            np.testing.assert_allclose(value, 3.0)
+            assert np.isfinite(weights).all()
+
+
+@pytest.mark.parametrize(
+    "functional",
+    [Expectation(), Minimum(), SampledTotalVariation(0.5, 500), Expectation(np.full(1000, 1e-3))],
+    ids=["expectation", "minimum", "sampled", "reference"],
+)
+def test_screening_looks_at_contexts_that_exist(functional):
+    indices, cheap = functional.screening(1000)
+    assert 0 <= indices.min() <= indices.max() < 1000
+    u = payoffs(contexts=1000)[:, indices]
+    assert cheap(u)[0].shape == (20,)
+
+
+def test_costly_balls_are_screened_by_their_chord():
+    p = reference()
+    assert isinstance(WorstCaseValue(BALLS["mmd"], p).screening(12)[1], Chord)
+    assert isinstance(WorstCaseValue(BALLS["tv"], p).screening(12)[1], WorstCaseValue)
+
+
+def test_misuse_is_named_in_one_line():
+    with pytest.raises(BocuError, match="epsilon is -1"):
+        SampledTotalVariation(-1.0, 5)
+    with pytest.raises(BocuError, match="samples: found 0"):
+        SampledTotalVariation(1.0, 0)
+    with pytest.raises(BocuError, match="reference"):
+        WorstCaseValue(BALLS["mmd"], np.full(5, 0.2))
