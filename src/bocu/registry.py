@@ -44,6 +44,7 @@ class Entry:
 
 TIME_VARYING = ("time-varying",)
 CONTEXTUAL = ("general", "data-driven", "simulator")
+CONTINUOUS = ("continuous",)
 ROLLING = ("rolling-simulator",)
 GRID = CONTEXTUAL + ROLLING
 FINITE = TIME_VARYING + GRID
@@ -101,6 +102,54 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             ROLLING,
             aliases=("wind",),
         ),
+        Entry(
+            "ackley",
+            "bocu.problems.continuous:Ackley",
+            "Ackley, 2 + 1, normal context (Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "ackley-2-4",
+            "bocu.problems.continuous:Ackley24",
+            "Ackley, 2 + 4, normal contexts (Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "modified-branin",
+            "bocu.problems.continuous:ModifiedBranin",
+            "modified Branin, 2 + 2, normal contexts (Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "hartmann-6",
+            "bocu.problems.continuous:Hartmann",
+            "Hartmann, 5 + 1, normal context (Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "complicated-hartmann",
+            "bocu.problems.continuous:ComplicatedHartmann",
+            "Hartmann, 5 + 1, context from a mixture of eight distributions (Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "newsvendor",
+            "bocu.problems.continuous:Newsvendor",
+            "newsvendor, 1 + 1, Burr XII demand (Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "portfolio-normal",
+            "bocu.problems.continuous:PortfolioNormal",
+            "multi-period portfolio, 3 + 2, normal contexts (Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "portfolio-uniform",
+            "bocu.problems.continuous:PortfolioUniform",
+            "multi-period portfolio, 3 + 2, uniform contexts (Huang et al. 2024)",
+            CONTINUOUS,
+        ),
     ),
     "objective": (
         Entry("so", "bocu.uncertainty:Stochastic", "stochastic: the expectation under the reference"),
@@ -124,7 +173,12 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
         Entry("rs", "bocu.uncertainty:Satisficing", "robust satisficing at an aspiration tau"),
     ),
     "algorithm": (
-        Entry("random", "bocu.algorithms.simple:Random", "a uniform draw from the available decisions", FINITE),
+        Entry(
+            "random",
+            "bocu.algorithms.simple:Random",
+            "a uniform draw from the available decisions",
+            FINITE + CONTINUOUS,
+        ),
         Entry("constant", "bocu.algorithms.simple:Constant", "always the same decision", FINITE),
         Entry(
             "ucb-so",
@@ -218,7 +272,7 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "so",
             "bocu.judges:Stochastic",
             "expected payoff under the reference or the truth, against the best available decision",
-            FINITE,
+            FINITE + CONTINUOUS,
         ),
         Entry("ro", "bocu.judges:Robust", "payoff in the worst context, against the best available decision", FINITE),
         Entry("dro", "bocu.judges:DistributionallyRobust", "worst expectation over an ambiguity set", GRID),

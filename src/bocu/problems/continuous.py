@@ -1,0 +1,257 @@
+"""Problems with continuous decisions and contexts that are seen after the decision: those of Huang et al. (2024).
+
+Regret is against `max_x E_c f(x, c)` under the true distribution, which no algorithm knows. Decisions and contexts lie
+in unit cubes.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bocu.algorithms.base import Context, Decision, Description
+from bocu.domains import BoxDomain
+from bocu.errors import BocuError
+from bocu.parameters import Integer, Number
+from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.problems.context_laws import ContextLaw
+from bocu.problems.expected import ExpectedPayoff, Payoff
+from bocu.problems.functions import function_named
+from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optimum_of
+from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, UNITS, PortfolioPayoff
+from bocu.problems.prepared_data import PreparedDataParameters
+from bocu.randomness import Streams
+
+
+class ContinuousParameters(ProblemParameters):
+    """What every such problem has."""
+
+    initial: Annotated[Integer, Field(ge=1)] = Field(
+        10, description="points of the initial design; an experiment's `iterations` come after them"
+    )
+    initial_contexts: Literal["true", "sobol"] = Field(
+        "true",
+        description="where the contexts of the initial design come from: the true distribution (as the published "
+        "code has it), or a scrambled Sobol sequence over the box (as the paper's algorithm 1 has it)",
+    )
+    noise: Annotated[Number, Field(ge=0.0)] = Field(0.0, description="standard deviation of the observation noise")
+    rule: RuleName | None = Field(
+        None,
+        description="how E_c f is computed for regret: `quadrature` (one or two context coordinates; the default "
+        "there) or `sobol` (2^21 points, 2^16 for the portfolio)",
+    )
+    optimum: Literal["computed", "published"] = Field(
+        "computed",
+        description="what regret is against: the optimum of E_c f, or the number that the published code has",
+    )
+
+    def initial_points(self) -> int:
+        return self.initial
+
+
+class ContinuousProblem(Problem):
+    """A payoff under a distribution of contexts, by its name in `bocu.problems.optima`."""
+
+    Parameters: ClassVar[type[ProblemParameters]] = ContinuousParameters
+    expectation: ClassVar[str]
+    protocol = "continuous"
+    units = "1"
+    parameters: ContinuousParameters
+
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+        super().__init__(parameters, inputs)
+        self.setting = expectation_named(self.expectation)
+        self.rule: RuleName = self.parameters.rule or ("quadrature" if "quadrature" in self.setting.rules else "sobol")
+        if self.rule not in self.setting.rules:
+            raise BocuError(f"rule: found '{self.rule}'; allowed for {self.title}: {', '.join(self.setting.rules)}")
+
+    @cached_property
+    def payoff(self) -> Payoff:
+        """The payoff of decisions (..., Dx) and contexts (..., Dc)."""
+        assert self.setting.function is not None
+        return function_named(self.setting.function)
+
+    @property
+    def law(self) -> ContextLaw:
+        """The true distribution of the context."""
+        return self.setting.law
+
+    @property
+    def dimensions(self) -> tuple[int, int]:
+        """Dx and Dc."""
+        assert self.setting.function is not None
+        function = function_named(self.setting.function)
+        return function.decision_dim, function.context_dim
+
+    @cached_property
+    def expected(self) -> ExpectedPayoff:
+        """E_c f under the true distribution."""
+        return expected_payoff(self.expectation, self.rule, self.payoff)
+
+    @cached_property
+    def best(self) -> float:
+        """What regret is against."""
+        if self.parameters.optimum == "published" and self.setting.published is not None:
+            return self.setting.published
+        return optimum_of(self.expectation, self.rule, self.payoff).value
+
+    def realise(self, streams: Streams) -> "ContinuousRealisation":
+        return ContinuousRealisation(self)
+
+
+class ContinuousRealisation(Realisation):
+    """The same for every seed: seeds differ by initial design, contexts and noise."""
+
+    def __init__(self, problem: ContinuousProblem) -> None:
+        self.problem = problem
+        self.description = Description(
+            decisions=unit_cube("decision", problem.dimensions[0]),
+            contexts=unit_cube("context", problem.dimensions[1]),
+            noise=problem.parameters.noise,
+            protocol=problem.protocol,
+        )
+
+    def payoff(self, decision: Decision, context: Context) -> float:
+        return float(self.problem.payoff(np.asarray(decision), np.asarray(context)))
+
+    def payoffs(self, t: int) -> np.ndarray:
+        raise NotImplementedError("a continuous problem has no table of payoffs")
+
+    def reference(self, t: int) -> np.ndarray:
+        raise NotImplementedError("a continuous problem announces no reference")
+
+    def draw_context(self, t: int, generator: np.random.Generator) -> Context:
+        return self.problem.law.sample(generator, 1)[0]
+
+    def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
+        """Draw scrambled Sobol decisions, with contexts from the true distribution or from the same sequence."""
+        dimension = self.problem.dimensions[0]
+        if self.problem.parameters.initial_contexts == "sobol":
+            both = sobol_points(sum(self.problem.dimensions), size, generator)
+            return list(zip(both[:, :dimension], both[:, dimension:], strict=True))
+        decisions = sobol_points(dimension, size, generator)
+        return list(zip(decisions, self.problem.law.sample(generator, size), strict=True))
+
+    def expected_payoffs(self, decisions: np.ndarray) -> tuple[np.ndarray, float]:
+        return self.problem.expected(decisions), self.problem.best
+
+
+def sobol_points(dimension: int, size: int, generator: np.random.Generator) -> np.ndarray:
+    """Give the first points of a scrambled Sobol sequence, shape (size, dimension)."""
+    from scipy.stats import qmc
+
+    power = max(0, (size - 1).bit_length())
+    return qmc.Sobol(dimension, scramble=True, seed=generator).random_base2(power)[:size]
+
+
+def unit_cube(kind: str, dimension: int) -> BoxDomain:
+    """Give the box [0, 1]^dimension of decisions or contexts."""
+    names = tuple(f"{kind} {place + 1}" for place in range(dimension)) if dimension > 1 else (kind,)
+    return BoxDomain(np.zeros(dimension), np.ones(dimension), names, ("1",) * dimension)
+
+
+class Ackley(ContinuousProblem):
+    """Ackley, 2 + 1, context N(0.5, 0.15^2)."""
+
+    title = "Ackley, 2 + 1"
+    expectation = "ackley"
+
+
+class Ackley24(ContinuousProblem):
+    """Ackley, 2 + 4, contexts N(0.5, 0.15^2)."""
+
+    title = "Ackley, 2 + 4"
+    expectation = "ackley-2-4"
+
+
+class ModifiedBranin(ContinuousProblem):
+    """Modified Branin, 2 + 2, contexts N(0.5, 0.1^2)."""
+
+    title = "Modified Branin"
+    expectation = "modified-branin"
+
+
+class HartmannParameters(ContinuousParameters):
+    """Which constants."""
+
+    constants: Literal["standard", "as-printed"] = Field(
+        "standard", description="second weight 1.2 (standard, and the published code), or 2.0 (the paper's text)"
+    )
+
+
+class _Hartmann(ContinuousProblem):
+    Parameters = HartmannParameters
+
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+        if isinstance(parameters, HartmannParameters) and parameters.constants == "as-printed":
+            self.expectation = f"{type(self).expectation}-as-printed"  # type: ignore[misc]
+        super().__init__(parameters, inputs)
+
+
+class Hartmann(_Hartmann):
+    """Hartmann-6, 5 + 1, context N(0.5, 0.1^2)."""
+
+    title = "Hartmann, 5 + 1"
+    expectation = "hartmann-6"
+
+
+class ComplicatedHartmann(_Hartmann):
+    """Hartmann-6, 5 + 1, context from a mixture of six normal and two Cauchy distributions."""
+
+    title = "Complicated Hartmann"
+    expectation = "complicated-hartmann"
+
+
+class Newsvendor(ContinuousProblem):
+    """Newsvendor, 1 + 1, demand Burr XII."""
+
+    title = "Newsvendor"
+    expectation = "newsvendor"
+
+
+class PortfolioParameters(PreparedDataParameters, ContinuousParameters):
+    """Which surrogate of the simulator."""
+
+    dataset: ClassVar[str] = "portfolio"
+    record: ClassVar[str] = "samples"
+
+    fit: Literal["published", "refitted"] | None = Field(
+        None, description="hyper-parameters of the surrogate; left out: published for real data, else refitted"
+    )
+
+
+class _Portfolio(ContinuousProblem):
+    Parameters = PortfolioParameters
+    units = UNITS
+    parameters: PortfolioParameters
+
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+        from bocu.files import read_netcdf
+
+        super().__init__(parameters, inputs)
+        self.provenance = dict(read_netcdf(inputs["data"]).attrs)
+        self.simulated = bool(self.provenance.get("data_label"))
+
+    @cached_property
+    def payoff(self) -> Payoff:
+        return PortfolioPayoff.load(self.inputs["data"], self.parameters.fit)
+
+    @property
+    def dimensions(self) -> tuple[int, int]:
+        return DECISION_DIM, CONTEXT_DIM
+
+
+class PortfolioNormal(_Portfolio):
+    """Portfolio, 3 + 2, contexts N(0.5, 0.1^2)."""
+
+    title = "Portfolio, normal contexts"
+    expectation = "portfolio-normal"
+
+
+class PortfolioUniform(_Portfolio):
+    """Portfolio, 3 + 2, uniform contexts."""
+
+    title = "Portfolio, uniform contexts"
+    expectation = "portfolio-uniform"
