@@ -107,6 +107,11 @@ class ContinuousGP:
         return len(self._outputs)
 
     @property
+    def hyperparameters(self) -> Hyperparameters | None:
+        """Those of the last fit; None before it."""
+        return self._hyperparameters
+
+    @property
     def inputs(self) -> np.ndarray:
         """Observed decisions and contexts side by side, shape (t, D)."""
         return self._inputs
@@ -144,12 +149,29 @@ class ContinuousGP:
         Raises:
             BocuError: there is no observation yet.
         """
-        if not self.count:
-            raise BocuError("observations: found none; at least one is wanted")
-        if self._hyperparameters is None or self.count - self._fitted >= self.settings.every:
-            self._hyperparameters = self._fit(generator)
-            self._fitted = self.count
+        self._refuse_nothing()
+        if self._due:
+            self._take(self._fit(generator))
+        assert self._hyperparameters is not None
         return Posterior(self.structure, self._hyperparameters, self._inputs, self._outputs)
+
+    def glance(self, generator: np.random.Generator) -> Posterior:
+        """Give the posterior at the last fit's hyper-parameters and change nothing; fit only if there was none.
+
+        Args:
+            generator: as for `posterior`.
+
+        Raises:
+            BocuError: there is no observation yet.
+        """
+        self._refuse_nothing()
+        here = self._hyperparameters or self._fit(generator)
+        return Posterior(self.structure, here, self._inputs, self._outputs)
+
+    def reinstate(self, hyperparameters: Hyperparameters) -> None:
+        """Put back what the fit in `posterior` found, had it been called now; nothing where no fit was due."""
+        if self._due:
+            self._take(hyperparameters)
 
     def state(self) -> dict[str, Any]:
         """Give observations and hyper-parameters as plain data."""
@@ -167,6 +189,18 @@ class ContinuousGP:
         self._fitted = int(state["fitted"])
         stored = state["hyperparameters"]
         self._hyperparameters = Hyperparameters.restored(stored) if stored else None
+
+    @property
+    def _due(self) -> bool:
+        return self._hyperparameters is None or self.count - self._fitted >= self.settings.every
+
+    def _take(self, hyperparameters: Hyperparameters) -> None:
+        self._hyperparameters = hyperparameters
+        self._fitted = self.count
+
+    def _refuse_nothing(self) -> None:
+        if not self.count:
+            raise BocuError("observations: found none; at least one is wanted")
 
     def _fit(self, generator: np.random.Generator) -> Hyperparameters:
         priors = self.settings.priors

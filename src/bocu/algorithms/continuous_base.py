@@ -1,0 +1,283 @@
+"""What the algorithms with continuous decisions have in common (Huang et al., 2024).
+
+A Gaussian process over decisions and contexts, whose hyper-parameters are fitted anew while observations come in, gives
+an optimistic payoff `mu + sqrt_beta sigma` of every decision in some contexts; a functional makes one number of these
+payoffs, and the next decision is where it is largest, found by ascents from many starts. Algorithms differ in the
+contexts and in the functional. All of it happens in unit cubes, into which boxes are scaled.
+"""
+
+import copy
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
+from bocu.algorithms.base import Algorithm, AlgorithmParameters, Context, Decision, Description, Reported, Round
+from bocu.domains import BoxDomain, Domain
+from bocu.errors import BocuError
+from bocu.parameters import Integer, Number, Parameters
+from bocu.surrogates.continuous.kernels import Hyperparameters, Structure, joint, product
+from bocu.surrogates.continuous.model import ContinuousGP, FitSettings
+
+if TYPE_CHECKING:
+    from bocu.surrogates.continuous.model import Posterior
+
+KernelName = Literal["squared-exponential", "matern-5/2"]
+
+
+class DecisionModelParameters(Parameters):
+    """The Gaussian process of payoffs over decisions alone, and its fits."""
+
+    decision_kernel: KernelName = Field("matern-5/2", description="kernel over decisions")
+    refit_every: Annotated[Integer, Field(ge=1)] = Field(
+        1, description="hyper-parameters are fitted again after so many observations"
+    )
+    fit_restarts: Annotated[Integer, Field(ge=0)] = Field(
+        0,
+        description="ascents of a fit from random draws of the priors, beside those from the last optimum and from "
+        "the priors' centre",
+    )
+
+    def structure(self, decisions: int, contexts: int) -> Structure:
+        """Give the kernel over so many coordinates of decisions and contexts."""
+        return joint(decisions, 0, self.decision_kernel)
+
+    @property
+    def settings(self) -> FitSettings:
+        return FitSettings(every=self.refit_every, restarts=self.fit_restarts)
+
+
+class ProductModelParameters(DecisionModelParameters):
+    """The Gaussian process of payoffs over decisions and contexts: a kernel over each, multiplied."""
+
+    context_kernel: KernelName = Field("squared-exponential", description="kernel over contexts")
+
+    def structure(self, decisions: int, contexts: int) -> Structure:
+        return product(decisions, contexts, self.decision_kernel, self.context_kernel)
+
+
+class ModelParameters(ProductModelParameters):
+    """The Gaussian process of payoffs over decisions and contexts."""
+
+    kernel: Literal["product", "joint"] = Field(
+        "product",
+        description="`product`: a kernel over decisions times one over contexts; `joint`: one kernel, that of "
+        "decisions, over both together, as the published code has it",
+    )
+
+    def structure(self, decisions: int, contexts: int) -> Structure:
+        if self.kernel == "joint":
+            return joint(decisions, contexts, self.decision_kernel)
+        return super().structure(decisions, contexts)
+
+
+class SearchParameters(Parameters):
+    """How the acquisition function is maximised."""
+
+    raw: Annotated[Integer, Field(ge=1)] = Field(1024, description="scrambled Sobol points that starts are drawn from")
+    restarts: Annotated[Integer, Field(ge=1)] = Field(50, description="starts that climb")
+
+
+class ContinuousParameters(AlgorithmParameters):
+    """Confidence bound and search."""
+
+    sqrt_beta: Annotated[Number, Field(ge=0.0)] = Field(
+        1.5, description="multiplier of the posterior standard deviation in the upper confidence bound"
+    )
+    search: SearchParameters = Field(SearchParameters(), description="how the acquisition function is maximised")
+    model: DecisionModelParameters
+
+
+class ContextualParameters(ContinuousParameters):
+    """Confidence bound, search, and a model with contexts."""
+
+    model: ModelParameters = Field(ModelParameters(), description="the Gaussian process of payoffs")
+
+
+class Scaling:
+    """Maps a space to the unit cube and back; the identity where it is one."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+        if isinstance(domain, BoxDomain):
+            self.lower, width = domain.lower, domain.upper - domain.lower
+        else:
+            self.lower, width = domain.points.min(axis=0), np.ptp(domain.points, axis=0)
+        self.width = np.where(width > 0.0, width, 1.0)
+
+    def inwards(self, member: Any) -> np.ndarray:
+        """Give the unit cube's point (D,) of a member of the space, by coordinates or index."""
+        return (self._domain.coordinates(member) - self.lower) / self.width
+
+    def outwards(self, point: np.ndarray) -> np.ndarray:
+        """Give the coordinates (D,) of a point of the unit cube."""
+        return self.lower + self.width * point
+
+
+class ContinuousAlgorithm(Algorithm):
+    """A functional of the optimistic payoff in some contexts, maximised over the decisions.
+
+    It reports the hyper-parameters of its fits, by which a recorded run is told again without fitting.
+
+    Attributes:
+        models: one Gaussian process for each output.
+
+    Raises:
+        BocuError: decisions are no bounded box.
+    """
+
+    name: ClassVar[str]
+    parameters: ContinuousParameters
+
+    def __init__(
+        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+    ) -> None:
+        super().__init__(description, objective, parameters, generator)
+        domain = description.decisions
+        if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
+            raise BocuError(f"{self.name}: decisions in a bounded box are wanted; found {type(domain).__name__}")
+        self.decisions = Scaling(domain)
+        self.contexts = Scaling(description.contexts)
+        model = self.parameters.model
+        structure = model.structure(domain.dimension, description.contexts.dimension)
+        self.models = [ContinuousGP(structure, model.settings) for _ in range(description.outputs)]
+        self.reports: tuple[Reported, ...] = tuple(
+            report for output in range(description.outputs) for report in self._reported(output)
+        )
+        self._round: Round | None = None
+
+    def ask(self, round: Round) -> np.ndarray:
+        """Choose the next decision: coordinates, shape (Dx,). Before any observation it is a uniform draw."""
+        from bocu.acquisition.multistart import maximise
+
+        self._round = round
+        if not self.models[0].count:
+            return self.decisions.outwards(self.generator.random(self.description.decisions.dimension))
+        posteriors = [model.posterior(self.generator) for model in self.models]
+        points, functional = self._game(posteriors, round, self.generator)
+        surface = self._explored(posteriors, points, round)
+        search = self.parameters.search
+        best = maximise(
+            SurfaceAcquisition(surface, functional), self.generator, raw=search.raw, restarts=search.restarts
+        )
+        return self.decisions.outwards(best.decision)
+
+    def tell(self, decision: Decision, context: Context, value: Any) -> None:
+        where = self.decisions.inwards(decision)
+        when = self.contexts.inwards(context)
+        for model, one in zip(self.models, np.atleast_1d(value), strict=True):
+            model.add(where, when, float(one))
+
+    def recommend(self) -> np.ndarray:
+        """Give the decision to deploy, shape (Dx,): the best of those tried, by the posterior mean.
+
+        The mean takes the place of the optimistic payoff; contexts and functional are the algorithm's own, at what was
+        announced last. Before any observation it is the lower corner.
+        """
+        if not self.models[0].count:
+            return self.decisions.lower.copy()
+        generator = copy.deepcopy(self.generator)  # looking at what is known leaves the next decision as it is
+        posteriors = [model.glance(generator) for model in self.models]
+        round = self._round or Round(t=1)
+        points, functional = self._game(posteriors, round, generator)
+        expected = SurfaceAcquisition(self._surface(posteriors, points, 0.0, round), functional)
+        tried = self.models[0].inputs[:, : self.description.decisions.dimension]
+        return self.decisions.outwards(tried[expected(tried)[0].argmax()])
+
+    def report(self) -> dict[str, Any]:
+        found = [model.hyperparameters for model in self.models]
+        values = [value for here in found for value in _listed(here, self._inputs)]
+        return {report.name: value for report, value in zip(self.reports, values, strict=True)}
+
+    def reinstate(self, report: Mapping[str, Any], round: Round) -> None:
+        self._round = round
+        values = np.array([report[reported.name] for reported in self.reports]).reshape(len(self.models), -1)
+        for model, row in zip(self.models, values, strict=True):
+            if not np.isnan(row).any():
+                model.reinstate(Hyperparameters(row[:-2].copy(), float(row[-2]), float(row[-1])))
+
+    def state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {"models": [model.state() for model in self.models]}
+        if self._round is not None:
+            announced = self._round
+            state["round"] = {
+                "t": announced.t,
+                "reference": announced.reference,
+                "epsilon": announced.epsilon,
+                "weights": announced.weights,
+            }
+        return state
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        for model, saved in zip(self.models, state["models"], strict=True):
+            model.restore(saved)
+        announced = state.get("round")
+        self._round = None if announced is None else Round(**announced)
+
+    @property
+    def observed(self) -> np.ndarray:
+        """Contexts met so far, in the unit cube, shape (t, Dc)."""
+        return self.models[0].inputs[:, self.description.decisions.dimension :]
+
+    @abstractmethod
+    def _game(
+        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
+    ) -> tuple[np.ndarray, Functional]:
+        """Give the contexts that count, in the unit cube (M, Dc), and what is made of the payoffs in them."""
+
+    def _explored(self, posteriors: Sequence["Posterior"], points: np.ndarray, round: Round) -> Surface:
+        """Give the payoff over contexts (M, Dc) that the next decision is chosen by."""
+        return self._surface(posteriors, points, self.parameters.sqrt_beta, round)
+
+    def _surface(
+        self, posteriors: Sequence["Posterior"], points: np.ndarray, sqrt_beta: float, round: Round
+    ) -> Surface:
+        """Give the payoff `mu + sqrt_beta sigma` over contexts (M, Dc)."""
+        from bocu.acquisition.surfaces import surface
+
+        return surface(posteriors[0], points, sqrt_beta)
+
+    @property
+    def _inputs(self) -> int:
+        return self.models[0].structure.inputs
+
+    def _reported(self, output: int) -> list[Reported]:
+        """Give what is reported of the fit of one output."""
+        several = self.description.outputs > 1
+        prefix, of = (f"output_{output + 1}_", f" of output {output + 1}") if several else ("", "")
+        inputs = [f"input {place + 1}" for place in range(self._inputs)]
+        found = [
+            Reported(f"{prefix}lengthscale_{place + 1}", f"fitted length-scale of {name} in the unit cube{of}")
+            for place, name in enumerate(inputs)
+        ]
+        found.append(Reported(f"{prefix}output_scale", f"fitted prior variance of the standardised payoff{of}"))
+        found.append(Reported(f"{prefix}noise_variance", f"fitted noise variance of the standardised payoff{of}"))
+        return found
+
+
+class Contextual(ContinuousAlgorithm):
+    """One whose contexts are seen after the decision, in a bounded box.
+
+    Raises:
+        BocuError: contexts are no bounded box.
+    """
+
+    Parameters = ContextualParameters
+    parameters: ContextualParameters
+
+    def __init__(
+        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+    ) -> None:
+        domain = description.contexts
+        if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
+            raise BocuError(f"{self.name}: contexts in a bounded box are wanted; found {type(domain).__name__}")
+        super().__init__(description, objective, parameters, generator)
+        self.lower, self.upper = np.zeros(domain.dimension), np.ones(domain.dimension)
+
+
+def _listed(here: Hyperparameters | None, inputs: int) -> list[float]:
+    return [math.nan] * (inputs + 2) if here is None else [*here.lengthscales, here.output_scale, here.noise]

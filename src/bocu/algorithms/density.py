@@ -1,0 +1,85 @@
+"""SBO-KDE and DRBO-KDE: decisions under a kernel density estimate of the context (Huang et al., 2024)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bocu.acquisition.base import Functional
+from bocu.acquisition.functionals import Expectation, SampledTotalVariation
+from bocu.acquisition.multistart import scrambled_sobol
+from bocu.algorithms.base import Round
+from bocu.algorithms.continuous_base import Contextual, ContextualParameters
+from bocu.contexts import KernelDensity, kde_radius
+from bocu.parameters import Integer
+from bocu.uncertainty import NotNegative
+
+if TYPE_CHECKING:
+    from bocu.surrogates.continuous.model import Posterior
+
+
+class SBOKDEParameters(ContextualParameters):
+    """How the estimate is sampled."""
+
+    samples: Annotated[Integer, Field(ge=1)] = Field(
+        1024, description="draws from the density estimate, new ones in every round"
+    )
+
+
+class SBOKDE(Contextual):
+    """The mean of the upper bound over samples of the estimate."""
+
+    name = "sbo-kde"
+    Parameters = SBOKDEParameters
+    parameters: SBOKDEParameters
+
+    def _game(
+        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
+    ) -> tuple[np.ndarray, Functional]:
+        return self._sample(generator), Expectation()
+
+    def _sample(self, generator: np.random.Generator) -> np.ndarray:
+        estimate = KernelDensity.fit(self.observed, self.lower, self.upper)
+        return estimate.sample(generator, self.parameters.samples)
+
+
+class DRBOKDEParameters(SBOKDEParameters):
+    """How robust, and against what."""
+
+    radius: Literal["shrinking"] | NotNegative = Field(
+        "shrinking",
+        description="L1 radius of the ball around the estimate: a number, or `shrinking`: t^(-2 / (4 + Dc)) after t "
+        "contexts of Dc coordinates",
+    )
+    infimum_points: Annotated[Integer, Field(ge=1)] = Field(
+        1024, description="scrambled Sobol points that stand for all contexts, beside the samples"
+    )
+    infimum_over: Literal["contexts", "as-published"] = Field(
+        "contexts",
+        description="box of these points: the context space, or the box [2 lower - upper, lower] of the published code",
+    )
+
+
+class DRBOKDE(SBOKDE):
+    """The worst mean of the upper bound over distributions within a total variation distance of the estimate.
+
+    Mass that leaves the samples goes to the worst of all contexts: of the samples and of Sobol points, which are drawn
+    once a round.
+    """
+
+    name = "drbo-kde"
+    Parameters = DRBOKDEParameters
+    parameters: DRBOKDEParameters
+
+    def _game(
+        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
+    ) -> tuple[np.ndarray, Functional]:
+        samples = self._sample(generator)
+        lower, upper = self.lower, self.upper
+        if self.parameters.infimum_over == "as-published":
+            lower, upper = 2.0 * lower - upper, lower
+        others = scrambled_sobol(lower, upper, self.parameters.infimum_points, generator)
+        stated = self.parameters.radius
+        radius = kde_radius(*self.observed.shape) if stated == "shrinking" else stated
+        return np.concatenate([samples, others]), SampledTotalVariation(radius, len(samples))

@@ -1,0 +1,36 @@
+"""GP-UCB on decisions alone: the context is noise to it (baseline of Huang et al., 2024)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from bocu.acquisition.base import Functional
+from bocu.acquisition.functionals import Expectation
+from bocu.algorithms.base import Round
+from bocu.algorithms.continuous_base import ContinuousAlgorithm, ContinuousParameters, DecisionModelParameters
+
+if TYPE_CHECKING:
+    from bocu.surrogates.continuous.model import Posterior
+
+
+class GPUCBParameters(ContinuousParameters):
+    """Confidence bound, search, and a model of decisions."""
+
+    model: DecisionModelParameters = Field(
+        DecisionModelParameters(), description="the Gaussian process of payoffs over decisions"
+    )
+
+
+class GPUCB(ContinuousAlgorithm):
+    """The largest upper confidence bound of a model that does not know of contexts."""
+
+    name = "gp-ucb"
+    Parameters = GPUCBParameters
+    parameters: GPUCBParameters
+
+    def _game(
+        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
+    ) -> tuple[np.ndarray, Functional]:
+        return np.empty((1, 0)), Expectation()

@@ -1,0 +1,158 @@
+"""DRBO-MMD and its minimax approximation: continuous contexts on a grid (baselines of Huang et al., 2024).
+
+The reference is the empirical distribution of the contexts seen, each at its nearest grid point, and the radius that of
+Kirschner et al. (2020), Lemma 3.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+import numpy as np
+import pydantic
+from pydantic import Field
+
+from bocu.acquisition.base import Functional
+from bocu.acquisition.functionals import WorstCaseValue
+from bocu.acquisition.minimax import IdentitySensitivity, MinimaxApproximation, ThinnedSensitivity
+from bocu.algorithms.approximations import APPROXIMATED
+from bocu.algorithms.base import Description, Round
+from bocu.algorithms.continuous_base import Contextual, ContextualParameters
+from bocu.ambiguity.ball import Ball
+from bocu.ambiguity.gram import with_jitter
+from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+from bocu.contexts import covering_grid, diagonal_grid, empirical
+from bocu.parameters import Integer
+from bocu.situation import Situation
+from bocu.uncertainty import BallParameters, Concentration
+
+if TYPE_CHECKING:
+    from bocu.surrogates.continuous.model import Posterior
+
+
+class GridContextParameters(ContextualParameters):
+    """The grid and the ambiguity set on it."""
+
+    contexts: Annotated[Integer, Field(ge=2)] = Field(100, description="least number of contexts of the grid")
+    grid: Literal["product", "diagonal"] = Field(
+        "product",
+        description="`product`: n points a coordinate, as few as make the contexts wanted; `diagonal`: the n points on "
+        "the diagonal of that grid alone, as in the published code",
+    )
+    ball: BallParameters = Field(
+        BallParameters(distance="mmd", radius=Concentration()),
+        description="the ambiguity set; its radius is a number, a list, or shrinks with the contexts seen",
+    )
+    mmd_kernel: Literal["squared-exponential", "context-part-of-model"] = Field(
+        "squared-exponential",
+        description="kernel of the MMD: squared exponential of the ball's length-scale, or that of the model over "
+        "contexts as it is fitted in the round, at unit variance, as in the published code",
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _known_radius(self) -> Self:
+        if isinstance(self.ball.radius, str):
+            raise ValueError(
+                f"the radius '{self.ball.radius}' is not known here; give a number, a list or {{delta: 0.1}}"
+            )
+        if self.mmd_kernel != "squared-exponential" and self.ball.distance != "mmd":
+            raise ValueError("the key 'mmd_kernel' goes with the distance 'mmd'")
+        return self
+
+
+class GridContexts(Contextual):
+    """A functional of an ambiguity set around the empirical distribution on a grid of contexts.
+
+    Attributes:
+        points: the grid in the unit cube, shape (n, Dc).
+    """
+
+    parameters: GridContextParameters
+
+    def __init__(
+        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+    ) -> None:
+        super().__init__(description, objective, parameters, generator)
+        self.points = covering_grid(self.lower, self.upper, self.parameters.contexts)
+        if self.parameters.grid == "diagonal":
+            per_coordinate = round(len(self.points) ** (1.0 / len(self.lower)))
+            self.points = diagonal_grid(self.lower, self.upper, per_coordinate)
+        fixed = self.parameters.mmd_kernel == "squared-exponential"
+        self._fixed_ball = self.parameters.ball.ball(self.points) if fixed else None
+
+    def _game(
+        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
+    ) -> tuple[np.ndarray, Functional]:
+        reference = empirical(self.observed, self.points)
+        ball = self._fixed_ball or self._model_ball(posteriors[0])
+        situation = Situation(round.t, reference, reference, len(self.observed))
+        radius = self.parameters.ball.epsilon(situation, ball)
+        return self.points, self._functional(ball.with_epsilon(radius), reference)
+
+    @abstractmethod
+    def _functional(self, ball: Ball, reference: np.ndarray) -> Functional:
+        """Give what is maximised, for a ball at the radius of the round."""
+
+    def _model_ball(self, posterior: "Posterior") -> Ball:
+        """Give the MMD ball whose kernel is the model's over contexts."""
+        structure, here = posterior.structure, posterior.hyperparameters
+        padded = np.zeros((len(self.points), structure.inputs))
+        padded[:, structure.decisions :] = self.points
+        gram = structure.correlation(here.lengthscales, padded, padded)
+        return MaximumMeanDiscrepancy(0.0, with_jitter(gram, self.parameters.ball.jitter))
+
+
+class DRBOMMDParameters(GridContextParameters):
+    """The grid and the MMD ball on it."""
+
+    @pydantic.model_validator(mode="after")
+    def _mmd(self) -> Self:
+        if self.ball.distance != "mmd":
+            raise ValueError(f"found the distance '{self.ball.distance}'; allowed: mmd")
+        return self
+
+
+class DRBOMMD(GridContexts):
+    """The worst mean of the upper bound over an MMD ball, exactly."""
+
+    name = "drbo-mmd"
+    Parameters = DRBOMMDParameters
+
+    def _functional(self, ball: Ball, reference: np.ndarray) -> Functional:
+        return WorstCaseValue(ball, reference)
+
+
+class MinimaxContinuousParameters(GridContextParameters):
+    """The grid, the ambiguity set on it, and its sensitivity."""
+
+    contexts: Annotated[Integer, Field(ge=2)] = Field(1024, description="least number of contexts of the grid")
+    sensitivity: Literal["exact", "thinned", "identity"] = Field(
+        "exact",
+        description="sensitivity of the worst expectation at radius 0; for `mmd` also `thinned`: mass moves to 64 "
+        "evenly spaced contexts without mass only, and `identity`: the published code's, its Gram matrix replaced by "
+        "the identity",
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _defined(self) -> Self:
+        if self.ball.distance not in APPROXIMATED:
+            raise ValueError(f"'{self.ball.distance}' has no such approximation; take one of {', '.join(APPROXIMATED)}")
+        if self.sensitivity != "exact" and self.ball.distance != "mmd":
+            raise ValueError(f"the sensitivity '{self.sensitivity}' is one of mmd, not of '{self.ball.distance}'")
+        return self
+
+
+class MinimaxContinuous(GridContexts):
+    """The minimax approximation (Tay et al., 2022) of the worst mean of the upper bound, on a finer grid."""
+
+    name = "minimax-continuous"
+    Parameters = MinimaxContinuousParameters
+    parameters: MinimaxContinuousParameters
+
+    def _functional(self, ball: Ball, reference: np.ndarray) -> Functional:
+        if self.parameters.sensitivity == "identity":
+            return MinimaxApproximation(ball, reference, IdentitySensitivity())
+        if self.parameters.sensitivity == "thinned":
+            assert isinstance(ball, MaximumMeanDiscrepancy)
+            return MinimaxApproximation(ball, reference, ThinnedSensitivity(ball, reference))
+        return MinimaxApproximation(ball, reference)

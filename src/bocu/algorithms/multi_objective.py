@@ -1,0 +1,112 @@
+"""DRMOBO and MOBO: several payoffs at once, scalarised by weights that change from round to round.
+
+Source: the DRMOBO paper, algorithm 1: the next decision maximises the worst case of `s'mu + sqrt_beta s'sigma` over an
+ambiguity set around the reference that is announced, on a finite set of contexts. With one output and weight 1 it is
+distributionally robust optimisation of a single payoff.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from bocu.acquisition.base import Functional, Surface
+from bocu.acquisition.functionals import Expectation, WorstCaseValue
+from bocu.algorithms.base import Description, Round
+from bocu.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm, SearchParameters
+from bocu.domains import FiniteDomain
+from bocu.errors import BocuError
+from bocu.objectives import Slice
+from bocu.parameters import Parameters
+from bocu.uncertainty import DistributionallyRobustParameters
+
+if TYPE_CHECKING:
+    from bocu.surrogates.continuous.model import Posterior
+
+
+class ScalarisedParameters(ContextualParameters):
+    """Confidence bound, search, and a model for each output."""
+
+    search: SearchParameters = Field(
+        SearchParameters(raw=128, restarts=10), description="how the acquisition function is maximised"
+    )
+
+
+class MOBO(ContinuousAlgorithm):
+    """The largest expectation of the scalarised upper bound under the reference.
+
+    Where no weights are announced, as with a single output, all outputs count alike.
+
+    Raises:
+        BocuError: contexts are not finite.
+    """
+
+    name = "mobo"
+    Parameters = ScalarisedParameters
+    parameters: ScalarisedParameters
+
+    def __init__(
+        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+    ) -> None:
+        if not isinstance(description.contexts, FiniteDomain):
+            raise BocuError(f"{self.name}: finite contexts are wanted; found {type(description.contexts).__name__}")
+        super().__init__(description, objective, parameters, generator)
+        points = description.contexts.points
+        self.points = np.stack([self.contexts.inwards(index) for index in range(len(points))])
+
+    def _game(
+        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
+    ) -> tuple[np.ndarray, Functional]:
+        return self.points, self._functional(self._reference(round), round)
+
+    def _functional(self, reference: np.ndarray, round: Round) -> Functional:
+        """Give what is made of scalarised payoffs."""
+        return Expectation(reference)
+
+    def _reference(self, round: Round) -> np.ndarray:
+        """Give the reference announced; the uniform distribution before any round."""
+        if round.reference is not None:
+            return round.reference
+        return np.full(len(self.points), 1.0 / len(self.points))
+
+    def _surface(
+        self, posteriors: Sequence["Posterior"], points: np.ndarray, sqrt_beta: float, round: Round
+    ) -> Surface:
+        from bocu.acquisition.surfaces import WeightedSurface, surface
+
+        outputs = len(posteriors)
+        weights = np.full(outputs, 1.0 / outputs) if round.weights is None else round.weights
+        return WeightedSurface([surface(each, points, sqrt_beta) for each in posteriors], weights)
+
+
+class DRMOBOParameters(ScalarisedParameters):
+    """As MOBO."""
+
+    def unfit(self, name: str, objective: Parameters) -> str:
+        if not isinstance(objective, DistributionallyRobustParameters):
+            return "it pursues a worst expectation; take dro (mobo is its counterpart for so)"
+        return ""
+
+
+class DRMOBO(MOBO):
+    """The largest worst expectation of the scalarised upper bound.
+
+    Raises:
+        BocuError: contexts are not finite, or the objective is not DRO.
+    """
+
+    name = "drmobo"
+    Parameters = DRMOBOParameters
+
+    def __init__(
+        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+    ) -> None:
+        super().__init__(description, objective, parameters, generator)
+        if not isinstance(objective, Slice) or objective.beta != 0.0:
+            raise BocuError(f"{self.name}: found {objective}; DRO is wanted")
+        self.ball = objective.ball
+
+    def _functional(self, reference: np.ndarray, round: Round) -> Functional:
+        ball = self.ball if round.epsilon is None else self.ball.with_epsilon(round.epsilon)
+        return WorstCaseValue(ball, reference)

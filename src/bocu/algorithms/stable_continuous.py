@@ -1,0 +1,48 @@
+"""StableOpt over a box of contexts, as the baseline that Huang et al. (2024) compare with."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bocu.acquisition.base import Functional
+from bocu.acquisition.functionals import Minimum
+from bocu.acquisition.multistart import scrambled_sobol
+from bocu.algorithms.base import Round
+from bocu.algorithms.continuous_base import Contextual, ContextualParameters
+from bocu.contexts import box_around_mean
+from bocu.parameters import Integer
+
+if TYPE_CHECKING:
+    from bocu.surrogates.continuous.model import Posterior
+
+
+class StableOptContinuousParameters(ContextualParameters):
+    """The box, and the points in it."""
+
+    points: Annotated[Integer, Field(ge=1)] = Field(
+        1024, description="scrambled Sobol points of the box, new ones in every round"
+    )
+    ddof: Literal[0, 1] = Field(1, description="the standard deviation divides by the number of contexts less this")
+    box: Literal["around-mean", "as-published"] = Field(
+        "around-mean",
+        description="[mean - sd, mean + sd] of the contexts seen, or the box [mean - 3 sd, mean - sd] that the "
+        "published code's points fall into",
+    )
+
+
+class StableOptContinuous(Contextual):
+    """The largest minimum of the upper bound over contexts within a standard deviation of their mean."""
+
+    name = "stableopt"
+    Parameters = StableOptContinuousParameters
+    parameters: StableOptContinuousParameters
+
+    def _game(
+        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
+    ) -> tuple[np.ndarray, Functional]:
+        lower, upper = box_around_mean(self.observed, self.lower, self.upper, ddof=self.parameters.ddof)
+        if self.parameters.box == "as-published":
+            lower, upper = 2.0 * lower - upper, lower
+        return scrambled_sobol(lower, upper, self.parameters.points, generator), Minimum()
