@@ -48,3 +48,9 @@ class BoxDomain:
 
 
 Domain = FiniteDomain | BoxDomain
+
+
+def unit_cube(kind: str, dimension: int) -> BoxDomain:
+    """Give the box [0, 1]^dimension of decisions or contexts."""
+    names = tuple(f"{kind} {place + 1}" for place in range(dimension)) if dimension > 1 else (kind,)
+    return BoxDomain(np.zeros(dimension), np.ones(dimension), names, ("1",) * dimension)

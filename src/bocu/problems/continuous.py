@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.base import Context, Decision, Description
-from bocu.domains import BoxDomain
+from bocu.domains import unit_cube
 from bocu.errors import BocuError
 from bocu.parameters import Integer, Number
 from bocu.problems.base import Problem, ProblemParameters, Realisation
@@ -144,12 +144,6 @@ def sobol_points(dimension: int, size: int, generator: np.random.Generator) -> n
 
     power = max(0, (size - 1).bit_length())
     return qmc.Sobol(dimension, scramble=True, seed=generator).random_base2(power)[:size]
-
-
-def unit_cube(kind: str, dimension: int) -> BoxDomain:
-    """Give the box [0, 1]^dimension of decisions or contexts."""
-    names = tuple(f"{kind} {place + 1}" for place in range(dimension)) if dimension > 1 else (kind,)
-    return BoxDomain(np.zeros(dimension), np.ones(dimension), names, ("1",) * dimension)
 
 
 class Ackley(ContinuousProblem):
