@@ -1,71 +1,12 @@
 """Grids of regret curves: every panel holds the runs that pursue its objective, judged by its judge."""
 
-import json
-
 import numpy as np
 import pytest
 import synthetic_cubes
-import xarray as xr
+from synthetic_objectives import ITERATIONS, JUDGES, SEEDS, cube, level
 
 from bocu.figures import style
 from bocu.figures.panels import POINTS, Panels, PanelsParameters
-
-OBJECTIVES = ("any", "dro", "wcs")
-ALGORITHMS = {"random": "random", "ts-bocu": "ts-bocu", "drbo": "ucb-bocu-2"}
-JUDGES = ("dro", "wcs")
-SEEDS, ITERATIONS, INITIAL = 4, 12, 2
-NAN = float("nan")
-
-
-def level(problem, objective, algorithm, judge):
-    """Instantaneous regret of every round, different for every index."""
-    places = (OBJECTIVES.index(objective), list(ALGORITHMS).index(algorithm), JUDGES.index(judge))
-    return len(problem) + places[0] + 10.0 * (places[1] + 1) + 0.25 * places[2]
-
-
-def defined(objective, algorithm):
-    return (objective == "any") == (algorithm == "random")
-
-
-def cube(problem="one", data_label="", units="1", iterations=ITERATIONS):
-    """A problem whose algorithms, but for random, pursue two objectives; the initial design has rows of its own."""
-    shape = (len(OBJECTIVES), len(ALGORITHMS))
-    rounds = np.arange(1 - INITIAL, iterations + 1)
-    regret = np.full((*shape, len(JUDGES), SEEDS, len(rounds)), NAN)
-    status = np.full((*shape, SEEDS), 2, dtype=np.int8)
-    for i, objective in enumerate(OBJECTIVES):
-        for j, algorithm in enumerate(ALGORITHMS):
-            if defined(objective, algorithm):
-                status[i, j] = 1
-                for k, judge in enumerate(JUDGES):
-                    own = level(problem, objective, algorithm, judge)
-                    regret[i, j, k] = own * (1 + 0.1 * np.arange(SEEDS))[:, None]
-    regret[..., :INITIAL] *= 1000.0
-    recommended = regret / 2
-    recommended[..., :INITIAL] = NAN
-    recommended[0] = NAN  # random recommends nothing
-    base = synthetic_cubes.cube(label=problem, data_label=data_label, title=f"Problem {problem}")
-    branch = ("objective", "algorithm")
-    data = xr.Dataset(
-        {
-            "regret": ((*branch, "judge", "seed", "iteration"), regret),
-            "recommended_regret": ((*branch, "judge", "seed", "iteration"), recommended),
-            "status": ((*branch, "seed"), status),
-        },
-        {
-            "objective": list(OBJECTIVES),
-            "algorithm": list(ALGORITHMS),
-            "judge": list(JUDGES),
-            "seed": np.arange(SEEDS),
-            "iteration": rounds,
-            "algorithm_name": ("algorithm", list(ALGORITHMS.values())),
-            "algorithm_parameters": ("algorithm", ["{}"] * len(ALGORITHMS)),
-        },
-        {**base.attrs, "payoff_units": units, "specification": json.dumps({})},
-    )
-    for name in data.variables:
-        data[name].attrs = {"long_name": "a number", "units": "1"}
-    return data
 
 
 @pytest.fixture

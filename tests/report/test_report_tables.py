@@ -2,10 +2,12 @@
 
 import csv
 import io
+import itertools
 
 import numpy as np
 import pytest
 import synthetic_cubes
+import synthetic_objectives
 from scipy import stats
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 
@@ -105,6 +107,14 @@ def test_the_page_shows_the_same_numbers_rounded(site):
     gap = totals("pe-gp-ucb") - totals("random")
     assert table[2][2].startswith(f"+{gap.mean():.2f} [")
     assert table[2][3:5] == ["0.250", "2.00"]
+
+
+def test_the_page_judges_an_objective_by_itself_and_files_by_every_judge(make_site):
+    site = make_site([synthetic_objectives.cube()])
+    shown = [name for name in site.page.tables if "-regret-" in name]
+    assert shown == ["problem-one-regret-dro-dro", "problem-one-regret-wcs-wcs"]
+    pairs = {(row["objective"], row["judge"]) for row in rows(site, "final-regret")}
+    assert pairs == set(itertools.product(("dro", "wcs"), ("dro", "wcs")))
 
 
 def test_an_algorithm_without_any_run_has_a_row_without_numbers(make_site):

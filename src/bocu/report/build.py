@@ -191,9 +191,9 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[s
 
 
 def _findings(cube: Cube, kinds: Mapping[str, list[records.Record]]) -> list[str]:
-    """Say in a sentence for each objective and judge who has the least regret, and whether the next is told apart."""
+    """Say for each objective and judge of the page who has the least regret, and whether the next is told apart."""
     sentences = []
-    for objective, judge, _ in records.groups(cube):
+    for objective, judge in records.foremost(cube):
         key = (cube.problem, objective, judge)
         gaps = [r for r in kinds["differences"] if (r["problem"], r["objective"], r["judge"]) == key]
         final = {r["algorithm"]: r for r in kinds["final-regret"] if (r["problem"], r["objective"], r["judge"]) == key}
@@ -215,7 +215,7 @@ def _findings(cube: Cube, kinds: Mapping[str, list[records.Record]]) -> list[str
 
 
 def _problem(cube: Cube, kinds: Mapping[str, list[records.Record]], pictures: Sequence[Picture]) -> dict[str, Any]:
-    groups = [(objective, judge) for objective, judge, _ in records.groups(cube)]
+    groups = records.foremost(cube)
     return {
         "label": cube.problem,
         "title": f"{cube.title} ({cube.problem})",

@@ -26,6 +26,15 @@ def groups(cube: Cube) -> Iterator[tuple[str, str, list[Branch]]]:
             yield objective, judge, shown
 
 
+def foremost(cube: Cube) -> list[tuple[str, str]]:
+    """Give the pairs of objective and judge that the page shows; files hold all.
+
+    What an objective reaches is judged by the judge of its own label, where there is one.
+    """
+    pairs = [(objective, judge) for objective, judge, _ in groups(cube)]
+    return [(objective, judge) for objective, judge in pairs if judge == objective or objective not in cube.judges]
+
+
 def final_totals(cube: Cube, branches: list[Branch], judge: str) -> dict[str, dict[int, float]]:
     """Give the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
     totals = {}
