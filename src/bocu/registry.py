@@ -45,6 +45,7 @@ class Entry:
 TIME_VARYING = ("time-varying",)
 CONTEXTUAL = ("general", "data-driven", "simulator")
 CONTINUOUS = ("continuous",)
+SCALARISED = ("scalarised",)
 ROLLING = ("rolling-simulator",)
 GRID = CONTEXTUAL + ROLLING
 FINITE = TIME_VARYING + GRID
@@ -234,6 +235,56 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "UCB on the minimax approximation of the worst expectation (Tay et al. 2022)",
             GRID,
             pursues_objective=True,
+        ),
+        Entry(
+            "gp-ucb",
+            "bocu.algorithms.gp_ucb:GPUCB",
+            "GP-UCB on decisions alone (baseline of Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "sbo-kde",
+            "bocu.algorithms.density:SBOKDE",
+            "UCB on the expectation under a kernel density estimate of the context (Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "drbo-kde",
+            "bocu.algorithms.density:DRBOKDE",
+            "UCB on the worst expectation within a total variation of that estimate (Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "drbo-mmd",
+            "bocu.algorithms.grid_contexts:DRBOMMD",
+            "UCB on the worst expectation over an MMD ball on a grid of contexts (baseline of Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "minimax-continuous",
+            "bocu.algorithms.grid_contexts:MinimaxContinuous",
+            "UCB on its minimax approximation on a finer grid (baseline of Huang et al. 2024)",
+            CONTINUOUS,
+            aliases=("drbo-mmd-minimax",),
+        ),
+        Entry(
+            "stableopt",
+            "bocu.algorithms.stable_continuous:StableOptContinuous",
+            "StableOpt: UCB on the minimum over a box around the mean of the contexts (Huang et al. 2024)",
+            CONTINUOUS,
+        ),
+        Entry(
+            "drmobo",
+            "bocu.algorithms.multi_objective:DRMOBO",
+            "UCB on the worst expectation of scalarised payoffs (DRMOBO)",
+            SCALARISED,
+            pursues_objective=True,
+        ),
+        Entry(
+            "mobo",
+            "bocu.algorithms.multi_objective:MOBO",
+            "UCB on the expectation of scalarised payoffs under the reference (baseline of DRMOBO)",
+            SCALARISED,
         ),
         Entry(
             "pe-gp-ucb",
