@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from acquisition.gaussian import differences
+from gaussian_posteriors import differences
 
 from bocu.acquisition.functionals import Expectation, Minimum, SampledTotalVariation, WorstCaseValue
 from bocu.acquisition.minimax import (

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from acquisition.gaussian import MATERN, SE, differences, posterior
+from gaussian_posteriors import MATERN, SE, differences, posterior
 
 from bocu.acquisition.ascent import ascend
 from bocu.acquisition.base import Acquisition, SurfaceAcquisition
@@ -190,6 +190,16 @@ def test_given_starts_climb_too():
 
 def test_maximum_at_a_corner_is_met_exactly():
     assert maximise(Linear(), np.random.default_rng(0), raw=8, restarts=2).decision.tolist() == [1.0]
+
+
+def test_sobol_points_follow_the_state_of_their_generator():
+    generator = np.random.default_rng(0)
+    state = generator.bit_generator.state
+    box = np.zeros(2), np.ones(2)
+    first, second = (scrambled_sobol(*box, 16, generator) for _ in range(2))
+    generator.bit_generator.state = state
+    np.testing.assert_array_equal(scrambled_sobol(*box, 16, generator), first)
+    assert (second != first).any()
 
 
 @pytest.mark.parametrize("size", [1, 5, 64])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from acquisition.gaussian import MATERN, SE, STRUCTURES, differences, posterior
+from gaussian_posteriors import MATERN, SE, STRUCTURES, differences, posterior
 
 from bocu.acquisition.skeleton import full_skeleton, skeleton
 from bocu.acquisition.surfaces import JointSurface, SeparableSurface, WeightedSurface, decisions_only, surface

@@ -141,8 +141,12 @@ class Chord:
         self._reachable = np.flatnonzero(self.reference > 0.0) if not ball.leaves_support else None
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        share = self.share(payoffs)
-        floor, worst = self.floor(payoffs)
+        return self.drawn(payoffs, self.share(payoffs), *self.floor(payoffs))
+
+    def drawn(
+        self, payoffs: np.ndarray, share: np.ndarray, floor: np.ndarray, worst: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give what a call gives, from what `share` and `floor` gave."""
         mean = payoffs @ self.reference
         weights = (1.0 - share)[:, None] * self.reference
         weights[np.arange(len(payoffs)), worst] += share
@@ -187,11 +191,12 @@ class MinimaxApproximation:
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         reference = self.chord.reference
-        upper, upper_weights = self.chord(payoffs)
+        share = self.chord.share(payoffs)
         floor, worst = self.chord.floor(payoffs)
-        lower, lower_weights = floor, np.zeros_like(payoffs)
+        upper, upper_weights = self.chord.drawn(payoffs, share, floor, worst)
+        lower, lower_weights = floor.copy(), np.zeros_like(payoffs)
         lower_weights[np.arange(len(payoffs)), worst] = 1.0
-        open_rows = np.flatnonzero(self.chord.share(payoffs) < 1.0)
+        open_rows = np.flatnonzero(share < 1.0)
         if len(open_rows):
             steep, gradient = self.sensitivity(payoffs[open_rows])
             line = payoffs[open_rows] @ reference - self._scale * steep

@@ -80,7 +80,8 @@ def scrambled_sobol(lower: np.ndarray, upper: np.ndarray, size: int, generator: 
     """Give the first `size` points of a scrambled Sobol sequence in a box with corners (D,), shape (size, D)."""
     from scipy.stats import qmc  # slow to import, and planning needs none of it
 
-    sequence = qmc.Sobol(len(lower), scramble=True, seed=generator)
+    # Handed a generator, SciPy would take a child of it, which the generator's state does not tell.
+    sequence = qmc.Sobol(len(lower), scramble=True, seed=int(generator.integers(2**32)))
     # A power of two draws no warning; the points that are too many are not balanced anyway.
     points = sequence.random_base2(max(size - 1, 0).bit_length())[:size]
     return lower + points * (upper - lower)
