@@ -274,6 +274,13 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             CONTINUOUS,
         ),
         Entry(
+            "ts-bocu-kde",
+            "bocu.algorithms.thompson_density:ThompsonDensity",
+            "Thompson sampling under the objective over a kernel density estimate of the context (ours)",
+            CONTINUOUS,
+            pursues_objective=True,
+        ),
+        Entry(
             "drmobo",
             "bocu.algorithms.multi_objective:DRMOBO",
             "UCB on the worst expectation of scalarised payoffs (DRMOBO)",
@@ -344,6 +351,12 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "bocu.figures.regret:Regret",
             "cumulative, average or instantaneous regret over the rounds, mean and standard error",
             FINITE,
+        ),
+        Entry(
+            "cost",
+            "bocu.figures.cost:Cost",
+            "time that algorithms take for a round, over the rounds",
+            FINITE + CONTINUOUS,
         ),
         Entry(
             "chosen-priors",

@@ -1,0 +1,93 @@
+"""Seconds a round over the rounds: whether an algorithm's cost grows with what it has seen, and how fast."""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, nothing_to_show
+from bocu.figures.reading import NO_OBJECTIVE, Cube, seed_counts, spoken
+from bocu.figures.regret import Curve, draw_curves
+from bocu.parameters import Integer
+from bocu.statistics import mean_and_error
+
+MILLISECONDS = 1e3
+
+
+class CostParameters(FigureParameters):
+    """Parameters of `Cost`."""
+
+    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    smooth: Annotated[Integer, Field(ge=1)] = Field(50, description="Rounds whose median is one point.")
+    log: bool = Field(True, description="Logarithmic axis of time.")
+
+
+class Cost(Figure):
+    """Time to choose and to learn, a panel for each pursued objective: mean and standard error over seeds."""
+
+    Parameters = CostParameters
+
+    def __init__(self, parameters: CostParameters) -> None:
+        super().__init__(parameters)
+        self.parameters: CostParameters = parameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        cube = Cube(inputs["cube"])
+        panels = {objective: self._curves(cube, objective) for objective in cube.objectives()}
+        panels = {objective: curves for objective, curves in panels.items() if curves}
+        title = "Time of a round"
+        if not panels:
+            return nothing_to_show(cube, title, "no run is finished")
+        columns = min(3, len(panels))
+        rows = -(-len(panels) // columns)
+        picture = style.new_figure(2.0 * rows + 0.6)
+        grid = picture.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+        for axes in grid.flat[len(panels) :]:
+            axes.set_visible(False)
+        handles = {}
+        for axes, (objective, curves) in zip(grid.flat, panels.items(), strict=False):
+            draw_curves(axes, curves, log_regret=self.parameters.log)
+            if len(panels) > 1:
+                axes.set_title(objective)
+            handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+        for axes in grid[:, 0]:
+            axes.set_ylabel("time of a round [ms]")
+        for axes in grid[-1]:
+            axes.set_xlabel("round")
+        picture.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
+        counts = {curve.title: curve.seeds for curves in panels.values() for curve in curves}
+        caption = (
+            f"Time that an algorithm takes to choose and to learn in a round on {cube.title}, medians of "
+            f"{self.parameters.smooth} rounds: mean (lines) and one standard error (bands) over {seed_counts(counts)}. "
+            "Times depend on the machine and on what else ran there."
+        )
+        ends = [
+            f"{'' if objective == NO_OBJECTIVE else f'pursuing {objective}, '}"
+            + ", ".join(f"{curve.title} from {curve.mean[0]:.3g} to {curve.mean[-1]:.3g}" for curve in curves)
+            for objective, curves in panels.items()
+        ]
+        alternative = f"Line chart of milliseconds a round, first to last: {spoken(ends)}."
+        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
+
+    def _curves(self, cube: Cube, objective: str) -> list[Curve]:
+        found: list[Curve] = []
+        for branch in cube.branches(self.parameters.algorithms):
+            if branch.objective not in (objective, NO_OBJECTIVE):
+                continue
+            values, seeds = cube.values("seconds", branch)
+            if len(seeds):
+                rounds, seconds = _medians(cube.iterations, values, self.parameters.smooth)
+                mean, error = mean_and_error(MILLISECONDS * seconds)
+                title, look = cube.titles[branch.algorithm], cube.looks[branch.algorithm]
+                found.append(Curve(title, look, rounds, mean, error, len(seeds), len(found)))
+        return found
+
+
+def _medians(iterations: np.ndarray, seconds: np.ndarray, group: int) -> tuple[np.ndarray, np.ndarray]:
+    """Give the last round and the median time of every group of rounds, shapes (groups,) and (seeds, groups)."""
+    played = iterations >= 1
+    starts = range(0, int(played.sum()), group)
+    parts = [slice(start, start + group) for start in starts]
+    rounds = np.array([iterations[played][part][-1] for part in parts])
+    return rounds, np.stack([np.median(seconds[:, played][:, part], axis=1) for part in parts], axis=1)
