@@ -120,6 +120,58 @@ def test_argmax_solves_few_of_related_decisions() -> None:
     assert best.solved < 30
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.3, np.inf])
+@pytest.mark.parametrize("seed", range(2))
+def test_argmax_of_differences_agrees_with_solving_all(kind: str, epsilon: float, seed: int) -> None:
+    contexts, payoffs, reference = random_instance(seed, 12, 100, zeros=seed % 2 == 1)
+    width = np.random.default_rng(seed).random(payoffs.shape) * np.linspace(0.1, 2.0, 100)[:, None]
+    ball = make_ball(kind, 0.2, contexts).with_epsilon(epsilon)
+    for weights in ((1.0, 1.0), (0.0, 1.0), (1.0, 1e-4), (0.5, 0.0)):
+        objective = UncertaintyObjective.gen(ball, *weights, difference=1e-3)
+        for spread in (width, 0.01 * width):
+            values = objective.from_bounds(payoffs + spread, payoffs - spread, reference)
+            best = objective.argmax_from_bounds(payoffs + spread, payoffs - spread, reference)
+            assert best.index == int(np.argmax(values))
+            assert best.value == pytest.approx(values.max(), rel=1e-9)
+            assert best.bound >= np.delete(values, best.index).max() - 1e-6 * (1 + np.abs(values).max())
+            assert best.bound <= best.value + 1e-6 * (1 + np.abs(values).max())
+        values = objective(payoffs, reference)
+        best = objective.argmax(payoffs, reference)
+        assert best.value == pytest.approx(values.max(), rel=1e-9, abs=1e-9 / 1e-3)
+        assert values[best.index] == pytest.approx(values.max(), rel=1e-9, abs=1e-9 / 1e-3)
+
+
+def test_bounds_are_of_one_shape() -> None:
+    objective = UncertaintyObjective.wcs(TotalVariation(0.0), difference=0.1)
+    with pytest.raises(BocuError, match=r"bounds have shapes \(2, 3\) and \(1, 3\)"):
+        objective.argmax_from_bounds(np.ones((2, 3)), np.ones((1, 3)), [0.2, 0.3, 0.5])
+
+
+def test_argmax_of_differences_solves_few_of_related_decisions() -> None:
+    payoffs, reference, ball = related_payoffs()
+    objective = UncertaintyObjective.wcs(ball, difference=1e-3)
+    width = np.linspace(0.1, 1.0, 144)[:, None] * np.ones(144)
+    best = objective.argmax_from_bounds(payoffs + width, payoffs - width, reference)
+    assert best.solved < 30
+    some = np.append(np.arange(0, 144, 24), best.index)
+    values = objective.from_bounds((payoffs + width)[some], (payoffs - width)[some], reference)
+    assert values[-1] == pytest.approx(best.value)
+    assert best.bound <= best.value
+    assert (values[:-1] <= best.bound).all()
+
+
+def test_a_search_that_excludes_nothing_is_given_up() -> None:
+    contexts, payoffs, reference = random_instance(3, 12, 300)
+    ball = make_ball("mmd", 0.2, contexts)
+    flat = np.tile(payoffs[:1], (300, 1)) + 1e-9 * payoffs
+    for objective in (UncertaintyObjective.gen(ball, 1.0, 1.0), UncertaintyObjective.dro(ball)):
+        best = objective.argmax(flat, reference)
+        values = objective(flat, reference)
+        assert values[best.index] == pytest.approx(values.max(), abs=1e-11)
+        assert best.bound >= np.delete(values, best.index).max() - 1e-11
+
+
 def test_argmax_with_a_tolerance_keeps_its_promise() -> None:
     payoffs, reference, ball = related_payoffs()
     objective = UncertaintyObjective.dro(ball)

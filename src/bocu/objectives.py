@@ -223,8 +223,28 @@ class Slice(UncertaintyObjective):
             raise BocuError("difference is None: bounds are combined by a finite difference, give it")
         radius = self.ball.epsilon
         at = self.ball.values_at(upper, reference, [radius, radius + h])
-        below = at[..., 0] if lower is upper else self.ball.values(lower, reference)[0]
+        below = at[..., 0] if lower is upper else self.ball.values_at(lower, reference, [radius])[..., 0]
         return self._combine(at[..., 0], (at[..., 1] - below) / h)
+
+    def argmax_from_bounds(self, upper: ArrayLike, lower: ArrayLike, reference: ArrayLike) -> Best:
+        """The best decision by `from_bounds`, without solving all of them where bounds can exclude some.
+
+        Parameters
+        ----------
+        upper, lower
+            (decisions, contexts).
+        reference
+            (contexts,).
+        """
+        above, below = checks.payoffs(upper), checks.payoffs(lower)
+        if above.ndim != 2 or above.shape != below.shape:
+            raise BocuError(f"bounds have shapes {above.shape} and {below.shape}: both must be (decisions, contexts)")
+        p = checks.distribution(reference, above.shape[1])
+        if self.difference is None or self.beta == 0.0 or not self.ball.costly:
+            return best_of(self.from_bounds(above, below, p))
+        from bocu.ambiguity.search import best_difference
+
+        return Best(*best_difference(above, below, p, self.ball, self.alpha, self.beta, self.difference, 0.0))
 
     def _combine(self, value: Any, slope: Any) -> Any:
         # A zero weight drops its term: 0 times an infinite slope is not a number.
@@ -240,10 +260,15 @@ class Slice(UncertaintyObjective):
         return self._combine(now.value, (later.value - now.value) / self.difference)
 
     def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
-        if self.difference is None and self.alpha > 0.0 and self.ball.costly:
-            from bocu.ambiguity.search import best_slice
+        step = self.difference if self.beta > 0.0 else None
+        if self.ball.costly:
+            from bocu.ambiguity.search import best_difference, best_slice
 
-            return Best(*best_slice(payoffs, reference, self.ball, self.alpha, self.beta, tolerance))
+            ball, alpha, beta = self.ball, self.alpha, self.beta
+            if step is not None and ball.epsilon == 0.0:
+                return Best(*best_difference(payoffs, payoffs, reference, ball, alpha, beta, step, tolerance))
+            if alpha > 0.0 and (step is None or step <= beta / alpha):
+                return Best(*best_slice(payoffs, reference, ball, alpha, beta, step, tolerance))
         return best_of(self(payoffs, reference))
 
 

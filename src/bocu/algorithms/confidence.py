@@ -66,7 +66,7 @@ class UCBBOCU1(UpperConfidenceAlgorithm):
         assert isinstance(rule, Slice)
         if rule.beta == 0.0:
             return self.best(mean + width, round)
-        return int(np.argmax(rule.from_bounds(mean + width, mean - width, self.reference(round))))
+        return rule.argmax_from_bounds(mean + width, mean - width, self.reference(round)).index
 
 
 class UCBBOCU2(UpperConfidenceAlgorithm):

@@ -2,12 +2,21 @@
 
 Any distribution q in the ball bounds the value of every decision from above, `v(f) <= q.f`, at the price of one
 product. The pool of such distributions starts with the steps from the reference towards each context and grows by the
-worst cases of the decisions solved so far; since decisions that are near share theirs, few need be solved. For
-`alpha v(epsilon) + beta delta(epsilon)` the same holds with the ball of radius `epsilon + beta / alpha`, because v is
-convex: `v(epsilon) + h delta(epsilon) <= v(epsilon + h)`.
+worst cases of the decisions solved so far; since decisions that are near share theirs, few need be solved.
+
+What is bounded is `offset + weight v(radius)`, which majorises
+
+- `alpha v(epsilon) + beta delta(epsilon)` with weight alpha and radius `epsilon + beta / alpha`: v is convex, hence
+  `v(epsilon) + H delta(epsilon) <= v(epsilon + H)`, and likewise for a difference of step h in place of the slope
+  where `H >= h`;
+- a difference `alpha v(u, epsilon) + beta (v(u, epsilon + h) - v(l, epsilon)) / h` between bounds u and l, with offset
+  `-beta v(l, epsilon) / h`, weight `alpha + beta / h` and radius epsilon: v falls in epsilon. At epsilon 0, where v is
+  the expectation, what is left is the one term with radius h.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,10 +26,20 @@ from bocu.ambiguity.checks import Floats
 #: Decisions solved at once: first, and at most.
 _FIRST_BLOCK, _LARGEST_BLOCK = 4, 64
 
+#: The search is given up, and all that is left solved at once, where so many solved ones leave such a share open.
+_TRIED, _STILL_OPEN = 60, 0.25
+
+Evaluate = Callable[[np.ndarray, bool], tuple[Floats, Floats | None]]
+"""Indices of decisions in, and whether a pool is wanted; values `(k,)` and, if so, worst cases of the bounding ball
+`(k, n)` out."""
+
+Found = tuple[int, float, float, int]
+"""Index, value, a bound on the values of all other decisions, and the number of decisions solved."""
+
 
 def best_slice(
-    payoffs: Floats, reference: Floats, ball: Ball, alpha: float, beta: float, tolerance: float
-) -> tuple[int, float, float, int]:
+    payoffs: Floats, reference: Floats, ball: Ball, alpha: float, beta: float, step: float | None, tolerance: float
+) -> Found:
     """The best decision for `alpha v + beta delta` at the ball's epsilon, alpha positive.
 
     Parameters
@@ -33,34 +52,92 @@ def best_slice(
         the ambiguity set.
     alpha, beta
         weights of value and slope.
+    step
+        of the difference that stands for the slope, at most `beta / alpha`; None: the slope is exact.
     tolerance
         stop once no other decision can be better by more.
-
-    Returns
-    -------
-    index, value, a bound on the values of all other decisions, and the number of decisions solved.
     """
     wider = ball if beta == 0.0 else ball.with_epsilon(ball.epsilon + beta / alpha)
-    bound = alpha * _towards_contexts(payoffs, reference, wider)
+
+    def evaluate(chosen: np.ndarray, pool: bool) -> tuple[Floats, Floats | None]:
+        rows = payoffs[chosen]
+        if beta == 0.0:
+            solved = worst_case(rows, reference, ball)
+            return alpha * solved.value, solved.distribution
+        if step is None:
+            now, slope = ball.values(rows, reference)
+        else:
+            now, later = ball.values_at(rows, reference, [ball.epsilon, ball.epsilon + step]).T
+            slope = (later - now) / step
+        return alpha * now + beta * slope, worst_case(rows, reference, wider).distribution if pool else None
+
+    return _search(payoffs, reference, np.zeros(len(payoffs)), alpha, wider, evaluate, tolerance)
+
+
+def best_difference(
+    upper: Floats,
+    lower: Floats,
+    reference: Floats,
+    ball: Ball,
+    alpha: float,
+    beta: float,
+    step: float,
+    tolerance: float,
+) -> Found:
+    """The best decision for `alpha v(u, epsilon) + beta (v(u, epsilon + h) - v(l, epsilon)) / h`, beta positive.
+
+    Parameters
+    ----------
+    upper, lower
+        (decisions, n) checked bounds u and l of payoffs, which may be the same array.
+    step
+        h, positive.
+    reference, ball, alpha, beta, tolerance
+        as in `best_slice`.
+    """
+    radius = ball.epsilon
+    below = ball.values_at(lower, reference, [radius])[:, 0]
+    if radius == 0.0:
+        mean = ball.values_at(upper, reference, [0.0])[:, 0]
+        reach = ball.with_epsilon(step)
+
+        def evaluate_at_reference(chosen: np.ndarray, pool: bool) -> tuple[Floats, Floats | None]:
+            solved = worst_case(upper[chosen], reference, reach)
+            value = alpha * mean[chosen] + beta * (solved.value - below[chosen]) / step
+            return value, solved.distribution
+
+        offset = alpha * mean - beta * below / step
+        return _search(upper, reference, offset, beta / step, reach, evaluate_at_reference, tolerance)
+
+    def evaluate(chosen: np.ndarray, pool: bool) -> tuple[Floats, Floats | None]:
+        rows = upper[chosen]
+        now, later = ball.values_at(rows, reference, [radius, radius + step]).T
+        value = alpha * now + beta * (later - below[chosen]) / step
+        return value, worst_case(rows, reference, ball).distribution if pool else None
+
+    return _search(upper, reference, -beta * below / step, alpha + beta / step, ball, evaluate, tolerance)
+
+
+def _search(
+    payoffs: Floats, reference: Floats, offset: Floats, weight: float, ball: Ball, evaluate: Evaluate, tolerance: float
+) -> Found:
+    """The best of values that are at most `offset + weight v(payoffs)` over the ball."""
+    bound = offset + weight * _towards_contexts(payoffs, reference, ball)
     exact = np.full(len(payoffs), -np.inf)
     open_ = np.ones(len(payoffs), dtype=bool)
-    rounding = 1e-12 * alpha * max(1.0, float(np.abs(payoffs).max()))
+    rounding = 1e-12 * (weight * max(1.0, float(np.abs(payoffs).max())) + float(np.abs(offset).max()))
     block = _FIRST_BLOCK
     while open_.any():
-        best = exact.max()
-        candidates = np.flatnonzero(open_ & (bound >= best + tolerance - rounding))
+        candidates = np.flatnonzero(open_ & (bound >= exact.max() + tolerance - rounding))
         if not len(candidates):
             break
-        chosen = candidates[np.argsort(-bound[candidates], kind="stable")[:block]]
-        solved = worst_case(payoffs[chosen], reference, ball)
-        exact[chosen] = alpha * solved.value if beta == 0.0 else alpha * solved.value + beta * solved.slope
+        given_up = len(payoffs) - int(open_.sum()) >= _TRIED and len(candidates) > _STILL_OPEN * len(payoffs)
+        chosen = candidates if given_up else candidates[np.argsort(-bound[candidates], kind="stable")[:block]]
+        exact[chosen], pool = evaluate(chosen, not given_up)
         open_[chosen] = False
-        pool = solved.distribution
-        if wider is not ball:
-            pool = worst_case(payoffs[chosen], reference, wider).distribution
         left = candidates[open_[candidates]]
-        if len(left):
-            bound[left] = np.minimum(bound[left], alpha * (payoffs[left] @ pool.T).min(axis=1))
+        if len(left) and pool is not None:
+            bound[left] = np.minimum(bound[left], offset[left] + weight * (payoffs[left] @ pool.T).min(axis=1))
         block = min(2 * block, _LARGEST_BLOCK)
     index = int(exact.argmax())
     others = np.where(open_, bound, exact)
