@@ -7,6 +7,7 @@ from scipy import stats
 from bocu.statistics import (
     bootstrap_mean,
     bootstrap_ratio,
+    growth_exponent,
     holm,
     mean_and_error,
     paired_differences,
@@ -113,3 +114,24 @@ def test_friedman_sees_a_clear_order_and_needs_three_algorithms():
     assert ranks(order).p_value < 1e-3
     assert np.isnan(ranks({label: order[label] for label in "ab"}).p_value)
     assert ranks({"a": {}, "b": {0: 1.0}}).count == 0
+
+
+def test_growth_exponent_of_a_power_law_is_its_power():
+    rounds = np.arange(1, 1001)
+    found = growth_exponent(rounds, np.stack([scale * rounds**0.6 for scale in (1.0, 3.0, 10.0)]))
+    assert (found.value, found.low, found.high) == pytest.approx((0.6, 0.6, 0.6))
+    assert found.count == 3
+
+
+def test_growth_exponent_has_students_interval_over_seeds_and_leaves_out_seeds_without_regret():
+    rounds = np.arange(1, 101)
+    powers = np.array([0.4, 0.5, 0.9])
+    cumulative = np.stack([*(rounds**power for power in powers), np.zeros(100)])
+    found = growth_exponent(rounds, cumulative)
+    half = 4.302652729911275 * powers.std(ddof=1) / np.sqrt(3)  # Student's 97.5 % point at two degrees of freedom
+    assert found.count == 3
+    assert (found.low, found.high) == pytest.approx((powers.mean() - half, powers.mean() + half))
+
+
+def test_one_round_has_no_growth():
+    assert np.isnan(growth_exponent(np.array([1]), np.array([[1.0]])).value)

@@ -11,6 +11,7 @@ import numpy as np
 
 RESAMPLES = 9_999
 CONFIDENCE = 0.95
+GROWTH_FROM = 0.3
 _BOOTSTRAP_SEED = 20_240_229
 """Intervals of the same numbers are the same in every run and every place of a report."""
 
@@ -79,6 +80,31 @@ def mean_and_error(values: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.nd
     empty = np.full(np.delete(values.shape, axis), np.nan)
     mean = values.mean(axis=axis) if count else empty
     return mean, np.asarray(sem(values, axis=axis)) if count > 1 else empty
+
+
+def growth_exponent(rounds: np.ndarray, cumulative: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
+    """Give the exponent b of regret that grows like t^b: below 1 the regret of a round vanishes, at 1 it stays.
+
+    For each seed the least-squares slope of log cumulative regret on log t over the rounds after the first 30 %; then
+    their mean, with Student's interval over seeds. Seeds without regret there have no exponent and are left out.
+
+    Args:
+        rounds: t, ascending, shape (rounds,).
+        cumulative: cumulative regret, shape (seeds, rounds).
+        confidence: coverage of the interval.
+    """
+    from scipy.stats import t as student
+
+    late = rounds > GROWTH_FROM * rounds[-1]
+    if late.sum() < 2:
+        return Interval(float("nan"), float("nan"), float("nan"), 0)
+    grown = cumulative[:, late]
+    logs = np.log(grown[(grown > 0.0).all(axis=1)])
+    centred = np.log(rounds[late]) - np.log(rounds[late]).mean()
+    slopes = logs @ centred / (centred @ centred)
+    mean, error = (float(value) for value in mean_and_error(slopes))
+    half = float(student.ppf(0.5 + confidence / 2, len(slopes) - 1)) * error if len(slopes) > 1 else float("nan")
+    return Interval(mean, mean - half, mean + half, len(slopes))
 
 
 def bootstrap_mean(values: np.ndarray, confidence: float = CONFIDENCE, resamples: int = RESAMPLES) -> Interval:

@@ -29,6 +29,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         "share_of_seeds_with_more_regret", "p_value_holm", "units",
     ),
     "ranks": ("problem", "objective", "judge", "algorithm", "seeds", "mean_rank", "friedman_p_value"),
+    "growth": ("problem", "objective", "judge", "algorithm", "seeds", "exponent", "low", "high"),
     "seconds": ("problem", "objective", "algorithm", "seeds", "seconds_per_round", "standard_error"),
     "checkpoints": (
         "problem", "objective", "judge", "algorithm", "round", "seeds", "mean", "standard_error", "units",
@@ -87,6 +88,7 @@ def _records(cubes: Sequence[Cube], summary: Any, reference: str | None) -> dict
         "final-regret": gather(records.final_regret),
         "differences": gather(lambda cube: records.differences(cube, reference)),
         "ranks": gather(records.mean_ranks),
+        "growth": gather(records.growth),
         "seconds": gather(records.seconds),
         "checkpoints": gather(lambda cube: records.checkpoints(summary, cube)),
         "holes": gather(records.holes),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, YARDSTICKS, Branch, Cube
-from bocu.statistics import mean_and_error, paired_differences, ranks
+from bocu.statistics import growth_exponent, mean_and_error, paired_differences, ranks
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -123,6 +123,29 @@ def mean_ranks(cube: Cube) -> list[Record]:
                     "seeds": found.count,
                     "mean_rank": rank,
                     "friedman_p_value": found.p_value,
+                }
+            )
+    return records
+
+
+def growth(cube: Cube) -> list[Record]:
+    """Give the growth exponent of cumulative regret, a record an algorithm, objective and judge."""
+    records = []
+    started = cube.iterations >= 1
+    for objective, judge, branches in groups(cube):
+        for branch in branches:
+            regret, _ = cube.regret(branch, judge)
+            found = growth_exponent(cube.iterations[started], regret[:, started].cumsum(axis=1))
+            records.append(
+                {
+                    "problem": cube.problem,
+                    "objective": objective,
+                    "judge": judge,
+                    "algorithm": branch.algorithm,
+                    "seeds": found.count,
+                    "exponent": found.value,
+                    "low": found.low,
+                    "high": found.high,
                 }
             )
     return records

@@ -11,7 +11,7 @@ from typing import Any
 from bocu.figures.reading import NO_OBJECTIVE, Cube, counted, shown_unit
 from bocu.files import write_text
 from bocu.report.records import Record
-from bocu.statistics import CONFIDENCE
+from bocu.statistics import CONFIDENCE, GROWTH_FROM
 
 NOTICEABLE = 0.01
 NOTHING = "–"
@@ -54,7 +54,7 @@ def comparison(cube: Cube, objective: str, judge: str, kinds: Mapping[str, Seque
         cube: the problem.
         objective: the objective pursued.
         judge: label of the judge.
-        kinds: records by kind: "final-regret", "differences", "ranks", "seconds".
+        kinds: records by kind: "final-regret", "differences", "ranks", "growth", "seconds".
     """
 
     def of(kind: str) -> dict[str, Record]:
@@ -67,6 +67,7 @@ def comparison(cube: Cube, objective: str, judge: str, kinds: Mapping[str, Seque
         }
 
     final, gaps, ranked, times = of("final-regret"), of("differences"), of("ranks"), of("seconds")
+    grown = of("growth")
     order = sorted(final, key=lambda label: (isnan(final[label]["mean"]), final[label]["mean"]))
     reference = next(iter(gaps.values()))["reference"] if gaps else None
     rows = []
@@ -79,6 +80,7 @@ def comparison(cube: Cube, objective: str, judge: str, kinds: Mapping[str, Seque
                 "reference" if label == reference else interval(gap) if gap else NOTHING,
                 probability(gap["p_value_holm"]) if gap else NOTHING,
                 number(ranked[label]["mean_rank"], 2) if label in ranked else NOTHING,
+                exponent(grown[label]),
                 duration(times[label]["seconds_per_round"]) if label in times else NOTHING,
                 str(final[label]["seeds"]),
             )
@@ -93,10 +95,12 @@ def comparison(cube: Cube, objective: str, judge: str, kinds: Mapping[str, Seque
     caption = (
         f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, judged by {judge}{pursued}: mean ± "
         f"standard error over seeds; lower is better. Differences are means over paired seeds with {CONFIDENCE:.0%} "
-        f"bootstrap intervals; p values: Wilcoxon signed-rank, Holm-corrected.{few}{tested}"
+        f"bootstrap intervals; p values: Wilcoxon signed-rank, Holm-corrected.{few}{tested} Growth: exponent of "
+        f"cumulative regret over the last {1 - GROWTH_FROM:.0%} of rounds with its {CONFIDENCE:.0%} interval; below 1, "
+        "regret of a round vanishes."
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
-    header = ("Algorithm", regret, against, "p", "Mean rank", "Time per round", "Seeds")
+    header = ("Algorithm", regret, against, "p", "Mean rank", "Growth", "Time per round", "Seeds")
     best = order.index(reference) if reference in order else None
     return Table(f"problem-{cube.problem}-regret-{objective}-{judge}", caption, header, tuple(rows), best)
 
@@ -148,6 +152,13 @@ def interval(record: Record) -> str:
         return number(value, 4, significant=True, sign=True)
     digits = decimals((high - low) / 4) if high > low else 2
     return f"{number(value, digits, sign=True)} [{number(low, digits)}, {number(high, digits)}]"
+
+
+def exponent(record: Record) -> str:
+    """Write a growth exponent with its interval: "0.62 [0.55, 0.69]"."""
+    if isnan(record["exponent"]) or isnan(record["low"]):
+        return number(record["exponent"], 2)
+    return f"{number(record['exponent'], 2)} [{number(record['low'], 2)}, {number(record['high'], 2)}]"
 
 
 def decimals(error: float) -> int:
