@@ -7,13 +7,20 @@ The model of a block, on one core of the machine it was measured on (docs/cluste
     memory  = workflow + process + 8 bytes x (6 x arms^2 + 7 x kernels x arms x rounds)
     disk    = file + seeds x rounds x (row + row_per_prior x priors)
 
-`tests/benchmarks/resources.py` measures the coefficients, `tests/benchmarks/overhead.py` start and workflow. Classes
+On a grid of contexts the payoff table has points = arms x contexts, and a round costs, on average,
+
+    round + points x (point + history x distinct + valuation) + solve x rounds^2 / 3
+
+where up to `distinct` decisions were observed, min(rounds / 2, arms), and valuation is what the objective pursued
+takes with its distance. Fourier features add to `point` and `solve` in their number; see `_thompson`.
+
+`tests/benchmarks/resources.py` and `finite.py` measure the coefficients, `overhead.py` start and workflow. Classes
 without a line in the tables get cautious ones. Planning calls this for every job, so nothing is imported or opened.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -56,12 +63,14 @@ class Size:
         priors: candidate priors.
         kernels: distinct kernels among them.
         seconds: to set the problem up, once a block.
+        contexts: size of the context space, where there is a payoff table.
     """
 
     arms: int
     priors: int = 1
     kernels: int = 1
     seconds: float = 0.1
+    contexts: int = 1
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,11 @@ class Cost:
         row_per_prior: bytes a round and prior in the run file.
         one_prior: whether it follows one prior, whatever the number of candidates.
         keeps_rows: whether it keeps a row over all arms for every kernel and observation.
+        point: seconds a round and point of the payoff table.
+        history: seconds a round, point and distinct decision observed.
+        solve: seconds a round and squared number of observations.
+        rows_solved: of observations at most, where larger systems are solved in another way.
+        on_grid: whether it keeps payoff tables and a factor of all observations.
     """
 
     round: float
@@ -85,6 +99,11 @@ class Cost:
     row_per_prior: float = 0.0
     one_prior: bool = False
     keeps_rows: bool = False
+    point: float = 0.0
+    history: float = 0.0
+    solve: float = 0.0
+    rows_solved: int | None = None
+    on_grid: bool = False
 
 
 def _hills(parameters: Any) -> Size:
@@ -96,16 +115,51 @@ def _sensors(parameters: Any) -> Size:
     return Size(arms=parameters.settings.sensors_per_seed or INTEL_SENSORS, priors=days, kernels=days)
 
 
+def _grid(parameters: Any) -> Size:
+    arms, contexts = math.prod(parameters.decision_points), math.prod(parameters.context_points)
+    return Size(arms=arms, contexts=contexts, seconds=1.0 + 3e-10 * arms**3)
+
+
+def _thompson(parameters: Any) -> Cost:
+    exact = Cost(3e-4, row=40.0, point=2.5e-8, history=5e-11, solve=6e-10, on_grid=True)
+    if parameters.posterior == "pathwise":
+        return exact
+    features = parameters.features
+    return replace(exact, point=1.5e-10 * features, solve=1.1e-10 * features, rows_solved=features)
+
+
 UNMEASURED_SIZE = Size(arms=2_000, priors=11, kernels=11, seconds=60.0)
 UNMEASURED_COST = Cost(round=1.0, row=1_000.0, keeps_rows=True)
 
 SIZES: Mapping[str, Callable[[Any], Size]] = {
     "bocu.problems.hills:Hills": _hills,
     "bocu.problems.sensors:Sensors": _sensors,
+    "bocu.problems.gp_sample:GPSample": _grid,
+    "bocu.problems.hartmann:Hartmann3": _grid,
+    "bocu.problems.plant:Plant": _grid,
+    "bocu.problems.infection:Infection": _grid,
+    "bocu.problems.kirschner:Kirschner": _grid,
 }
 
-COSTS: Mapping[str, Cost] = {
+VALUATIONS: Mapping[str, float] = {"mmd": 6e-7, "wass": 5e-7, "cr": 6e-8}
+"""Seconds a round and point of the payoff table for an objective, by its distance."""
+
+OTHER_VALUATION = 3e-8
+VALUATION_MB: Mapping[str, float] = {"mmd": 110.0}  # the compiler of the critical line
+
+_BOUNDS = Cost(2e-4, row=40.0, point=1.1e-8, history=4e-11, solve=6e-10, on_grid=True)
+
+COSTS: Mapping[str, Cost | Callable[[Any], Cost]] = {
     "bocu.algorithms.simple:Random": Cost(6e-6, row=23.0),
+    "bocu.algorithms.simple:Constant": Cost(6e-6, row=23.0),
+    "bocu.algorithms.confidence:UCBSO": _BOUNDS,
+    "bocu.algorithms.confidence:UCBRO": _BOUNDS,
+    "bocu.algorithms.confidence:UCBBOCU1": _BOUNDS,
+    "bocu.algorithms.confidence:UCBBOCU2": _BOUNDS,
+    "bocu.algorithms.stable:StableOpt": _BOUNDS,
+    "bocu.algorithms.approximations:SensitivityApproximation": _BOUNDS,
+    "bocu.algorithms.approximations:MinimaxApproximation": _BOUNDS,
+    "bocu.algorithms.thompson:ThompsonSampling": _thompson,
     "bocu.algorithms.time_varying:RegretBalancing": Cost(6e-5, 7e-9, 1.5e-10, row=41.0, keeps_rows=True),
     "bocu.algorithms.time_varying:FullyBayesian": Cost(6e-5, 7e-9, 1.5e-10, 25.0, 7.0, keeps_rows=True),
     "bocu.algorithms.time_varying:MaximumLikelihood": Cost(6e-5, 7e-9, 1.5e-10, 25.0, 7.0, keeps_rows=True),
@@ -119,16 +173,30 @@ def estimate(branch: "Branch", seeds: int) -> Estimate:
     problem, algorithm = branch.problem, branch.algorithm
     measure = SIZES.get(problem.registered.target)
     size = measure(problem.parameters) if measure else UNMEASURED_SIZE
-    cost = COSTS.get(algorithm.registered.target, UNMEASURED_COST)
+    found = COSTS.get(algorithm.registered.target, UNMEASURED_COST)
+    cost = found if isinstance(found, Cost) else found(algorithm.parameters)
     priors, kernels = (1, 1) if cost.one_prior else (size.priors, size.kernels)
     rounds = branch.iterations
+    points = size.arms * size.contexts
+    distance = _distance(branch) if cost.on_grid else None
+    valuation = VALUATIONS.get(distance, OTHER_VALUATION) if distance else 0.0
+    squared = rounds**2 / 3 if cost.rows_solved is None else min(rounds**2 / 3, rounds * cost.rows_solved / 2)
     a_round = cost.round + cost.prediction * priors * size.arms + cost.update * kernels * size.arms * rounds / 2
+    a_round += points * (cost.point + cost.history * min(rounds / 2, size.arms) + valuation) + cost.solve * squared
     numbers = 6 * size.arms**2 + (7 * kernels * size.arms * rounds if cost.keeps_rows else 0)
+    if cost.on_grid:
+        numbers += 12 * points + 2 * rounds**2 + 2 * size.arms * min(rounds, size.arms)
     return Estimate(
         seconds=START_SECONDS + size.seconds + seeds * rounds * a_round,
-        memory_mb=WORKFLOW_MB + PROCESS_MB + 8e-6 * numbers,
+        memory_mb=WORKFLOW_MB + PROCESS_MB + VALUATION_MB.get(distance or "", 0.0) + 8e-6 * numbers,
         disk_mb=FILE_MB + 1e-6 * seeds * rounds * (cost.row + cost.row_per_prior * priors),
     )
+
+
+def _distance(branch: "Branch") -> str | None:
+    """Name the distance of the objective that is pursued; None where it has none."""
+    ball = getattr(branch.objective.parameters, "ball", None) if branch.objective else None
+    return ball.distance if ball is not None else None
 
 
 def run_memory(branch: "Branch", first: int | str, last: int | str, attempt: int) -> int:
