@@ -266,8 +266,7 @@ class Contextual(ContinuousAlgorithm):
         BocuError: contexts are no bounded box.
     """
 
-    Parameters = ContextualParameters
-    parameters: ContextualParameters
+    Parameters: ClassVar[type[Parameters]] = ContextualParameters
 
     def __init__(
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator

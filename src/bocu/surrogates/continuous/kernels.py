@@ -30,6 +30,10 @@ class Profile(ABC):
     def value_and_slope(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Give the kernel and its derivative in s at `s`, both of the same shape; the slope is finite at 0."""
 
+    @abstractmethod
+    def spectral(self, generator: np.random.Generator, size: int, dimension: int) -> np.ndarray:
+        """Draw angular frequencies at unit length-scales from the normalised spectral density, (size, dimension)."""
+
 
 class SquaredExponentialProfile(Profile):
     """The kernel exp(-s / 2)."""
@@ -42,6 +46,9 @@ class SquaredExponentialProfile(Profile):
     def value_and_slope(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         value = np.exp(-0.5 * s)
         return value, -0.5 * value
+
+    def spectral(self, generator: np.random.Generator, size: int, dimension: int) -> np.ndarray:
+        return generator.standard_normal((size, dimension))
 
 
 class Matern52Profile(Profile):
@@ -58,6 +65,11 @@ class Matern52Profile(Profile):
         decay = np.exp(-r)
         linear = (1.0 + r) * decay
         return linear + (5.0 / 3.0) * s * decay, (-5.0 / 6.0) * linear
+
+    def spectral(self, generator: np.random.Generator, size: int, dimension: int) -> np.ndarray:
+        # Student's t with 5 degrees of freedom.
+        normal = generator.standard_normal((size, dimension))
+        return normal / np.sqrt(generator.chisquare(5.0, size) / 5.0)[:, None]
 
 
 SQUARED_EXPONENTIAL = SquaredExponentialProfile()

@@ -29,6 +29,7 @@ class Posterior:
 
     Attributes:
         shift, scale: of the standardisation; payoff = shift + scale * standardised.
+        standardised: outputs, shape (t,).
         mean: constant prior mean of the standardised payoff.
         weights: (K + noise)^-1 (standardised outputs - mean), shape (t,).
         inverse: (K + noise)^-1 of the standardised payoff, shape (t, t).
@@ -40,10 +41,10 @@ class Posterior:
         self.structure = structure
         self.hyperparameters = hyperparameters
         self.inputs = inputs
-        self.shift, self.scale, standardised = standardise(outputs)
+        self.shift, self.scale, self.standardised = standardise(outputs)
         covariance = self.covariance(inputs)
         covariance.flat[:: len(inputs) + 1] += hyperparameters.noise
-        right = np.stack([standardised, np.ones_like(standardised)], axis=1)
+        right = np.stack([self.standardised, np.ones(len(inputs))], axis=1)
         _, solved, self.inverse = factorise(covariance, right)
         self.mean = float(solved[:, 0].sum() / solved[:, 1].sum())
         self.weights = solved[:, 0] - self.mean * solved[:, 1]

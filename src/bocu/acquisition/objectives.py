@@ -1,0 +1,48 @@
+"""Any uncertainty objective as a functional of payoffs, with gradients by the worst distributions behind it."""
+
+import numpy as np
+
+from bocu.acquisition.base import Functional
+from bocu.ambiguity import checks
+from bocu.objectives import UncertaintyObjective
+
+
+#: How far below others a decision is rated whose objective is minus infinity, in units of the payoff's spread.
+FAR_BELOW = 1e3
+
+
+class ObjectiveValue:
+    """An uncertainty objective at a reference.
+
+    Decisions whose objective is minus infinity (robust satisficing of too high an aspiration) are rated by their
+    expectation, far below the others: ascents climb from there to where the objective is finite.
+
+    Args:
+        objective: at the radius wanted.
+        reference: probabilities, shape (M,).
+        spread: a typical difference of payoffs.
+
+    Raises:
+        BocuError: the reference is no distribution.
+    """
+
+    def __init__(self, objective: UncertaintyObjective, reference: np.ndarray, spread: float = 1.0) -> None:
+        self.objective = objective
+        self.reference = checks.distribution(reference)
+        self.spread = spread
+
+    def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        import torch
+
+        tensor = torch.tensor(payoffs, requires_grad=True)
+        values = self.objective(tensor, self.reference)
+        (weights,) = torch.autograd.grad(values.sum(), tensor)
+        rated, gradients = values.detach().numpy(), weights.numpy()
+        lost = np.isneginf(rated)
+        if lost.any():
+            rated[lost] = payoffs[lost] @ self.reference - FAR_BELOW * self.spread
+            gradients[lost] = self.reference
+        return rated, gradients
+
+    def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        return np.arange(contexts), self

@@ -1,0 +1,92 @@
+"""The payoff of decisions in M contexts under one sample of a posterior (Wilson et al., 2020, equation 9).
+
+``f = f0 + k(., Z) (K + noise)^-1 (y - f0(Z) - noise draws)``: a sample f0 of the prior, by Fourier features, is
+corrected by the data exactly. The kernel is a product of a decision and a context part, so that all M contexts of a
+decision are one matrix product.
+"""
+
+import numpy as np
+
+from bocu.acquisition.base import Pullback, Surface
+from bocu.errors import BocuError
+from bocu.surrogates.continuous.features import SampledWaves
+from bocu.surrogates.continuous.kernels import squared_distance
+from bocu.surrogates.continuous.model import Posterior
+
+#: Numbers in the largest array of one block.
+BLOCK_NUMBERS = 2**18
+
+
+class SampledSurface(Surface):
+    """A sample of the noise-free payoff over decisions and M contexts.
+
+    Args:
+        posterior: of the payoff; its kernel is a product over decisions and contexts.
+        points: contexts in [0, 1], shape (M, Dc).
+        waves: a sample of the posterior's prior, standardised.
+        noise: standard normal draws, one for each observation, shape (t,).
+
+    Raises:
+        BocuError: the kernel is no product, or shapes do not fit.
+    """
+
+    def __init__(self, posterior: Posterior, points: np.ndarray, waves: SampledWaves, noise: np.ndarray) -> None:
+        structure, here = posterior.structure, posterior.hyperparameters
+        if len(structure.factors) != 2:
+            raise BocuError("kernel: found one factor over decisions and contexts; allowed: one factor for each")
+        if points.ndim != 2 or points.shape[1] != structure.contexts or not len(points):
+            raise BocuError(f"contexts: found shape {points.shape}; allowed: (M, {structure.contexts}) with M positive")
+        self.posterior = posterior
+        self.points = points
+        self.waves = waves
+        self.noise = noise
+        inputs = posterior.inputs
+        unexplained = posterior.standardised - posterior.mean - waves(inputs) - np.sqrt(here.noise) * noise
+        weights = posterior.inverse @ unexplained
+        of_decisions, of_contexts = structure.factors
+        self._profile = of_decisions.profile
+        self._lengthscales = here.lengthscales[of_decisions.columns]
+        self._scaled = inputs[:, of_decisions.columns] / self._lengthscales
+        padded = np.concatenate([np.zeros((len(points), structure.decisions)), points], axis=1)
+        between = structure.scaled_distance(of_contexts, here.lengthscales, inputs, padded)
+        self._correction = here.output_scale * weights[:, None] * of_contexts.profile.value(between)  # (t, M)
+        self._frequencies = waves.frequencies[:, : structure.decisions]
+        angle = waves.frequencies[:, structure.decisions :] @ points.T + waves.phases[:, None]
+        # cos(a + b) = cos a cos b - sin a sin b, a of the decision and b of the context.
+        self._cosine = waves.amplitudes[:, None] * np.cos(angle)  # (m, M)
+        self._sine = waves.amplitudes[:, None] * np.sin(angle)
+
+    @property
+    def dimension(self) -> int:
+        return self.posterior.structure.decisions
+
+    @property
+    def contexts(self) -> int:
+        return len(self.points)
+
+    @property
+    def block(self) -> int:
+        return max(1, BLOCK_NUMBERS // max(len(self._cosine), self.contexts))
+
+    def payoffs(self, decisions: np.ndarray) -> np.ndarray:
+        return self.evaluate(decisions)[0]
+
+    def evaluate(self, decisions: np.ndarray) -> tuple[np.ndarray, Pullback]:
+        scaled = decisions / self._lengthscales
+        value, slope = self._profile.value_and_slope(squared_distance(scaled, self._scaled))
+        angle = decisions @ self._frequencies.T
+        cosine, sine = np.cos(angle), np.sin(angle)
+        standardised = self.posterior.mean + value @ self._correction + cosine @ self._cosine - sine @ self._sine
+
+        def pullback(weights: np.ndarray) -> np.ndarray:
+            pulled = self.posterior.scale * weights
+            along = slope * (pulled @ self._correction.T)
+            by_data = 2.0 * (scaled * along.sum(axis=1)[:, None] - along @ self._scaled) / self._lengthscales
+            by_angle = -sine * (pulled @ self._cosine.T) - cosine * (pulled @ self._sine.T)
+            gradient: np.ndarray = by_data + by_angle @ self._frequencies
+            return gradient
+
+        return self.posterior.shift + self.posterior.scale * standardised, pullback
+
+    def rough(self, indices: np.ndarray) -> "SampledSurface":
+        return SampledSurface(self.posterior, self.points[indices], self.waves, self.noise)

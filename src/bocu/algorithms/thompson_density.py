@@ -1,0 +1,93 @@
+"""TS-BOCU with continuous decisions and contexts, over samples of a kernel density estimate.
+
+Thompson sampling under an uncertainty objective (Tay et al., 2024, algorithm 1), its reference the samples that SBO-KDE
+(Huang et al., 2024) draws: neither paper has the two together.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from bocu.acquisition.base import Functional, Surface
+from bocu.acquisition.multistart import scrambled_sobol
+from bocu.acquisition.objectives import ObjectiveValue
+from bocu.algorithms.base import Description, Round
+from bocu.algorithms.continuous_base import Contextual, ContinuousParameters, ProductModelParameters
+from bocu.contexts import KernelDensity
+from bocu.errors import BocuError
+from bocu.parameters import Integer, Parameters
+from bocu.situation import Situation
+from bocu.uncertainty import DistributionallyRobustParameters, GeneralParameters, Objective
+
+if TYPE_CHECKING:
+    from bocu.surrogates.continuous.model import Posterior
+
+
+class ThompsonDensityParameters(ContinuousParameters):
+    """How the posterior and the estimate are sampled; `sqrt_beta` does not enter."""
+
+    model: ProductModelParameters = Field(ProductModelParameters(), description="the Gaussian process of payoffs")
+    features: Annotated[Integer, Field(ge=1)] = Field(
+        1024, description="random Fourier features of the prior's sample, which the data then correct exactly"
+    )
+    samples: Annotated[Integer, Field(ge=1)] = Field(
+        128, description="draws from the density estimate, new ones in every round, each of the same reference mass"
+    )
+    others: Annotated[Integer, Field(ge=0)] = Field(
+        128, description="scrambled Sobol contexts without reference mass, which a worst case may move mass to"
+    )
+
+    def unfit(self, name: str, objective: Parameters) -> str:
+        if isinstance(objective, DistributionallyRobustParameters | GeneralParameters):
+            radius = objective.ball.radius
+            if isinstance(radius, str):
+                return f"the radius '{radius}' is not known over continuous contexts; give a number, a list or a delta"
+        return ""
+
+
+class ThompsonDensity(Contextual):
+    """The best decision of a payoff function that is sampled from the posterior, by the objective pursued.
+
+    Raises:
+        BocuError: the objective is none that an experiment states.
+    """
+
+    name = "ts-bocu-kde"
+    Parameters = ThompsonDensityParameters
+    parameters: ThompsonDensityParameters
+
+    def __init__(
+        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+    ) -> None:
+        super().__init__(description, objective, parameters, generator)
+        if not isinstance(objective, Objective):
+            raise BocuError(f"{self.name}: found objective {objective!r}; one of bocu.uncertainty is wanted")
+        if reason := self.parameters.unfit("", objective.parameters):
+            raise BocuError(f"{self.name}: {reason}")
+
+    def _game(
+        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
+    ) -> tuple[np.ndarray, Functional]:
+        drawn = KernelDensity.fit(self.observed, self.lower, self.upper).sample(generator, self.parameters.samples)
+        others = scrambled_sobol(self.lower, self.upper, self.parameters.others, generator)
+        # Equal contexts, as many as are clipped to a bound, would make distances between distributions degenerate.
+        points, owner = np.unique(np.concatenate([drawn, others]), axis=0, return_inverse=True)
+        reference = np.bincount(owner.reshape(-1)[: len(drawn)], minlength=len(points)) / len(drawn)
+        rule = self.objective.over(points)
+        ambiguity = self.objective.ambiguity
+        if ambiguity is not None and not isinstance(ambiguity.radius, str):
+            situation = Situation(round.t, reference, reference, len(self.observed))
+            rule = rule.with_epsilon(ambiguity.epsilon(situation, ambiguity.ball(points)))
+        return points, ObjectiveValue(rule, reference, posteriors[0].scale)
+
+    def _explored(self, posteriors: Sequence["Posterior"], points: np.ndarray, round: Round) -> Surface:
+        from bocu.acquisition.samples import SampledSurface
+        from bocu.surrogates.continuous.features import SampledWaves
+
+        posterior = posteriors[0]
+        waves = SampledWaves.draw(
+            posterior.structure, posterior.hyperparameters, self.parameters.features, self.generator
+        )
+        return SampledSurface(posterior, points, waves, self.generator.standard_normal(len(posterior.inputs)))
