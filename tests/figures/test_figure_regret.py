@@ -7,7 +7,7 @@ from scipy.stats import sem
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 
 from bocu.figures import style
-from bocu.figures.regret import Regret, RegretParameters, accumulate
+from bocu.figures.regret import Curve, Regret, RegretParameters, accumulate, apart
 
 
 def drawn(path, **parameters):
@@ -94,6 +94,32 @@ def test_one_that_dwarfs_the_others_gets_out_of_their_way(tmp_path):
     assert figure.axes[1].get_title() == "without Random"
     assert figure.axes[1].get_ylim()[1] < 200
     assert len(drawn(path, judges=["so"], close_up=False).figure.axes) == 1
+
+
+def ending(*ends):
+    look = style.LOOKS["mle"]
+    return [Curve(str(end), look, np.ones(1), np.array([float(end)]), np.zeros(1), 1, 0) for end in ends]
+
+
+@pytest.mark.parametrize(
+    ("ends", "far"),
+    [
+        ([1, 2, 9], [9]),
+        ([9, 2, 1], [9]),
+        ([1, 2, 7], []),
+        ([1, 9], []),
+        ([1, 1, 2, 30, 40], [30, 40]),
+        ([1, 1, 30, 35, 40], []),
+        ([1, 2, 30, 400], [30, 400]),
+        ([-3, 1, 2, 11], []),
+        ([], []),
+    ],
+)
+def test_curves_far_above_the_others_are_parted_at_most_half_of_them(ends, far):
+    curves = ending(*ends)
+    near, found = apart(curves)
+    assert [float(curve.title) for curve in found] == far
+    assert [curve for curve in curves if float(curve.title) not in far] == near
 
 
 def test_rounds_of_the_initial_design_do_not_count():

@@ -96,15 +96,29 @@ def test_long_runs_are_thinned_and_keep_their_ends(tmp_path):
 
 def test_one_that_dwarfs_the_others_is_cut_and_told(tmp_path):
     data = cube()
-    data["regret"].loc[{"algorithm": "random"}] *= 1000.0
+    data["regret"].loc[{"algorithm": "random"}] *= 100.0
     path = synthetic_cubes.write(data, tmp_path / "c.nc")
     drawing = drawn([path])
     axes = drawing.figure.axes[0]
     others = mean_end("one", "dro", "drbo", "dro")
     assert others < axes.get_ylim()[1] < 2 * others
-    assert [text.get_text() for text in axes.texts] == [f"Random ends at {curves(axes)['Random'].get_ydata()[-1]:.3g}"]
+    assert [text.get_text() for text in axes.texts] == ["Random ends at 17,900"]
     assert "their ends are written in" in drawing.caption
-    assert drawn([path], cut=False).figure.axes[0].get_ylim()[1] > 100 * others
+    assert drawn([path], cut=False).figure.axes[0].get_ylim()[1] > 20 * others
+
+
+def test_long_numbers_are_counted_in_thousands(tmp_path):
+    data = cube()
+    data["regret"] *= 100.0
+    axes = drawn([synthetic_cubes.write(data, tmp_path / "c.nc")]).figure.axes[0]
+    labels = [axes.yaxis.get_major_formatter()(value, 0) for value in (0.0, 5000.0, 20000.0)]
+    assert labels == ["0", "5k", "20k"]
+
+
+def test_the_legend_keeps_the_order_of_the_experiment(cubes):
+    rows = [{"judge": "dro", "algorithms": ["random", "drbo"]}, {"judge": "wcs"}]
+    figure = drawn(cubes, rows=rows).figure
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Random", "TS-BOCU", "DRBO"]
 
 
 def test_what_is_not_there_is_said_in_its_panel(cubes):

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
@@ -12,7 +12,7 @@ from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts, shown_unit, spoken, with_unit
 from bocu.figures.realised import paths_of
-from bocu.figures.regret import KIND, QUANTITIES, Curve, Kind, curve_of, draw_curves, dwarfing
+from bocu.figures.regret import KIND, QUANTITIES, Curve, Kind, apart, curve_of, draw_curves
 from bocu.parameters import Number, Parameters
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ POINTS = 200
 """Rounds drawn of a curve: more cannot be told apart in a panel, and would make the files large."""
 HEADROOM = 1.25
 TICKS = 4
+STEPS = [1, 2, 5, 10]
+THOUSANDS = 10_000
+"""From where on an axis counts in thousands: longer numbers leave panels no room."""
 LABEL_WIDTH = 22
 
 
@@ -59,8 +62,9 @@ class PanelsParameters(Parameters):
     log_rounds: bool = Field(False, description="Logarithmic axes of rounds.")
     log_regret: bool = Field(False, description="Logarithmic axes of regret; rounds without regret leave gaps.")
     cut: bool = Field(
-        True, description="Cut off the worst curve of a panel where it dwarfs the others; its end is written in."
+        True, description="Cut off the worst curves of a panel where they dwarf the others; their ends are written in."
     )
+    title: str | None = Field(None, description="Heading of the figure.")
     row_height: Number = Field(1.3, gt=0.0, description="Height of a row, inches.")
 
 
@@ -123,6 +127,8 @@ class Panels(Figure):
         self, cubes: Mapping[str, Cube], branches: Mapping[tuple[int, str], Sequence[Branch]]
     ) -> dict[tuple[str, Branch], str]:
         """Give what to write for every branch of every problem."""
+        # In the order of the experiment's algorithms, which is that of the legend.
+        place = {label: i for i, label in enumerate(dict.fromkeys(a for cube in cubes.values() for a in cube.names))}
         # Where one algorithm stands with several objectives in one panel, the objective tells its curves apart.
         several = any(len({b.algorithm for b in found}) < len(found) for found in branches.values())
         given = self.parameters.titles
@@ -133,7 +139,7 @@ class Panels(Figure):
                 pursuing = several and branch.objective != NO_OBJECTIVE
                 default = f"{plain} ({branch.objective})" if pursuing else plain
                 titles[problem, branch] = given.get(f"{branch.algorithm}/{branch.objective}", default)
-        return titles
+        return dict(sorted(titles.items(), key=lambda item: place[item[0][1].algorithm]))
 
     def _panel(
         self,
@@ -189,15 +195,22 @@ class Panels(Figure):
             axes.set_yticks([])
             return
         draw_curves(axes, panel.curves, self.parameters.log_rounds, self.parameters.log_regret)
+        for line in axes.get_lines():
+            line.set(linewidth=1.2, markersize=3.2)
         if not self.parameters.log_rounds:
-            axes.xaxis.set_major_locator(MaxNLocator(TICKS - 1))
+            axes.xaxis.set_major_locator(MaxNLocator(TICKS - 1, steps=STEPS))
         if self.parameters.log_regret:
             return
-        axes.yaxis.set_major_locator(MaxNLocator(TICKS))
-        axes.ticklabel_format(axis="y", scilimits=(-2, 4))
-        worst = dwarfing(panel.curves) if self.parameters.cut else None
-        if worst is not None:
-            _cut(axes, [curve for curve in panel.curves if curve is not worst], worst)
+        near, far = self._apart(panel)
+        if far:
+            _cut(axes, near, far)
+        axes.yaxis.set_major_locator(MaxNLocator(TICKS, steps=STEPS))
+        if axes.get_ylim()[1] >= THOUSANDS:
+            axes.yaxis.set_major_formatter(lambda value, position: f"{value / 1000:g}k" if value else "0")
+
+    def _apart(self, panel: Panel) -> tuple[list[Curve], list[Curve]]:
+        cut = self.parameters.cut and not self.parameters.log_regret
+        return apart(panel.curves) if cut else (list(panel.curves), [])
 
     def _columns(self, line: Sequence[Panel]) -> list[str]:
         given = self.parameters.columns
@@ -213,15 +226,16 @@ class Panels(Figure):
         self, cubes: Mapping[str, Cube], rows: Sequence[Row], drawn: Sequence[Panel], picture: "Picture"
     ) -> Drawing:
         kinds = list(dict.fromkeys(QUANTITIES[panel.kind] for panel in drawn))
-        judges = list(dict.fromkeys(row.judge for row in rows))
+        judged = spoken(list(dict.fromkeys(row.title or row.judge for row in rows)))
         problems = list(dict.fromkeys(panel.problem for panel in drawn))
         counts = {curve.title: curve.seeds for panel in drawn for curve in panel.curves}
-        cut = any(self.parameters.cut and dwarfing(panel.curves) for panel in drawn) and not self.parameters.log_regret
+        cut = any(self._apart(panel)[1] for panel in drawn)
         left_out = " Curves far above the others leave their panel; their ends are written in." if cut else ""
+        crossed = any(row.pursued not in (None, [row.judge]) for row in rows)
+        relation = "all runs are judged by" if crossed else "runs pursue, where they pursue one, and are judged by"
         caption = (
             f"{spoken(kinds).capitalize()}, mean (lines) and one standard error (bands) over {seed_counts(counts)}. "
-            f"Rows: what the runs pursue and are judged by ({spoken(judges)}); columns: the problems "
-            f"({spoken(problems)}). Algorithms that pursue no objective stand in every row.{left_out}"
+            f"Rows: the objective that {relation} ({judged}); columns: the problems ({spoken(problems)}).{left_out}"
         )
         ends = []
         for panel in drawn:
@@ -236,7 +250,7 @@ class Panels(Figure):
         label = cubes[simulated[0]].data_label if simulated else ""
         if label and len(simulated) < len(problems):
             label = f"{label}: {spoken(simulated)}"
-        title = f"{spoken(kinds).capitalize()} by objective and problem"
+        title = self.parameters.title or f"{spoken(kinds).capitalize()} by objective and problem"
         return Drawing(picture, title, caption, alternative, "", label)
 
 
@@ -252,8 +266,8 @@ def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[Br
 def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, Branch], str]) -> dict[str, style.Look]:
     """Give every title its look: its algorithm's, or one of its own where an algorithm stands under several titles."""
     owners: dict[str, set[str]] = {}
-    for (_, branch), title in titles.items():
-        owners.setdefault(branch.algorithm, set()).add(title)
+    for (problem, branch), title in titles.items():
+        owners.setdefault(cubes[problem].names[branch.algorithm], set()).add(title)
     shared = any(len(found) > 1 for found in owners.values())
     looks: dict[str, style.Look] = {}
     for (problem, branch), title in titles.items():
@@ -262,8 +276,15 @@ def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, Branch], str]) 
     return looks
 
 
-def _cut(axes: "Axes", others: Sequence[Curve], worst: Curve) -> None:
-    """Scale a panel to the other curves, and write where the worst one ends."""
-    axes.set_ylim(top=HEADROOM * max(float(np.max(curve.mean + np.nan_to_num(curve.error))) for curve in others))
-    told = f"{worst.title} ends at {worst.mean[-1]:.3g}"
-    axes.text(0.98, 0.98, told, ha="right", va="top", transform=axes.transAxes, fontsize=6.0, color=style.INK)
+def _cut(axes: "Axes", near: Sequence[Curve], far: Sequence[Curve]) -> None:
+    """Scale a panel to the near curves, and write where the far ones end."""
+    axes.set_ylim(top=HEADROOM * max(float(np.max(curve.mean + np.nan_to_num(curve.error))) for curve in near))
+    told = "\n".join(f"{curve.title} ends at {_short(float(curve.mean[-1]))}" for curve in reversed(far))
+    ground = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0}
+    place: dict[str, Any] = {"ha": "right", "va": "top", "transform": axes.transAxes, "fontsize": 6.0, "bbox": ground}
+    axes.text(0.99, 0.99, told, color=style.INK, **place)
+
+
+def _short(value: float) -> str:
+    """Write three figures: 0.123, 4.56, 789, 12,300."""
+    return f"{value:.3g}" if abs(value) < 1000 else f"{float(f'{value:.3g}'):,.0f}"

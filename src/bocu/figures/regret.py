@@ -42,7 +42,7 @@ MARKED_LINES = 6
 PANEL_HEIGHT = 2.2
 LONG_LABEL = 12
 DWARFED = 4.0
-"""How many times the largest final regret exceeds the second largest before the others get a panel of their own."""
+"""How many times a final regret exceeds all smaller ones before these are no longer told apart beside it."""
 
 
 class RegretParameters(FigureParameters):
@@ -55,7 +55,7 @@ class RegretParameters(FigureParameters):
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     log_rounds: bool = Field(False, description="Logarithmic axis of rounds.")
     log_regret: bool = Field(False, description="Logarithmic axis of regret; rounds without regret leave gaps.")
-    close_up: bool = Field(True, description="A second panel without the worst algorithm where it dwarfs the others.")
+    close_up: bool = Field(True, description="A second panel without the worst algorithms where they dwarf the others.")
     smooth: Integer = Field(1, ge=1, description="Rounds averaged into one point of instantaneous regret.")
 
 
@@ -79,17 +79,16 @@ class Regret(Figure):
             return nothing_to_show(cube, self._quantity.capitalize(), "no run is finished")
         columns = [(judge, False) for judge in judges]
         for judge in judges:
-            if self.parameters.close_up and any(dwarfing(curves[objective, judge]) for objective in objectives):
+            if self.parameters.close_up and any(apart(curves[objective, judge])[1] for objective in objectives):
                 columns.insert(columns.index((judge, False)) + 1, (judge, True))
         picture = style.new_figure(PANEL_HEIGHT * len(objectives) + 0.55)
         panels = picture.subplots(len(objectives), len(columns), squeeze=False, sharex=True)
         for row, objective in zip(panels, objectives, strict=True):
             for axes, (judge, close) in zip(row, columns, strict=True):
-                worst = dwarfing(curves[objective, judge]) if close else None
-                shown = [curve for curve in curves[objective, judge] if curve is not worst]
-                draw_curves(axes, shown, self.parameters.log_rounds, self.parameters.log_regret)
+                near, far = apart(curves[objective, judge]) if close else (curves[objective, judge], [])
+                draw_curves(axes, near, self.parameters.log_rounds, self.parameters.log_regret)
                 pursued = objective if len(objectives) > 1 else ""
-                axes.set_title(_panel_title(pursued, judge if len(judges) > 1 else "", worst))
+                axes.set_title(_panel_title(pursued, judge if len(judges) > 1 else "", far))
             row[0].set_ylabel(with_unit(self._quantity, cube.units))
         for axes in panels[-1]:
             axes.set_xlabel("round")
@@ -192,13 +191,18 @@ def draw_curves(axes: "Axes", curves: Sequence[Curve], log_rounds: bool = False,
     style.grid(axes)
 
 
-def dwarfing(curves: Sequence[Curve]) -> Curve | None:
-    """Give the curve whose end is so far beyond all others that they cannot be told apart, if there is one."""
-    ranked = sorted(curves, key=lambda curve: curve.mean[-1])
-    if len(ranked) < 3:
-        return None
-    others = max(abs(curve.mean[-1]) for curve in ranked[:-1])
-    return ranked[-1] if ranked[-1].mean[-1] > DWARFED * others else None
+def apart(curves: Sequence[Curve]) -> tuple[list[Curve], list[Curve]]:
+    """Part the curves whose ends are so far above the others' that these cannot be told apart: at most half of them.
+
+    Returns:
+        The others in their order, and the dwarfing ones from the least to the worst; none, if none is so far off.
+    """
+    ranked = sorted(curves, key=lambda curve: float(curve.mean[-1]))
+    for kept in range(max((len(ranked) + 1) // 2, 2), len(ranked)):
+        if ranked[kept].mean[-1] > DWARFED * max(abs(curve.mean[-1]) for curve in ranked[:kept]):
+            far = ranked[kept:]
+            return [curve for curve in curves if not any(curve is other for other in far)], far
+    return list(curves), []
 
 
 def accumulate(
@@ -232,8 +236,8 @@ def _marks(points: int, position: int) -> tuple[int, int]:
     return (position * step // 7) % max(step, 1), step
 
 
-def _panel_title(pursued: str, judge: str, left_out: Curve | None) -> str:
+def _panel_title(pursued: str, judge: str, left_out: Sequence[Curve]) -> str:
     parts = [f"pursued: {pursued}"] if pursued else []
     parts += [f"judge:\n{judge}" if len(judge) > LONG_LABEL else f"judge: {judge}"] if judge else []
-    parts += [f"without {left_out.title}"] if left_out else []
+    parts += [f"without {spoken([curve.title for curve in left_out])}"] if left_out else []
     return "\n".join(parts)
