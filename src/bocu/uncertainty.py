@@ -41,7 +41,7 @@ Radius = NotNegative | list[NotNegative] | Literal["margin", "announced"] | Conc
 
 
 class BallParameters(Parameters):
-    """An ambiguity set around the reference."""
+    """An ambiguity set around the reference; a distance alone is its name."""
 
     distance: Literal["tv", "mmd", "chi2mod", "chi2", "kl", "cr", "cvar", "wass"] = Field(
         "tv", description="distance between distributions, see docs/ambiguity-sets.md"
@@ -56,6 +56,11 @@ class BallParameters(Parameters):
     jitter: NotNegative = Field(JITTER, description="added to the diagonal of the MMD's Gram matrix")
     k: Annotated[Number, Field(gt=1.0)] | None = Field(None, description="order of Cressie-Read, for `cr`")
     alpha: Annotated[Number, Field(gt=0.0, le=1.0)] | None = Field(None, description="level of CVaR, for `cvar`")
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _distance_alone(cls, data: Any) -> Any:
+        return {"distance": data} if isinstance(data, str) else data
 
     @pydantic.model_validator(mode="after")
     def _what_a_distance_needs(self) -> Self:
@@ -153,11 +158,6 @@ class Robust(Objective):
 
 class _WithBall(Parameters):
     ball: BallParameters = Field(BallParameters(), description="the ambiguity set; a distance alone is its name")
-
-    @pydantic.field_validator("ball", mode="before")
-    @classmethod
-    def _distance_alone(cls, value: Any) -> Any:
-        return {"distance": value} if isinstance(value, str) else value
 
 
 class _WithSlope(_WithBall):

@@ -48,7 +48,7 @@ def test_all_contexts_count_while_nothing_was_seen():
 def test_the_radius_is_that_of_its_own_ball():
     kinds = {
         "mmd": {},
-        "tv": {"ball": {"distance": "tv"}},
+        "tv": {"ball": "tv"},
         "fixed": {"ball": {"distance": "wass", "radius": 0.25}},
     }
     announced = {}
