@@ -1,0 +1,98 @@
+"""Seconds of one round of the algorithms with continuous decisions, as they run in the pipeline.
+
+Run ``python tests/benchmarks/huang_runtime.py [--rounds 7] [--initial 10] [--kernel product] [--published-search]``;
+the number of numeric threads is that of ``OMP_NUM_THREADS``. Ackley with 2 decision and 1 context coordinates; DRMOBO with
+two outputs on 100 contexts. Median over the rounds but the first, which compiles, of processor time (which other work
+on the machine disturbs little) and of elapsed time; one numeric thread uses both alike.
+"""
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+
+from bocu.algorithms.base import Description, Round
+from bocu.ambiguity import TotalVariation
+from bocu.domains import FiniteDomain
+from bocu.objectives import UncertaintyObjective
+from bocu.problems.continuous import Ackley, unit_cube
+from bocu.problems.functions import ackley
+from bocu.randomness import Streams
+from bocu.registry import find
+
+TARGETS = {
+    "gp-ucb": 0.25,
+    "sbo-kde": 0.5,
+    "stableopt": 0.5,
+    "minimax-continuous": 0.6,
+    "drbo-kde": 0.6,
+    "drbo-mmd": 1.5,
+    "drmobo": 0.6,
+}
+"""Seconds a round with two threads, 50 restarts and 1,024 raw points (DRMOBO: 10 and 128)."""
+
+PUBLISHED = {"raw": 32, "restarts": 5}
+
+
+def algorithm_on(name: str, description: Description, arguments: argparse.Namespace) -> Any:
+    kind = find("algorithm", name).load()
+    given: dict[str, Any] = {"search": PUBLISHED} if arguments.published_search else {}
+    if name != "gp-ucb" and arguments.kernel == "joint":
+        given["model"] = {"kernel": "joint"}
+    objective = UncertaintyObjective.dro(TotalVariation(0.1)) if name == "drmobo" else None
+    return kind(description, objective, kind.Parameters(**given), np.random.default_rng(0))
+
+
+def seconds(name: str, arguments: argparse.Namespace) -> tuple[float, float]:
+    """Processor and elapsed seconds of a round."""
+    realisation = Ackley(Ackley.Parameters(initial=arguments.initial), {}).realise(Streams(0))
+    description = realisation.description
+    grid = np.linspace(0.0, 1.0, 100)[:, None]
+    if name == "drmobo":
+        contexts = FiniteDomain(grid, ("c",), ("1",))
+        description = Description(unit_cube("decision", 2), contexts, 0.0, "scalarised", outputs=2)
+    algorithm = algorithm_on(name, description, arguments)
+    generator = np.random.default_rng(1)
+
+    def observe(decision: np.ndarray) -> None:
+        if name == "drmobo":
+            context = int(generator.integers(len(grid)))
+            values = [float(ackley(decision, grid[context], ripple=sign)) for sign in (1.0, -1.0)]
+            algorithm.tell(decision, context, np.array(values))
+        else:
+            context = realisation.draw_context(1, generator)
+            algorithm.tell(decision, context, realisation.payoff(decision, context))
+
+    for decision, _ in realisation.initial_design(generator, arguments.initial):
+        observe(decision)
+    found = []
+    for t in range(1, arguments.rounds + 1):
+        announced = Round(t)
+        if name == "drmobo":
+            announced = Round(t, None, np.full(len(grid), 1.0 / len(grid)), 0.1, generator.dirichlet(np.ones(2)))
+        start = time.process_time(), time.perf_counter()
+        decision = algorithm.ask(announced)
+        found.append((time.process_time() - start[0], time.perf_counter() - start[1]))
+        observe(decision)
+    processor, elapsed = np.median(found[1:], axis=0)
+    return float(processor), float(elapsed)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--initial", type=int, default=10)
+    parser.add_argument("--kernel", choices=["product", "joint"], default="product")
+    parser.add_argument("--published-search", action="store_true")
+    parser.add_argument("--algorithms", nargs="*", default=list(TARGETS))
+    arguments = parser.parse_args()
+    print(f"{arguments.kernel} kernel, {arguments.initial} to {arguments.initial + arguments.rounds} observations")
+    print(f"{'algorithm':20s} processor   elapsed    target, seconds a round")
+    for name in arguments.algorithms:
+        processor, elapsed = seconds(name, arguments)
+        print(f"{name:20s} {processor:9.3f} {elapsed:9.3f} {TARGETS.get(name, np.nan):9.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
