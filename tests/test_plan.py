@@ -34,6 +34,17 @@ def test_labels_are_in_paths_and_never_in_specifications():
     assert "my-label" not in json.dumps(branch.specification)
 
 
+def test_a_block_is_found_by_the_name_of_its_files():
+    plan = make_plan(tiny(algorithms=["random", {"name": "mle", "label": "my-label-7"}]))
+    for branch in plan.branches.values():
+        for first, last in plan.blocks:
+            name = plan.run_file(branch, first, last).removeprefix("results/tiny/runs/").removesuffix(".nc")
+            assert plan.log(branch, first, last) == f"results/tiny/logs/runs/{name}.log"
+            assert plan.block(name) == (branch, first, last)
+    with pytest.raises(BocuError, match="no branch 'hills/any/my-label'; did you mean 'hills/any/my-label-7'"):
+        plan.block("hills/any/my-label/seeds-0-1")
+
+
 def test_specification_is_plain_and_canonical():
     plan = make_plan(tiny())
     parameters = plan.run_parameters(plan.branch("hills", "any", "random"), 0, 1)

@@ -43,6 +43,10 @@ def checkpoint_folder(run_file: str | Path) -> Path:
     return path.parents[4].joinpath("checkpoints", *path.parts[-4:-1], path.stem)
 
 
+def _block_name(branch: Branch, first: int, last: int) -> str:
+    return f"{'/'.join(branch.key)}/seeds-{first}-{last}"
+
+
 @dataclass(frozen=True)
 class FigurePaths:
     """The files that a figure of one problem may ask for."""
@@ -93,7 +97,7 @@ class Plan:
         return self.experiment.seeds.blocks()
 
     def run_file(self, branch: Branch, first: int, last: int) -> str:
-        return f"{self.results}/runs/{'/'.join(branch.key)}/seeds-{first}-{last}.nc"
+        return f"{self.results}/runs/{_block_name(branch, first, last)}.nc"
 
     def run_files(self, branch: Branch) -> list[str]:
         return [self.run_file(branch, first, last) for first, last in self.blocks]
@@ -164,7 +168,7 @@ class Plan:
 
     def log(self, branch: Branch, first: int, last: int) -> str:
         """Give the log of a block's job."""
-        return f"{self.results}/logs/runs/{'/'.join(branch.key)}/seeds-{first}-{last}.log"
+        return f"{self.results}/logs/runs/{_block_name(branch, first, last)}.log"
 
     def prior_files(self) -> list[str]:
         return [self.problem_paths(problem).prior(prior) for problem in self.problems for prior in self.priors(problem)]
@@ -224,6 +228,16 @@ class Plan:
     def branch_at(self, wildcards: Any) -> Branch:
         """Look up the branch of a rule's wildcards."""
         return self.branch(wildcards.problem, wildcards.objective, wildcards.algorithm)
+
+    def block(self, name: str) -> tuple[Branch, int, int]:
+        """Look up branch, first and last seed of a block by its name, such as `hills/any/random/seeds-0-9`.
+
+        Raises:
+            BocuError: the plan has no such branch.
+        """
+        problem, objective, algorithm, seeds = name.split("/")
+        _, first, last = seeds.split("-")
+        return self.branch(problem, objective, algorithm), int(first), int(last)
 
     def run_parameters(self, branch: Branch, first: int | str, last: int | str) -> dict[str, Any]:
         """Give what makes a block of runs out of date when it changes."""

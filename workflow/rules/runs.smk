@@ -1,4 +1,5 @@
-# Runs: a block of seeds of one problem x objective x algorithm. What is called for every job is `signed`.
+# Runs: a block of seeds of one problem x objective x algorithm. Every pattern and function here is worked out for each
+# job, so one wildcard names the block, and functions are `signed`.
 
 from bocu.plan import signed
 from bocu.resources import run_memory, run_minutes
@@ -6,36 +7,31 @@ from bocu.resources import run_memory, run_minutes
 
 rule run:
     input:
-        unpack(signed(lambda wildcards: plan.problem_inputs(wildcards.problem))),
+        unpack(
+            signed(
+                lambda wildcards: plan.problem_inputs(
+                    wildcards.block.partition("/")[0]
+                )
+            )
+        ),
     output:
         # `update` leaves the finished file in place, so that more iterations continue it.
-        update(
-            plan.results
-            + "/runs/{problem}/{objective}/{algorithm}/seeds-{first}-{last}.nc"
-        ),
+        update(plan.results + "/runs/{block}.nc"),
     log:
-        plan.results
-        + "/logs/runs/{problem}/{objective}/{algorithm}/seeds-{first}-{last}.log",
+        plan.results + "/logs/runs/{block}.log",
     benchmark:
-        plan.results
-        + "/benchmarks/runs/{problem}/{objective}/{algorithm}/seeds-{first}-{last}.tsv"
+        plan.results + "/benchmarks/runs/{block}.tsv"
     threads: plan.experiment.threads
     resources:
         mem_mb=signed(
-            lambda wildcards, attempt: run_memory(
-                plan.branch_at(wildcards), wildcards.first, wildcards.last, attempt
-            )
+            lambda wildcards, attempt: run_memory(*plan.block(wildcards.block), attempt)
         ),
         runtime=signed(
             lambda wildcards, attempt: run_minutes(
-                plan.branch_at(wildcards), wildcards.first, wildcards.last, attempt
+                *plan.block(wildcards.block), attempt
             )
         ),
     params:
-        block=signed(
-            lambda wildcards: plan.run_parameters(
-                plan.branch_at(wildcards), wildcards.first, wildcards.last
-            )
-        ),
+        block=signed(lambda wildcards: plan.run_parameters(*plan.block(wildcards.block))),
     script:
         "../scripts/run.py"
