@@ -1,9 +1,9 @@
 """Seconds of one round of the algorithms with continuous decisions, as they run in the pipeline.
 
-Run ``python tests/benchmarks/huang_runtime.py [--rounds 7] [--initial 10] [--kernel product] [--published-search]``;
-the number of numeric threads is that of ``OMP_NUM_THREADS``. Ackley with 2 decision and 1 context coordinates; DRMOBO with
-two outputs on 100 contexts. Median over the rounds but the first, which compiles, of processor time (which other work
-on the machine disturbs little) and of elapsed time; one numeric thread uses both alike.
+Run ``python tests/benchmarks/huang_runtime.py [--problem ackley] [--rounds 7] [--initial 10] [--kernel product]
+[--published-search]``; the number of numeric threads is that of ``OMP_NUM_THREADS``. DRMOBO: Ackley with two outputs on
+100 contexts. Median over the rounds but the first, which compiles, of processor time (which other work on the machine
+disturbs little) and of elapsed time.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from bocu.algorithms.base import Description, Round
 from bocu.ambiguity import TotalVariation
 from bocu.domains import FiniteDomain
 from bocu.objectives import UncertaintyObjective
-from bocu.problems.continuous import Ackley, unit_cube
+from bocu.problems.continuous import unit_cube
 from bocu.problems.functions import ackley
 from bocu.randomness import Streams
 from bocu.registry import find
@@ -46,7 +46,8 @@ def algorithm_on(name: str, description: Description, arguments: argparse.Namesp
 
 def seconds(name: str, arguments: argparse.Namespace) -> tuple[float, float]:
     """Processor and elapsed seconds of a round."""
-    realisation = Ackley(Ackley.Parameters(initial=arguments.initial), {}).realise(Streams(0))
+    kind = find("problem", "ackley" if name == "drmobo" else arguments.problem).load()
+    realisation = kind(kind.Parameters(initial=arguments.initial), {}).realise(Streams(0))
     description = realisation.description
     grid = np.linspace(0.0, 1.0, 100)[:, None]
     if name == "drmobo":
@@ -81,6 +82,7 @@ def seconds(name: str, arguments: argparse.Namespace) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--problem", default="ackley")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--initial", type=int, default=10)
     parser.add_argument("--kernel", choices=["product", "joint"], default="product")

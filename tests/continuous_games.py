@@ -1,0 +1,136 @@
+"""Small problems with continuous decisions for the tests of algorithms: played by hand, or by the run loop."""
+
+from typing import Any
+
+import numpy as np
+
+from bocu.algorithms.base import Description, Round
+from bocu.domains import BoxDomain, FiniteDomain
+from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.randomness import Streams
+from bocu.registry import find
+from bocu.runs import SeedRun, build_problem
+
+GRID = np.linspace(0.0, 1.0, 8)[:, None]
+SEARCH = {"raw": 32, "restarts": 4}
+SMALL: dict[str, dict[str, Any]] = {
+    "gp-ucb": {},
+    "sbo-kde": {"samples": 40},
+    "drbo-kde": {"samples": 40, "infimum_points": 30},
+    "stableopt": {"points": 30},
+    "drbo-mmd": {"contexts": 12},
+    "minimax-continuous": {"contexts": 16},
+    "ts-bocu-kde": {"samples": 12, "others": 6, "features": 64},
+    "drmobo": {},
+    "mobo": {},
+}
+"""Every algorithm with few samples and starts, for speed."""
+
+DRO = {"ball": {"distance": "tv", "radius": 0.4}}
+
+
+def unit_box(dimension: int) -> BoxDomain:
+    return BoxDomain(np.zeros(dimension), np.ones(dimension), ("",) * dimension, ("1",) * dimension)
+
+
+class _Hill(Realisation):
+    def payoff(self, decision: Any, context: Any) -> Any:
+        x, c = np.asarray(decision), self.description.contexts.coordinates(context)
+        bumps = [-((x - 0.3 * place - 0.4 * c[0]) ** 2).sum() for place in range(1, self.description.outputs + 1)]
+        return bumps[0] if len(bumps) == 1 else np.array(bumps)
+
+    def payoffs(self, t: int) -> np.ndarray:
+        raise NotImplementedError
+
+    def reference(self, t: int) -> np.ndarray:
+        return np.full(len(GRID), 1.0 / len(GRID))
+
+    def weights(self, t: int) -> np.ndarray | None:
+        if self.description.outputs == 1:
+            return None
+        return np.random.default_rng(t).dirichlet(np.ones(self.description.outputs))
+
+
+class _InBox(_Hill):
+    def __init__(self) -> None:
+        self.description = Description(unit_box(2), unit_box(1), 0.01, "continuous")
+
+    def draw_context(self, t: int, generator: np.random.Generator) -> Any:
+        return np.clip(generator.normal(0.5, 0.2, 1), 0.0, 1.0)
+
+    def initial_design(self, generator: np.random.Generator, size: int) -> Any:
+        return list(zip(generator.random((size, 2)), generator.random((size, 1)), strict=True))
+
+
+class _OnGrid(_Hill):
+    def __init__(self, outputs: int) -> None:
+        contexts = FiniteDomain(GRID, ("c",), ("1",))
+        self.description = Description(unit_box(2), contexts, 0.01, "scalarised", outputs=outputs)
+
+    def initial_design(self, generator: np.random.Generator, size: int) -> Any:
+        return list(zip(generator.random((size, 2)), generator.integers(len(GRID), size=size), strict=True))
+
+
+class HillParameters(ProblemParameters):
+    """Number of outputs; 0 stands for one, under the protocol "continuous"."""
+
+    outputs: int = 0
+
+    def initial_points(self) -> int:
+        return 3
+
+
+class Hill(Problem):
+    """A hill whose top moves with the context."""
+
+    Parameters = HillParameters
+    title = "hill"
+    units = "1"
+    parameters: HillParameters
+
+    def __init__(self, parameters: ProblemParameters, inputs: Any) -> None:
+        super().__init__(parameters, inputs)
+        self.protocol = "scalarised" if self.parameters.outputs else "continuous"
+
+    def realise(self, streams: Streams) -> Realisation:
+        return _OnGrid(self.parameters.outputs) if self.parameters.outputs else _InBox()
+
+
+def specification(
+    algorithm: str, objective: tuple[str, dict[str, Any]] | None = None, iterations: int = 6, **parameters: Any
+) -> dict[str, Any]:
+    """Specify a run of a registered algorithm with `SMALL` settings; `outputs` goes to the problem."""
+    outputs = parameters.pop("outputs", 2 if algorithm in ("drmobo", "mobo") else 0)
+    entry = find("algorithm", algorithm)
+    given = {"search": SEARCH, **SMALL[algorithm], **parameters}
+    if entry.pursues_objective and objective is None:
+        objective = ("dro", DRO)
+    stated = find("objective", objective[0]) if objective else None
+    return {
+        "problem": {"class": "continuous_games:Hill", "parameters": {"outputs": outputs}},
+        "objective": stated and _component(stated.target, stated.load(), objective[1] if objective else {}),
+        "algorithm": _component(entry.target, entry.load(), given),
+        "iterations": iterations,
+        "threads": 1,
+        "seeds": [0, 1],
+    }
+
+
+def seed_run(specified: dict[str, Any], seed: int = 0) -> SeedRun:
+    return SeedRun(specified, build_problem(specified["problem"], {}), seed)
+
+
+def after_design(algorithm: str, objective: Any = None, seed: int = 0, **parameters: Any) -> SeedRun:
+    """A run whose initial design is played."""
+    run = seed_run(specification(algorithm, objective, **parameters), seed)
+    while run.t < 1:
+        run.play()
+    return run
+
+
+def announced(run: SeedRun) -> Round:
+    return run.announcer.announce(run.situation())
+
+
+def _component(target: str, kind: Any, given: dict[str, Any]) -> dict[str, Any]:
+    return {"class": target, "parameters": kind.Parameters.model_validate(given).model_dump(mode="json")}
