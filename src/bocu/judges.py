@@ -8,11 +8,12 @@ import numpy as np
 from pydantic import Field
 
 from bocu import uncertainty
-from bocu.domains import FiniteDomain
+from bocu.domains import BoxDomain, FiniteDomain
 from bocu.objectives import UncertaintyObjective
 from bocu.parameters import Parameters
 from bocu.problems.base import Realisation
 from bocu.protocol import Announcer
+from bocu.scalarised_judges import ScalarisedScores
 from bocu.situation import Situation
 
 
@@ -27,6 +28,7 @@ class Judge(ABC):
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
+        self._scalarised = ScalarisedScores(self)
 
     @abstractmethod
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
@@ -58,6 +60,8 @@ class Judge(ABC):
             shape (rows,), in units of the payoff.
         """
         self.meet(realisation)
+        if isinstance(realisation.description.decisions, BoxDomain):
+            return self._scalarised.score(realisation, situations, decisions)
         best = np.empty(len(decisions))
         value = np.empty(len(decisions))
         # Rows that share the same arrays have the same best; they are kept alive, so that identities stay theirs.
@@ -106,10 +110,11 @@ class Stochastic(Judge):
     def score(
         self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        if isinstance(realisation.description.decisions, FiniteDomain):
-            return super().score(realisation, situations, decisions)
-        value, best = realisation.expected_payoffs(decisions)
-        return best - value, value
+        domains = realisation.description.decisions, realisation.description.contexts
+        if all(isinstance(domain, BoxDomain) for domain in domains):
+            value, best = realisation.expected_payoffs(decisions)
+            return best - value, value
+        return super().score(realisation, situations, decisions)
 
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
         return payoffs @ self._distribution(situation)

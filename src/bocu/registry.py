@@ -46,9 +46,11 @@ TIME_VARYING = ("time-varying",)
 CONTEXTUAL = ("general", "data-driven", "simulator")
 CONTINUOUS = ("continuous",)
 SCALARISED = ("scalarised",)
+SCALARISED = ("scalarised",)
 ROLLING = ("rolling-simulator",)
 GRID = CONTEXTUAL + ROLLING
 FINITE = TIME_VARYING + GRID
+ANNOUNCED = GRID + SCALARISED
 
 REGISTRY: dict[str, tuple[Entry, ...]] = {
     "problem": (
@@ -151,6 +153,36 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "multi-period portfolio, 3 + 2, uniform contexts (Huang et al. 2024)",
             CONTINUOUS,
         ),
+        Entry(
+            "ackley-grid",
+            "bocu.problems.scalarised:Ackley",
+            "Ackley, 2 + 1, one output or two, on a grid of contexts (DRMOBO)",
+            SCALARISED,
+        ),
+        Entry(
+            "modified-branin-grid",
+            "bocu.problems.scalarised:ModifiedBranin",
+            "modified Branin, 2 + 2, one output or two, on a grid of contexts (DRMOBO)",
+            SCALARISED,
+        ),
+        Entry(
+            "hartmann-6-grid",
+            "bocu.problems.scalarised:Hartmann",
+            "Hartmann, 5 + 1, one output or two, on a grid of contexts (DRMOBO)",
+            SCALARISED,
+        ),
+        Entry(
+            "newsvendor-grid",
+            "bocu.problems.scalarised:Newsvendor",
+            "newsvendor, 1 + 1, one output or two, on a grid of demands (DRMOBO)",
+            SCALARISED,
+        ),
+        Entry(
+            "portfolio-grid",
+            "bocu.problems.scalarised:Portfolio",
+            "multi-period portfolio, 3 + 2, one output, on a grid of contexts (DRMOBO)",
+            SCALARISED,
+        ),
     ),
     "objective": (
         Entry("so", "bocu.uncertainty:Stochastic", "stochastic: the expectation under the reference"),
@@ -178,7 +210,7 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "random",
             "bocu.algorithms.simple:Random",
             "a uniform draw from the available decisions",
-            FINITE + CONTINUOUS,
+            FINITE + CONTINUOUS + SCALARISED,
         ),
         Entry("constant", "bocu.algorithms.simple:Constant", "always the same decision", FINITE),
         Entry(
@@ -330,14 +362,19 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "so",
             "bocu.judges:Stochastic",
             "expected payoff under the reference or the truth, against the best available decision",
-            FINITE + CONTINUOUS,
+            FINITE + CONTINUOUS + SCALARISED,
         ),
-        Entry("ro", "bocu.judges:Robust", "payoff in the worst context, against the best available decision", FINITE),
-        Entry("dro", "bocu.judges:DistributionallyRobust", "worst expectation over an ambiguity set", GRID),
-        Entry("wcs", "bocu.judges:WorstCaseSensitivity", "worst-case sensitivity", GRID),
-        Entry("mr", "bocu.judges:MeanRisk", "mean and risk", GRID),
-        Entry("gen", "bocu.judges:General", "general uncertainty objective", GRID),
-        Entry("rs", "bocu.judges:Satisficing", "robust satisficing", GRID),
+        Entry(
+            "ro",
+            "bocu.judges:Robust",
+            "payoff in the worst context, against the best available decision",
+            FINITE + SCALARISED,
+        ),
+        Entry("dro", "bocu.judges:DistributionallyRobust", "worst expectation over an ambiguity set", ANNOUNCED),
+        Entry("wcs", "bocu.judges:WorstCaseSensitivity", "worst-case sensitivity", ANNOUNCED),
+        Entry("mr", "bocu.judges:MeanRisk", "mean and risk", ANNOUNCED),
+        Entry("gen", "bocu.judges:General", "general uncertainty objective", ANNOUNCED),
+        Entry("rs", "bocu.judges:Satisficing", "robust satisficing", ANNOUNCED),
         Entry(
             "best-fixed-decision",
             "bocu.judges:BestFixedDecision",
@@ -350,7 +387,7 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "regret",
             "bocu.figures.regret:Regret",
             "cumulative, average or instantaneous regret over the rounds, mean and standard error",
-            FINITE,
+            FINITE + CONTINUOUS + SCALARISED,
         ),
         Entry(
             "cost",

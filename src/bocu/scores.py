@@ -161,9 +161,10 @@ class _Writer:
 
 
 def _is_carried(runs: "xr.Dataset", name: str) -> bool:
-    """Whether aggregates keep a variable: where decisions lay stays in the run files."""
+    """Whether aggregates keep a variable: decisions and payoffs of several outputs stay in the run files."""
     return (
         "iteration" in runs[name].dims
+        and "output" not in runs[name].dims
         and name != "observation"
         and not name.startswith(("decision", "context", RECOMMENDED.name))
     )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import RECOMMENDED, Algorithm, Context, Decision, Description, Reported, Round
+from bocu.algorithms.base import RECOMMENDED, Algorithm, Context, Decision, Description, Payoff, Reported, Round
 from bocu.domains import Domain, FiniteDomain
 from bocu.errors import BocuError
 from bocu.parameters import Integer, Number
@@ -51,12 +51,13 @@ class Random(WithoutModel):
             return _uniform(self.description.decisions, self.generator)
         return int(round.available[self.generator.integers(len(round.available))])
 
-    def tell(self, decision: Decision, context: Context, value: float) -> None:
-        if value > self._best_value:
-            self._best_value, self._best = float(value), decision
+    def tell(self, decision: Decision, context: Context, value: Payoff) -> None:
+        total = float(np.sum(value))
+        if total > self._best_value:
+            self._best_value, self._best = total, decision
 
     def recommend(self) -> Decision:
-        """Give the decision of the highest payoff seen; before any payoff the first decision of the space."""
+        """Give the decision of the highest payoff seen (of the highest sum of outputs); before any the first one."""
         if self._best is not None:
             return self._best
         domain = self.description.decisions

@@ -6,7 +6,7 @@ meets.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -132,6 +132,15 @@ class Realisation(ABC):
     def expected_payoffs(self, decisions: np.ndarray) -> tuple[np.ndarray, float]:
         """Give E_c f of continuous decisions, shape (n,), from (n, dimension), and the best there is."""
         raise NotImplementedError(f"{type(self).__name__} has a table of payoffs")
+
+    @property
+    def table(self) -> Callable[[np.ndarray], np.ndarray]:
+        """What gives the payoffs of continuous decisions (m, dimension) in a finite set of contexts.
+
+        Its answers have shape (m, contexts, outputs). Equal for seeds that share their payoffs: what is searched for in
+        one then serves the others.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no finite set of contexts")
 
     def weights(self, t: int) -> np.ndarray | None:
         """Give the scalarisation weights of round `t`, shape (outputs,); None where there is one output."""

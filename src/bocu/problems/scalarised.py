@@ -1,0 +1,273 @@
+"""Problems with continuous decisions, a grid of contexts and one output or several: those of the DRMOBO paper.
+
+Contexts come from the reference, which is announced. With several outputs each round brings weights that make one of
+them, drawn uniformly from the simplex; every algorithm of one seed meets the same. Decisions lie in a unit cube.
+
+Source: the DRMOBO paper, sections 3 and 5 and appendix D. Hartmann has the plus sign that a maximisation needs; the
+second output of Ackley is as printed, at its best away from the centre.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bocu.algorithms.base import Context, Decision, Description, Payoff
+from bocu.contexts import covering_grid, discretised, draw
+from bocu.domains import FiniteDomain, unit_cube
+from bocu.parameters import Integer, Number
+from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.problems.context_laws import burr_xii
+from bocu.problems.functions import TestFunction, function_named
+from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, UNITS, PortfolioPayoff
+from bocu.problems.prepared_data import PreparedDataParameters
+from bocu.randomness import Streams
+
+
+class ScalarisedParameters(ProblemParameters):
+    """What every such problem has."""
+
+    contexts: Annotated[Integer, Field(ge=1)] = Field(
+        100, description="size n of the grid of contexts, of ceil(n^(1/D)) points a coordinate, ends included"
+    )
+    initial: Annotated[Integer, Field(ge=1)] = Field(
+        10, description="points of the initial design: scrambled Sobol decisions, contexts from the reference"
+    )
+    noise: Annotated[Number, Field(ge=0.0)] = Field(0.0, description="standard deviation of the observation noise")
+
+    def initial_points(self) -> int:
+        return self.initial
+
+
+class ScalarisedProblem(Problem):
+    """Payoffs over a grid of contexts.
+
+    A problem of one's own says its `dimensions`, its `outputs` and `evaluate`, and where it likes its `reference`.
+    """
+
+    Parameters: ClassVar[type[ProblemParameters]] = ScalarisedParameters
+    protocol = "scalarised"
+    units = "1"
+    parameters: ScalarisedParameters
+
+    @property
+    @abstractmethod
+    def dimensions(self) -> tuple[int, int]:
+        """Numbers of coordinates of a decision and of a context, Dx and Dc."""
+
+    @property
+    def outputs(self) -> int:
+        """Number of payoffs that a decision has at once, K."""
+        return 1
+
+    @abstractmethod
+    def evaluate(self, decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+        """Give payoffs (..., K), or (...,) where K is 1, of decisions (..., Dx) in contexts (..., Dc).
+
+        Leading axes broadcast; all coordinates lie in [0, 1].
+        """
+
+    @cached_property
+    def contexts(self) -> np.ndarray:
+        """The context points, shape (contexts, Dc)."""
+        dimension = self.dimensions[1]
+        return covering_grid(np.zeros(dimension), np.ones(dimension), self.parameters.contexts)
+
+    @cached_property
+    def reference(self) -> np.ndarray:
+        """The reference, which contexts come from, shape (contexts,)."""
+        return np.full(len(self.contexts), 1.0 / len(self.contexts))
+
+    def payoffs(self, decisions: np.ndarray) -> np.ndarray:
+        """Give the payoffs of decisions (m, Dx) in all contexts, shape (m, contexts, K)."""
+        found = self.evaluate(decisions[:, None, :], self.contexts[None])
+        return found[..., None] if found.ndim == 2 else found
+
+    def realise(self, streams: Streams) -> "ScalarisedRealisation":
+        return ScalarisedRealisation(self, int(streams["weights"].integers(2**63)))
+
+
+class ScalarisedRealisation(Realisation):
+    """Payoffs are the same for every seed: seeds differ by initial design, contexts, noise and weights."""
+
+    def __init__(self, problem: ScalarisedProblem, entropy: int) -> None:
+        self.problem = problem
+        self._entropy = entropy
+        decision_dim, context_dim = problem.dimensions
+        grid = unit_cube("context", context_dim)
+        self.description = Description(
+            decisions=unit_cube("decision", decision_dim),
+            contexts=FiniteDomain(problem.contexts, grid.names, grid.units),
+            noise=problem.parameters.noise,
+            protocol=problem.protocol,
+            outputs=problem.outputs,
+        )
+
+    def payoff(self, decision: Decision, context: Context) -> Payoff:
+        found = self.problem.evaluate(np.asarray(decision), self.problem.contexts[context])
+        return found if self.problem.outputs > 1 else float(np.squeeze(found))
+
+    def payoffs(self, t: int) -> np.ndarray:
+        raise NotImplementedError("a problem with continuous decisions has no table of payoffs")
+
+    def reference(self, t: int) -> np.ndarray:
+        return self.problem.reference
+
+    @property
+    def table(self) -> Callable[[np.ndarray], np.ndarray]:
+        return self.problem.payoffs
+
+    def weights(self, t: int) -> np.ndarray | None:
+        """Give weights that are uniform on the simplex and depend on the seed and `t` alone."""
+        if self.problem.outputs == 1:
+            return None
+        generator = np.random.default_rng(np.random.SeedSequence([self._entropy, t]))
+        return generator.dirichlet(np.ones(self.problem.outputs))
+
+    def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
+        """Draw scrambled Sobol decisions, with contexts from the reference."""
+        from scipy.stats import qmc  # slow to import, and planning needs none of it
+
+        sequence = qmc.Sobol(self.problem.dimensions[0], scramble=True, seed=generator)
+        # A power of two draws no warning.
+        decisions = sequence.random_base2((size - 1).bit_length())[:size]
+        contexts = draw(self.problem.reference, generator.random(size))
+        return [(decision, int(context)) for decision, context in zip(decisions, contexts, strict=True)]
+
+
+class TwoOutputsParameters(ScalarisedParameters):
+    """One output or two."""
+
+    outputs: Annotated[Integer, Field(ge=1, le=2)] = Field(
+        1, description="1: the function alone; 2: with a second one that the same context affects in another way"
+    )
+
+
+class TestFunctionProblem(ScalarisedProblem):
+    """A closed-form test function, or two under the same context."""
+
+    __test__ = False  # no test case, whatever its name says
+
+    Parameters: ClassVar[type[ProblemParameters]] = TwoOutputsParameters
+    parameters: TwoOutputsParameters
+    functions: ClassVar[tuple[str, str]]
+
+    @property
+    def function_name(self) -> str:
+        """Name in `bocu.problems.functions`."""
+        return self.functions[self.parameters.outputs - 1]
+
+    @cached_property
+    def function(self) -> TestFunction:
+        """The function, or both."""
+        return function_named(self.function_name)
+
+    @property
+    def dimensions(self) -> tuple[int, int]:
+        return self.function.decision_dim, self.function.context_dim
+
+    @property
+    def outputs(self) -> int:
+        return self.function.outputs
+
+    def evaluate(self, decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+        return self.function(decisions, contexts)
+
+
+class Ackley(TestFunctionProblem):
+    """Ackley, 2 + 1."""
+
+    title = "Ackley, 2 + 1, grid of contexts"
+    functions = ("ackley", "ackley-two")
+
+
+class ModifiedBranin(TestFunctionProblem):
+    """Modified Branin, 2 + 2."""
+
+    title = "Modified Branin, grid of contexts"
+    functions = ("modified-branin", "modified-branin-two")
+
+
+class HartmannParameters(TwoOutputsParameters):
+    """Which constants."""
+
+    constants: Literal["standard", "as-printed"] = Field(
+        "standard", description="second weight 1.2 (standard), or 2.0 (the paper's text)"
+    )
+
+
+class Hartmann(TestFunctionProblem):
+    """Hartmann-6, 5 + 1."""
+
+    Parameters = HartmannParameters
+    parameters: HartmannParameters
+    title = "Hartmann, 5 + 1, grid of contexts"
+    functions = ("hartmann-6", "hartmann-6-two")
+
+    @property
+    def function_name(self) -> str:
+        printed = self.parameters.constants == "as-printed"
+        return super().function_name + ("-as-printed" if printed else "")
+
+
+class NewsvendorParameters(TwoOutputsParameters):
+    """Which demand."""
+
+    reference: Literal["burr-xii", "uniform"] = Field(
+        "burr-xii",
+        description="the reference: Burr XII(2, 20), whose density at the points is normalised (none is left for a "
+        "demand of 0), or uniform",
+    )
+
+
+class Newsvendor(TestFunctionProblem):
+    """Newsvendor, 1 + 1; the two outputs meet the demand less 0.1 and more 0.1."""
+
+    Parameters = NewsvendorParameters
+    parameters: NewsvendorParameters
+    title = "Newsvendor, grid of contexts"
+    functions = ("newsvendor", "newsvendor-two")
+
+    @cached_property
+    def reference(self) -> np.ndarray:
+        if self.parameters.reference == "burr-xii":
+            return discretised(burr_xii().density, self.contexts)
+        return super().reference
+
+
+class PortfolioParameters(PreparedDataParameters, ScalarisedParameters):
+    """Which surrogate of the simulator."""
+
+    dataset: ClassVar[str] = "portfolio"
+    record: ClassVar[str] = "samples"
+
+    fit: Literal["published", "refitted"] | None = Field(
+        None, description="hyper-parameters of the surrogate; left out: published for real data, else refitted"
+    )
+
+
+class Portfolio(ScalarisedProblem):
+    """Portfolio, 3 + 2, one output."""
+
+    Parameters = PortfolioParameters
+    parameters: PortfolioParameters
+    title = "Portfolio, grid of contexts"
+    units = UNITS
+    dimensions = DECISION_DIM, CONTEXT_DIM
+
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+        from bocu.files import read_netcdf
+
+        super().__init__(parameters, inputs)
+        self.provenance = dict(read_netcdf(inputs["data"]).attrs)
+        self.simulated = bool(self.provenance.get("data_label"))
+
+    @cached_property
+    def _payoff(self) -> PortfolioPayoff:
+        return PortfolioPayoff.load(self.inputs["data"], self.parameters.fit)
+
+    def evaluate(self, decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+        return self._payoff(decisions, contexts)

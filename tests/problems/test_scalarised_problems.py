@@ -1,0 +1,126 @@
+"""`bocu.problems.scalarised`: outputs, contexts, weights and what seeds share."""
+
+import numpy as np
+import pytest
+
+from bocu.errors import BocuError
+from bocu.problems.functions import function_named
+from bocu.problems.scalarised import (
+    Ackley,
+    Hartmann,
+    HartmannParameters,
+    ModifiedBranin,
+    Newsvendor,
+    NewsvendorParameters,
+    Portfolio,
+    PortfolioParameters,
+    ScalarisedParameters,
+    ScalarisedProblem,
+    TwoOutputsParameters,
+)
+from bocu.randomness import Streams
+
+
+def branin(**changes):
+    return ModifiedBranin(TwoOutputsParameters(**changes), {})
+
+
+@pytest.mark.parametrize(("wanted", "size"), [(10, 16), (16, 16), (64, 64), (100, 100)])
+def test_the_grid_of_two_context_coordinates_covers_the_number_asked_for(wanted, size):
+    problem = branin(contexts=wanted)
+    assert problem.contexts.shape == (size, 2)
+    assert problem.contexts.min() == 0.0
+    assert problem.contexts.max() == 1.0
+    assert problem.reference.tolist() == [1.0 / size] * size
+
+
+@pytest.mark.parametrize("cls", [Ackley, ModifiedBranin])
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_the_table_holds_the_payoff_of_every_context(cls, outputs):
+    problem = cls(TwoOutputsParameters(outputs=outputs, contexts=5), {})
+    realisation = problem.realise(Streams(3))
+    decisions = np.random.default_rng(0).random((4, problem.dimensions[0]))
+    table = realisation.table(decisions)
+    assert table.shape == (4, len(problem.contexts), outputs)
+    payoff = realisation.payoff(decisions[2], 1)
+    assert np.shape(payoff) == ((2,) if outputs == 2 else ())
+    assert np.allclose(table[2, 1], payoff, rtol=1e-14, atol=0.0)
+    assert realisation.description.outputs == outputs
+
+
+def test_the_first_output_is_the_function_alone():
+    decisions = np.random.default_rng(0).random((3, 2))
+    assert np.array_equal(branin(outputs=2).payoffs(decisions)[..., 0], branin().payoffs(decisions)[..., 0])
+
+
+def test_the_second_output_meets_the_mirrored_context():
+    problem = branin(outputs=2, contexts=25)
+    table = problem.payoffs(np.random.default_rng(0).random((3, 2)))
+    assert np.allclose(table[..., 1], table[:, ::-1, 0], rtol=1e-12)  # 1 - c turns an even grid around
+
+
+def test_printed_constants_are_an_option():
+    printed = Hartmann(HartmannParameters(outputs=2, constants="as-printed"), {})
+    assert printed.function is function_named("hartmann-6-two-as-printed")
+
+
+def test_the_demand_of_the_newsvendor_is_burr_xii_on_the_points():
+    problem = Newsvendor(NewsvendorParameters(), {})
+    c = problem.contexts[:, 0]
+    density = 2 * 20 * c / (1 + c**2) ** 21
+    assert np.allclose(problem.reference, density / density.sum())
+    assert problem.reference[0] == 0.0
+    uniform = Newsvendor(NewsvendorParameters(reference="uniform"), {})
+    assert uniform.reference.tolist() == [0.01] * 100
+
+
+def test_weights_depend_on_seed_and_round_alone():
+    one, same, other = (branin(outputs=2).realise(Streams(seed)) for seed in (7, 7, 8))
+    drawn = np.array([one.weights(t) for t in range(1, 6)])
+    assert np.array_equal([same.weights(t) for t in (5, 4, 3, 2, 1)], drawn[::-1])
+    assert not np.array_equal([other.weights(t) for t in range(1, 6)], drawn)
+    assert np.allclose(drawn.sum(axis=1), 1.0)
+    assert len(np.unique(drawn[:, 0])) == 5
+    assert branin().realise(Streams(7)).weights(1) is None
+
+
+def test_weights_are_uniform_on_the_simplex():
+    from scipy.stats import kstest
+
+    realisation = branin(outputs=2).realise(Streams(0))
+    assert kstest([realisation.weights(t)[0] for t in range(1, 501)], "uniform").pvalue > 0.01
+
+
+def test_the_initial_design_is_sobol_with_contexts_of_the_reference(recwarn):
+    problem = Newsvendor(NewsvendorParameters(), {})
+    design = problem.realise(Streams(0)).initial_design(np.random.default_rng(0), 1024)
+    decisions, contexts = np.array([d for d, _ in design]), np.array([c for _, c in design])
+    assert np.histogram(decisions, bins=64, range=(0, 1))[0].tolist() == [16] * 64
+    frequency = np.bincount(contexts, minlength=100) / 1024
+    assert np.abs(frequency.cumsum() - problem.reference.cumsum()).max() < 0.05
+    assert len(problem.realise(Streams(0)).initial_design(np.random.default_rng(0), 10)) == 10
+    assert not recwarn.list
+
+
+class ThreeOutputs(ScalarisedProblem):
+    """A user's own problem."""
+
+    title = "Three"
+    dimensions = 1, 1
+    outputs = 3
+
+    def evaluate(self, decisions, contexts):
+        return np.stack([decisions[..., 0] * contexts[..., 0] ** k for k in range(3)], axis=-1)
+
+
+def test_a_problem_of_ones_own_says_three_things():
+    realisation = ThreeOutputs(ScalarisedParameters(contexts=4), {}).realise(Streams(0))
+    assert realisation.payoff(np.array([0.5]), 3).tolist() == [0.5, 0.5, 0.5]
+    assert realisation.table(np.array([[0.5]])).shape == (1, 4, 3)
+    assert realisation.weights(2).shape == (3,)
+
+
+def test_portfolio_needs_the_prepared_data():
+    assert Portfolio.dimensions == (3, 2)
+    with pytest.raises(BocuError, match="source: found null"):
+        PortfolioParameters().inputs(None)
