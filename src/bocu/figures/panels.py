@@ -12,7 +12,17 @@ from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts, shown_unit, spoken, with_unit
 from bocu.figures.realised import paths_of
-from bocu.figures.regret import KIND, QUANTITIES, Curve, Kind, apart, curve_of, draw_curves
+from bocu.figures.regret import (
+    FROM_INITIAL,
+    KIND,
+    QUANTITIES,
+    Curve,
+    Kind,
+    apart,
+    counted,
+    curve_of,
+    draw_curves,
+)
 from bocu.parameters import Number, Parameters
 
 if TYPE_CHECKING:
@@ -22,7 +32,8 @@ if TYPE_CHECKING:
 
 POINTS = 200
 """Rounds drawn of a curve: more cannot be told apart in a panel, and would make the files large."""
-HEADROOM = 1.25
+MARGIN, LINE = 0.05, 0.13
+"""Empty space below and above curves, and what a line of words takes, as fractions of a panel's height."""
 TICKS = 4
 STEPS = [1, 2, 5, 10]
 THOUSANDS = 10_000
@@ -59,6 +70,7 @@ class PanelsParameters(Parameters):
         "`algorithm/objective`; what is written alike looks alike.",
     )
     kind: Kind = Field("cumulative", description=KIND)
+    from_initial: bool = Field(False, description=FROM_INITIAL)
     log_rounds: bool = Field(False, description="Logarithmic axes of rounds.")
     log_regret: bool = Field(False, description="Logarithmic axes of regret; rounds without regret leave gaps.")
     cut: bool = Field(
@@ -155,7 +167,8 @@ class Panels(Figure):
         for branch in branches:
             assert cube is not None
             title = titles[problem, branch]
-            curve = curve_of(cube, branch, row.judge, kind, title, looks[title], list(looks).index(title))
+            position, from_initial = list(looks).index(title), self.parameters.from_initial
+            curve = curve_of(cube, branch, row.judge, kind, title, looks[title], position, from_initial=from_initial)
             curves += [curve.thinned(POINTS)] if curve else []
         return Panel(problem, row, kind, cube, curves)
 
@@ -175,7 +188,7 @@ class Panels(Figure):
         for place, title in zip(axes[0], self._columns(grid[0]), strict=False):
             place.set_title(title)
         for place in axes[-1]:
-            place.set_xlabel("round")
+            place.set_xlabel(counted(self.parameters.from_initial))
         if len(kinds) == 1:
             picture.supylabel(QUANTITIES[kinds.pop()], fontsize=style.SETTINGS["axes.labelsize"])
         handles: dict[str, Artist] = {}
@@ -278,13 +291,15 @@ def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, Branch], str]) 
 
 def _cut(axes: "Axes", near: Sequence[Curve], far: Sequence[Curve]) -> None:
     """Scale a panel to the near curves, and write where the far ones end."""
-    axes.set_ylim(top=HEADROOM * max(float(np.max(curve.mean + np.nan_to_num(curve.error))) for curve in near))
-    told = "\n".join(f"{curve.title} ends at {_short(float(curve.mean[-1]))}" for curve in reversed(far))
-    ground = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0}
-    place: dict[str, Any] = {"ha": "right", "va": "top", "transform": axes.transAxes, "fontsize": 6.0, "bbox": ground}
-    axes.text(0.99, 0.99, told, color=style.INK, **place)
+    highest = max(float(np.max(curve.mean + np.nan_to_num(curve.error))) for curve in near)
+    lowest = min(0.0, *(float(np.min(curve.mean - np.nan_to_num(curve.error))) for curve in near))
+    room = (highest - lowest) / (1.0 - MARGIN - LINE * len(far))  # for the words above the near curves
+    axes.set_ylim(lowest - MARGIN * room, lowest + room)
+    told = "\n".join(f"{curve.title} → {_short(float(curve.mean[-1]))}" for curve in reversed(far))
+    place: dict[str, Any] = {"ha": "right", "va": "top", "transform": axes.transAxes, "fontsize": 6.5}
+    axes.text(1.0, 1.0, told, color=style.INK, **place)
 
 
 def _short(value: float) -> str:
-    """Write three figures: 0.123, 4.56, 789, 12,300."""
-    return f"{value:.3g}" if abs(value) < 1000 else f"{float(f'{value:.3g}'):,.0f}"
+    """Write three figures: 0.123, 4.56, 789, 1.23k."""
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value / 1000:.3g}k"
