@@ -1,0 +1,189 @@
+"""The expectations that regret is measured against, and their optima.
+
+Settings: Huang et al. (2024), appendix B.2. The optima are computed, not typed in: `python -m bocu.problems.optima`
+searches for them and writes `bocu.problems.stored_optima`, a module, so that scores notice when it changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from bocu.errors import BocuError
+from bocu.parameters import nearest
+from bocu.problems.context_laws import ContextLaw, burr_xii, clipped_normal, complicated, uniform
+from bocu.problems.expected import ExpectedPayoff, Optimum, Payoff, Rule, quadrature_rule, sobol_rule
+from bocu.problems.functions import function_named
+from bocu.problems.portfolio import DECISION_DIM, PortfolioPayoff
+from bocu.problems.stored_optima import STORED
+
+RuleName = Literal["sobol", "quadrature"]
+
+# A stored optimum belongs to a payoff whose value there differs by no more than this, relative to 1 + |value|.
+_SAME = 1e-7
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A payoff under a distribution of contexts.
+
+    Attributes
+    ----------
+    function : name in `bocu.problems.functions`; None for the portfolio, whose payoff is read from a file.
+    law : what contexts are drawn from.
+    sobol : points of the Sobol rule.
+    panels, order : of the quadrature; None for the rule's own choice.
+    coarse : panels of the quadrature that screens starts; 0 for screening by 2^12 Sobol points.
+    raw, starts : of the search, see `ExpectedPayoff.optimum`.
+    published : the optimum that the published code of Huang et al. (2024) subtracts from.
+    """
+
+    function: str | None
+    law: ContextLaw
+    sobol: int = 2**21
+    panels: int | None = None
+    order: int = 8
+    coarse: int = 64
+    raw: int = 2**13
+    starts: int = 50
+    published: float | None = None
+
+    @property
+    def rules(self) -> tuple[RuleName, ...]:
+        """The rules that there are: quadrature in one or two context dimensions only."""
+        return ("sobol", "quadrature") if self.law.dimension <= 2 else ("sobol",)
+
+    def rule(self, name: RuleName) -> Rule:
+        """Contexts and weights."""
+        if name not in self.rules:
+            raise BocuError(f"rule: found '{name}' for {self.law.dimension} context dimensions; allowed: {self.rules}")
+        if name == "sobol":
+            return sobol_rule(self.law, self.sobol)
+        return quadrature_rule(self.law, self.panels, self.order)
+
+    def screening_rule(self) -> Rule:
+        """A cheaper rule, good enough to tell where to search."""
+        return quadrature_rule(self.law, self.coarse) if self.coarse else sobol_rule(self.law, 2**12)
+
+
+def _portfolio(law: ContextLaw, published: float) -> Expectation:
+    # Smooth in the contexts, and 16 times the cost of a closed form for a thousandth of the points.
+    return Expectation(None, law, sobol=2**16, panels=2, order=16, coarse=2, raw=2**10, starts=12, published=published)
+
+
+#: By name.
+EXPECTATIONS: dict[str, Expectation] = {
+    "ackley": Expectation("ackley", clipped_normal(1, std=0.15), published=-10.9523),
+    "ackley-2-4": Expectation("ackley-2-4", clipped_normal(4, std=0.15), coarse=0),
+    "modified-branin": Expectation("modified-branin", clipped_normal(2), coarse=6, published=-9.603),
+    "hartmann-6": Expectation("hartmann-6", clipped_normal(1), published=2.6127565),
+    "hartmann-6-as-printed": Expectation("hartmann-6-as-printed", clipped_normal(1)),
+    "complicated-hartmann": Expectation("hartmann-6", complicated()),
+    "complicated-hartmann-as-printed": Expectation("hartmann-6-as-printed", complicated()),
+    "newsvendor": Expectation("newsvendor", burr_xii(), published=0.464),
+    "portfolio-uniform": _portfolio(uniform(2), published=20.0),
+    "portfolio-normal": _portfolio(clipped_normal(2), published=22.0),
+}
+
+
+def expectation_named(name: str) -> Expectation:
+    """Look an expectation up.
+
+    Raises
+    ------
+    BocuError
+        there is none of that name.
+    """
+    if name not in EXPECTATIONS:
+        raise BocuError(f"no expectation '{name}'; {nearest(name, EXPECTATIONS)}")
+    return EXPECTATIONS[name]
+
+
+def expected_payoff(name: str, rule: RuleName = "sobol", payoff: Payoff | None = None) -> ExpectedPayoff:
+    """`E_c f(x, c)` of a named expectation; the portfolio's needs its `payoff`.
+
+    Raises
+    ------
+    BocuError
+        unknown name, a rule that is not defined there, or no payoff.
+    """
+    setting = expectation_named(name)
+    if setting.function is None:
+        if payoff is None:
+            raise BocuError(f"{name}: no payoff given; allowed: one read from prepared portfolio data")
+        return ExpectedPayoff(payoff, DECISION_DIM, setting.rule(rule))
+    function = function_named(setting.function)
+    return ExpectedPayoff(payoff or function, function.decision_dim, setting.rule(rule))
+
+
+def stored_optimum(name: str, rule: RuleName = "sobol") -> Optimum:
+    """The optimum computed beforehand; the portfolio's is that of the published surrogate of the real data.
+
+    Raises
+    ------
+    BocuError
+        unknown name, or a rule that is not defined there.
+    """
+    expectation_named(name)
+    found = STORED.get(name, {})
+    if rule not in found:
+        raise BocuError(f"{name}: no optimum by '{rule}'; allowed: {', '.join(found)}")
+    value, decision = found[rule]
+    return Optimum(value, np.array(decision))
+
+
+def optimum_of(name: str, rule: RuleName = "sobol", payoff: Payoff | None = None) -> Optimum:
+    """The optimum of a named expectation: the stored one, or a new search where the payoff is another.
+
+    Another payoff (simulated data, refitted hyper-parameters) is told by its value at the stored decision. A search on
+    the portfolio takes about a minute by quadrature.
+    """
+    expected = expected_payoff(name, rule, payoff)
+    stored = stored_optimum(name, rule)
+    if payoff is None or abs(expected(stored.decision[None])[0] - stored.value) <= _SAME * (1.0 + abs(stored.value)):
+        return stored
+    return search(name, rule, payoff)
+
+
+def search(name: str, rule: RuleName = "sobol", payoff: Payoff | None = None) -> Optimum:
+    """Search for the optimum of a named expectation from many starts; by Sobol points from that by quadrature."""
+    expected = expected_payoff(name, rule, payoff)
+    setting = EXPECTATIONS[name]
+    if rule == "sobol" and "quadrature" in setting.rules:
+        return expected.climb(search(name, "quadrature", payoff).decision)
+    screen = ExpectedPayoff(expected.payoff, expected.decision_dim, setting.screening_rule())
+    return expected.optimum(raw=setting.raw, starts=setting.starts, screen=screen)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Search for all optima and write the module that stores them."""
+    parser = argparse.ArgumentParser(prog="python -m bocu.problems.optima", description=main.__doc__)
+    parser.add_argument("portfolio", type=Path, help="the prepared portfolio data, real")
+    file = Path(__file__).with_name("stored_optima.py")
+    parser.add_argument("--output", type=Path, default=file, help="the module (default: the package's own)")
+    options = parser.parse_args(arguments)
+    surrogate = PortfolioPayoff.load(options.portfolio, "published")
+    lines = []
+    for name, setting in EXPECTATIONS.items():
+        payoff = surrogate if setting.function is None else None
+        lines.append(f'    "{name}": {{')
+        for rule in setting.rules:
+            found = search(name, rule, payoff)
+            lines.append(f'        "{rule}": ({found.value!r}, {found.decision.tolist()!r}),')
+            print(f"{name:32} {rule:10} {found.value:.10f} at {np.round(found.decision, 6).tolist()}", flush=True)
+        lines.append("    },")
+    options.output.write_text("\n".join([_HEADER, *lines, "}", ""]), encoding="utf-8")
+
+
+_HEADER = '''"""Optima of expected payoffs: value and decision, by rule. Written by `python -m bocu.problems.optima`."""
+
+STORED: dict[str, dict[str, tuple[float, list[float]]]] = {'''
+
+
+if __name__ == "__main__":
+    main()

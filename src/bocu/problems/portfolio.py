@@ -1,0 +1,66 @@
+"""Portfolio: the payoff of Huang et al. (2024), appendix B.2, the posterior mean of a Gaussian process.
+
+Three decisions (risk aversion, trade aversion, holding-cost multiplier) and two contexts (bid-ask spread, borrowing
+cost), all in [0, 1]; the payoff is a return in percent a year. The mean runs through 3,000 evaluations of Cakmak et al.
+(2020); its weights are worked out once, when the data are prepared (`bocu.data.portfolio`).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocu.ambiguity.checks import Floats
+from bocu.errors import BocuError
+
+if TYPE_CHECKING:
+    from bocu.data.means import Mean
+
+DECISION_DIM, CONTEXT_DIM = 3, 2
+UNITS = "percent year-1"
+
+
+@dataclass(frozen=True)
+class PortfolioPayoff:
+    """Payoff of decisions (..., 3) and contexts (..., 2).
+
+    Attributes
+    ----------
+    mean : over the five inputs, decisions first.
+    """
+
+    mean: Mean
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], fit: str | None = None) -> Self:
+        """Read the prepared data set.
+
+        Parameters
+        ----------
+        path
+            the prepared file.
+        fit
+            "published" or "refitted" hyper-parameters; left out, the file's own choice: published for real data.
+
+        Raises
+        ------
+        BocuError
+            the file holds no such mean.
+        """
+        from bocu.data.means import load_mean  # brings xarray
+
+        mean = load_mean(path, fit)
+        if len(mean.names) != DECISION_DIM + CONTEXT_DIM:
+            raise BocuError(f"{path}: a mean of {', '.join(mean.names)}; allowed: prepared portfolio data")
+        return cls(mean)
+
+    def __call__(self, decisions: ArrayLike, contexts: ArrayLike) -> Floats:
+        """Payoffs `(...,)`; leading axes broadcast. 65,536 pairs take about 2 s."""
+        x, c = np.asarray(decisions, dtype=np.float64), np.asarray(contexts, dtype=np.float64)
+        leading = np.broadcast_shapes(x.shape[:-1], c.shape[:-1])
+        inputs = [np.broadcast_to(part, (*leading, part.shape[-1])) for part in (x, c)]
+        return self.mean(np.concatenate(inputs, axis=-1))
