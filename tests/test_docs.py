@@ -16,6 +16,8 @@ PAGES = [
     "docs/cluster.md",
     "docs/planning.md",
     "docs/ziomek2025.md",
+    "docs/tay2024.md",
+    "docs/kirschner2020.md",
     "docs/experiment-file.md",
 ]
 
