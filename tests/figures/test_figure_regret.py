@@ -128,6 +128,18 @@ def test_rounds_of_the_initial_design_do_not_count():
     assert values.tolist() == [[1.0, 3.0]]
 
 
+def test_evaluations_may_be_counted_from_the_initial_design_on():
+    regret = np.array([[9.0, 8.0, 1.0, 2.0]])
+    evaluations, values = accumulate(np.array([-1, 0, 1, 2]), regret, "cumulative", from_initial=True)
+    assert evaluations.tolist() == [1, 2, 3, 4]
+    assert values.tolist() == [[9.0, 17.0, 18.0, 20.0]]
+
+
+def test_the_axis_says_what_it_counts(cube_path):
+    labels = [drawn(cube_path, from_initial=whole).figure.axes[-1].get_xlabel() for whole in (False, True)]
+    assert labels == ["round", "evaluation"]
+
+
 def test_smoothing_averages_groups_and_a_ragged_last_one():
     rounds, values = accumulate(np.arange(1, 6), np.array([[1.0, 3.0, 5.0, 7.0, 100.0]]), "instantaneous", smooth=2)
     assert rounds.tolist() == [2, 4, 5]

@@ -32,6 +32,7 @@ KIND = (
     "Regret summed up, divided by the rounds so far, or of each round; or that of the decision which the algorithm "
     "recommends after the round."
 )
+FROM_INITIAL = "Count evaluations from the first point of the initial design on, instead of rounds after it."
 QUANTITIES = {
     "cumulative": "cumulative regret",
     "average": "average regret",
@@ -57,6 +58,7 @@ class RegretParameters(FigureParameters):
     log_regret: bool = Field(False, description="Logarithmic axis of regret; rounds without regret leave gaps.")
     close_up: bool = Field(True, description="A second panel without the worst algorithms where they dwarf the others.")
     smooth: Integer = Field(1, ge=1, description="Rounds averaged into one point of instantaneous regret.")
+    from_initial: bool = Field(False, description=FROM_INITIAL)
 
 
 class Regret(Figure):
@@ -91,7 +93,7 @@ class Regret(Figure):
                 axes.set_title(_panel_title(pursued, judge if len(judges) > 1 else "", far))
             row[0].set_ylabel(with_unit(self._quantity, cube.units))
         for axes in panels[-1]:
-            axes.set_xlabel("round")
+            axes.set_xlabel(counted(self.parameters.from_initial))
         handles, labels = panels[0][0].get_legend_handles_labels()
         picture.legend(handles, labels, loc="outside lower center", ncols=3)
         return self._described(cube, picture, curves)
@@ -102,7 +104,17 @@ class Regret(Figure):
             if branch.objective not in (objective, NO_OBJECTIVE):
                 continue
             title, look = cube.titles[branch.algorithm], cube.looks[branch.algorithm]
-            curve = curve_of(cube, branch, judge, self.parameters.kind, title, look, len(found), self.parameters.smooth)
+            curve = curve_of(
+                cube,
+                branch,
+                judge,
+                self.parameters.kind,
+                title,
+                look,
+                len(found),
+                smooth=self.parameters.smooth,
+                from_initial=self.parameters.from_initial,
+            )
             found += [curve] if curve else []
         return found
 
@@ -164,13 +176,22 @@ class Curve:
 
 
 def curve_of(
-    cube: Cube, branch: Branch, judge: str, kind: Kind, title: str, look: style.Look, position: int, smooth: int = 1
+    cube: Cube,
+    branch: Branch,
+    judge: str,
+    kind: Kind,
+    title: str,
+    look: style.Look,
+    position: int,
+    *,
+    smooth: int = 1,
+    from_initial: bool = False,
 ) -> Curve | None:
     """Make the line of a branch under a judge; None where no seed is finished or nothing was recommended."""
     regret, seeds = cube.regret(branch, judge, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
     if not len(seeds):
         return None
-    rounds, values = accumulate(cube.iterations, regret, kind, smooth)
+    rounds, values = accumulate(cube.iterations, regret, kind, smooth, from_initial)
     mean, error = mean_and_error(values)
     return Curve(title, look, rounds, mean, error, len(seeds), position)
 
@@ -206,7 +227,7 @@ def apart(curves: Sequence[Curve]) -> tuple[list[Curve], list[Curve]]:
 
 
 def accumulate(
-    iterations: np.ndarray, regret: np.ndarray, kind: Kind, smooth: int = 1
+    iterations: np.ndarray, regret: np.ndarray, kind: Kind, smooth: int = 1, from_initial: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Turn instantaneous regret into what is drawn.
 
@@ -215,11 +236,15 @@ def accumulate(
         regret: instantaneous or recommended regret, shape (seeds, iterations).
         kind: what to make of it.
         smooth: of instantaneous regret, how many rounds make one point; a ragged last group is a point of its own.
+        from_initial: keep the initial design and count evaluations, the first of which is its first point.
 
     Returns:
-        Rounds (points,) and values (seeds, points).
+        Rounds, or evaluations, (points,) and values (seeds, points).
     """
-    rounds, regret = iterations[iterations >= 1], regret[:, iterations >= 1]
+    if from_initial:
+        rounds = iterations - iterations[0] + 1
+    else:
+        rounds, regret = iterations[iterations >= 1], regret[:, iterations >= 1]
     if kind in ("instantaneous", "recommended"):
         if smooth == 1:
             return rounds, regret
@@ -228,6 +253,11 @@ def accumulate(
         return rounds[starts + sizes - 1], np.add.reduceat(regret, starts, axis=1) / sizes
     total = regret.cumsum(axis=1)
     return rounds, total if kind == "cumulative" else total / np.arange(1, len(rounds) + 1)
+
+
+def counted(from_initial: bool) -> str:
+    """Name what the horizontal axis counts."""
+    return "evaluation" if from_initial else "round"
 
 
 def _marks(points: int, position: int) -> tuple[int, int]:
