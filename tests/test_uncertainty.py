@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bocu.ambiguity import TotalVariation, ball_named, mmd_radius
+from bocu.ambiguity import ModifiedChiSquared, TotalVariation, ball_named, mmd_radius
 from bocu.ambiguity.named import Settings
 from bocu.errors import BocuError
 from bocu.objectives import UncertaintyObjective
@@ -100,6 +100,18 @@ def test_an_announced_radius_is_the_problems_and_missing_it_is_said():
         parameters.epsilon(situation(), parameters.ball(POINTS))
 
 
+def test_a_divergence_of_ones_own_is_named_by_its_functions():
+    own = ball(distance="phi", phi="own_divergences:MODIFIED_CHI_SQUARED", radius=0.1).ball(POINTS).with_epsilon(0.1)
+    known = ModifiedChiSquared(0.1)
+    assert own.values(PAYOFFS, SKEW)[0] == pytest.approx(known.values(PAYOFFS, SKEW)[0], abs=1e-8)
+
+
+@pytest.mark.parametrize("target", ["no_such_module:PHI", "own_divergences:NONE", "own_divergences:ALONE"])
+def test_a_divergence_that_is_not_there_is_said(target):
+    with pytest.raises(BocuError, match=r"phi: found .*two or three"):
+        ball(distance="phi", phi=target).ball(POINTS)
+
+
 def test_wcs_does_not_depend_on_the_radius():
     objective = WorstCaseSensitivity.from_specification({"ball": {"distance": "mmd"}}).over(POINTS)
     assert objective.with_epsilon(0.4)(PAYOFFS, SKEW).tolist() == objective(PAYOFFS, SKEW).tolist()
@@ -120,6 +132,8 @@ def test_exact_takes_the_difference_away():
         ("dro", {"ball": {"distance": "cr"}}, "the key 'k' and the distance 'cr' go together"),
         ("dro", {"ball": {"distance": "tv", "alpha": 0.5}}, "the key 'alpha' and the distance 'cvar' go together"),
         ("dro", {"ball": {"radius": []}}, "holds one number or more"),
+        ("dro", {"ball": "phi"}, "the key 'phi' and the distance 'phi' go together"),
+        ("dro", {"ball": {"distance": "phi", "phi": "no colon"}}, "pattern"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(name, parameters, message):

@@ -16,6 +16,7 @@ from bocu.ambiguity.ball import Ball
 from bocu.ambiguity.gram import JITTER, mmd_radius
 from bocu.ambiguity.named import Settings, ball_named
 from bocu.errors import BocuError
+from bocu.loading import load
 from bocu.objectives import UncertaintyObjective
 from bocu.parameters import Number, Parameters
 from bocu.situation import Situation
@@ -23,7 +24,7 @@ from bocu.situation import Situation
 NotNegative = Annotated[Number, Field(ge=0.0)]
 Positive = Annotated[Number, Field(gt=0.0)]
 
-INFINITE_SLOPE_AT_ZERO = ("chi2mod", "chi2", "kl", "cr")
+INFINITE_SLOPE_AT_ZERO = ("chi2mod", "chi2", "kl", "cr", "phi")
 
 
 class Concentration(Parameters):
@@ -43,7 +44,7 @@ Radius = NotNegative | list[NotNegative] | Literal["margin", "announced"] | Conc
 class BallParameters(Parameters):
     """An ambiguity set around the reference; a distance alone is its name."""
 
-    distance: Literal["tv", "mmd", "chi2mod", "chi2", "kl", "cr", "cvar", "wass"] = Field(
+    distance: Literal["tv", "mmd", "chi2mod", "chi2", "kl", "cr", "cvar", "wass", "phi"] = Field(
         "tv", description="distance between distributions, see docs/ambiguity-sets.md"
     )
     radius: Radius = Field(
@@ -56,6 +57,12 @@ class BallParameters(Parameters):
     jitter: NotNegative = Field(JITTER, description="added to the diagonal of the MMD's Gram matrix")
     k: Annotated[Number, Field(gt=1.0)] | None = Field(None, description="order of Cressie-Read, for `cr`")
     alpha: Annotated[Number, Field(gt=0.0, le=1.0)] | None = Field(None, description="level of CVaR, for `cvar`")
+    phi: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] | None = Field(
+        None,
+        description="for `phi`, a divergence of your own: `module:name` of a pair of functions of arrays, phi and its "
+        "conjugate, or of three with the conjugate's derivative; the module must be importable, and editing it reruns "
+        "nothing",
+    )
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -64,7 +71,7 @@ class BallParameters(Parameters):
 
     @pydantic.model_validator(mode="after")
     def _what_a_distance_needs(self) -> Self:
-        for distance, key in (("cr", "k"), ("cvar", "alpha")):
+        for distance, key in (("cr", "k"), ("cvar", "alpha"), ("phi", "phi")):
             if (self.distance == distance) != (getattr(self, key) is not None):
                 raise ValueError(f"the key '{key}' and the distance '{distance}' go together")
         if isinstance(self.radius, list) and not self.radius:
@@ -72,7 +79,13 @@ class BallParameters(Parameters):
         return self
 
     def ball(self, contexts: np.ndarray) -> Ball:
-        """Build the ball over context points of shape (contexts, dimension), at radius 0."""
+        """Build the ball over context points of shape (contexts, dimension), at radius 0.
+
+        Raises:
+            BocuError: there are no such functions as `phi` names, or they are no divergence.
+        """
+        if self.phi is not None:
+            return _phi_divergence(self.phi)
         settings = Settings(0.0, self.alpha, self.k, contexts, self.lengthscale, self.jitter)
         return ball_named(self.distance, settings)
 
@@ -94,6 +107,18 @@ class BallParameters(Parameters):
                 raise BocuError("radius: found 'announced', but the problem announces no radius; give another rule")
             return situation.margin
         return float(rule)
+
+
+def _phi_divergence(target: str) -> Ball:
+    from bocu.ambiguity.phi_divergence import PhiDivergence
+
+    try:
+        functions = tuple(load(target))
+    except (ImportError, AttributeError, TypeError) as error:
+        raise BocuError(f"phi: found '{target}'; allowed: module:name of two or three functions ({error})") from None
+    if len(functions) not in (2, 3):
+        raise BocuError(f"phi: found {len(functions)} functions in '{target}'; allowed: two or three")
+    return PhiDivergence(0.0, *functions)
 
 
 class Difference(Parameters):
