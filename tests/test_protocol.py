@@ -53,12 +53,12 @@ def test_replaying_nothing_but_the_initial_design(tmp_path):
     observed = xr.load_dataset(tmp_path / "run.nc").sel(seed=0, iteration=slice(None, 0))
     best = observed["decision_index"].values[observed["observation"].values.argmax()]
     assert algorithm.recommend() == best
-    assert realisation.table.shape == (6, 4)
+    assert realisation.payoffs(1).shape == (6, 4)
 
 
 def test_observations_are_payoffs_of_the_table_plus_noise(tmp_path):
     found = run(tmp_path, iterations=200, seeds=(0, 0), noise=0.1).isel(seed=0)
-    table = problem().realise(Streams(0)).table
+    table = problem().realise(Streams(0)).payoffs(1)
     assert (found["payoff"] == table[found["decision_index"], found["context_index"]]).all()
     errors = found["observation"] - found["payoff"]
     assert 0.08 < float(errors.std()) < 0.12
@@ -125,7 +125,7 @@ def test_regret_is_against_the_best_of_the_table(tmp_path, protocol):
     assert scores["iteration"].values.tolist() == [-1, 0, 1, 2, 3, 4, 5, 6]
     assert scores["regret"].min() >= 0.0
     for seed in (0, 1):
-        table = problem().realise(Streams(seed)).table
+        table = problem().realise(Streams(seed)).payoffs(1)
         worst = table.min(axis=1)
         taken = found["decision_index"].sel(seed=seed).values
         expected = worst.max() - worst[taken]
@@ -142,7 +142,7 @@ def test_robust_regret_of_a_growing_reference_uses_the_reference_of_its_round(tm
     under_reference = [{"label": "so", "class": "bocu.judges:Stochastic", "parameters": {}}]
     score([tmp_path / "run.nc"], {}, branch, under_reference, tmp_path / "score.nc")
     values = xr.load_dataset(tmp_path / "score.nc")["value"].values[0, 0]
-    table = problem().realise(Streams(0)).table
+    table = problem().realise(Streams(0)).payoffs(1)
     contexts, decisions = found["context_index"].values, found["decision_index"].values
     for row in range(5):
         seen = np.bincount(contexts[:row], minlength=4) if row else np.ones(4)

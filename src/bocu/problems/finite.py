@@ -194,7 +194,7 @@ class FiniteRealisation(Realisation):
     """
 
     def __init__(self, problem: FiniteProblem, table: np.ndarray) -> None:
-        self.table = table
+        self._table = table
         self._references, self._truths = problem.references, problem.truths
         self.description = Description(
             decisions=FiniteDomain(problem.decisions, problem.decision_names, problem.decision_units),
@@ -205,10 +205,10 @@ class FiniteRealisation(Realisation):
         )
 
     def payoff(self, decision: Decision, context: Context) -> float:
-        return float(self.table[decision, context])
+        return float(self._table[decision, context])
 
     def payoffs(self, t: int) -> np.ndarray:
-        return self.table
+        return self._table
 
     def reference(self, t: int) -> np.ndarray:
         return self._references[min(t, len(self._references)) - 1]
