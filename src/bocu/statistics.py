@@ -82,6 +82,13 @@ def mean_and_error(values: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.nd
     return mean, np.asarray(sem(values, axis=axis)) if count > 1 else empty
 
 
+def student_factor(count: int, confidence: float = CONFIDENCE) -> float:
+    """Give how many standard errors Student's interval of a mean over `count` values reaches; not a number for one."""
+    from scipy.stats import t
+
+    return float(t.ppf(0.5 + confidence / 2.0, count - 1)) if count > 1 else float("nan")
+
+
 def growth_exponent(rounds: np.ndarray, cumulative: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
     """Give the exponent b of regret that grows like t^b: below 1 the regret of a round vanishes, at 1 it stays.
 
@@ -93,8 +100,6 @@ def growth_exponent(rounds: np.ndarray, cumulative: np.ndarray, confidence: floa
         cumulative: cumulative regret, shape (seeds, rounds).
         confidence: coverage of the interval.
     """
-    from scipy.stats import t as student
-
     late = rounds > GROWTH_FROM * rounds[-1]
     if late.sum() < 2:
         return Interval(float("nan"), float("nan"), float("nan"), 0)
@@ -103,7 +108,7 @@ def growth_exponent(rounds: np.ndarray, cumulative: np.ndarray, confidence: floa
     centred = np.log(rounds[late]) - np.log(rounds[late]).mean()
     slopes = logs @ centred / (centred @ centred)
     mean, error = (float(value) for value in mean_and_error(slopes))
-    half = float(student.ppf(0.5 + confidence / 2, len(slopes) - 1)) * error if len(slopes) > 1 else float("nan")
+    half = student_factor(len(slopes), confidence) * error
     return Interval(mean, mean - half, mean + half, len(slopes))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import synthetic_cubes
 from scipy.stats import sem
+from scipy.stats import t as student
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 
 from bocu.figures import style
@@ -32,6 +33,16 @@ def test_lines_and_bands_are_means_and_standard_errors(cube_path):
     spread = sem(total[:, -1])
     assert at_end.min() == pytest.approx(total[:, -1].mean() - spread)
     assert at_end.max() == pytest.approx(total[:, -1].mean() + spread)
+
+
+def test_bands_may_be_intervals(cube_path):
+    drawing = drawn(cube_path, spread="interval-95")
+    total = expected("mle").cumsum(axis=1)[:, -1]
+    band = drawing.figure.axes[0].collections[list(ALGORITHMS).index("mle")].get_paths()[0].vertices
+    interval = student.interval(0.95, SEEDS - 1, loc=total.mean(), scale=sem(total))
+    at_end = band[band[:, 0] == ITERATIONS][:, 1]
+    assert (at_end.min(), at_end.max()) == pytest.approx(interval)
+    assert "95 % intervals (bands)" in drawing.caption
 
 
 def test_average_is_cumulative_over_rounds(cube_path):

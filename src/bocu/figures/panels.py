@@ -16,8 +16,11 @@ from bocu.figures.regret import (
     FROM_INITIAL,
     KIND,
     QUANTITIES,
+    SPREAD,
+    SPREADS,
     Curve,
     Kind,
+    Spread,
     apart,
     counted,
     curve_of,
@@ -71,6 +74,7 @@ class PanelsParameters(Parameters):
     )
     kind: Kind = Field("cumulative", description=KIND)
     from_initial: bool = Field(False, description=FROM_INITIAL)
+    spread: Spread = Field("standard-error", description=SPREAD)
     log_rounds: bool = Field(False, description="Logarithmic axes of rounds.")
     log_regret: bool = Field(False, description="Logarithmic axes of regret; rounds without regret leave gaps.")
     cut: bool = Field(
@@ -101,7 +105,7 @@ class Panel:
 
 
 class Panels(Figure):
-    """Mean over seeds with one standard error: a row an objective, a column a problem, one legend."""
+    """Mean over seeds with its spread: a row an objective, a column a problem, one legend."""
 
     Parameters = PanelsParameters
 
@@ -168,7 +172,10 @@ class Panels(Figure):
             assert cube is not None
             title = titles[problem, branch]
             position, from_initial = list(looks).index(title), self.parameters.from_initial
-            curve = curve_of(cube, branch, row.judge, kind, title, looks[title], position, from_initial=from_initial)
+            look, spread = looks[title], self.parameters.spread
+            curve = curve_of(
+                cube, branch, row.judge, kind, title, look, position, from_initial=from_initial, spread=spread
+            )
             curves += [curve.thinned(POINTS)] if curve else []
         return Panel(problem, row, kind, cube, curves)
 
@@ -247,7 +254,8 @@ class Panels(Figure):
         crossed = any(row.pursued not in (None, [row.judge]) for row in rows)
         relation = "all runs are judged by" if crossed else "runs pursue, where they pursue one, and are judged by"
         caption = (
-            f"{spoken(kinds).capitalize()}, mean (lines) and one standard error (bands) over {seed_counts(counts)}. "
+            f"{spoken(kinds).capitalize()}, mean (lines) and {SPREADS[self.parameters.spread]} (bands) over "
+            f"{seed_counts(counts)}. "
             f"Rows: the objective that {relation} ({judged}); columns: the problems ({spoken(problems)}).{left_out}"
         )
         ends = []

@@ -21,7 +21,7 @@ from bocu.figures.reading import (
     with_unit,
 )
 from bocu.parameters import Integer
-from bocu.statistics import mean_and_error
+from bocu.statistics import mean_and_error, student_factor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +39,9 @@ QUANTITIES = {
     "instantaneous": "instantaneous regret",
     "recommended": "regret of the recommended decision",
 }
+Spread = Literal["standard-error", "interval-95"]
+SPREAD = "What the bands are: one standard error of the mean, or its 95 % interval (Student's, over seeds)."
+SPREADS = {"standard-error": "one standard error", "interval-95": "95 % intervals"}
 MARKED_LINES = 6
 PANEL_HEIGHT = 2.2
 LONG_LABEL = 12
@@ -59,10 +62,11 @@ class RegretParameters(FigureParameters):
     close_up: bool = Field(True, description="A second panel without the worst algorithms where they dwarf the others.")
     smooth: Integer = Field(1, ge=1, description="Rounds averaged into one point of instantaneous regret.")
     from_initial: bool = Field(False, description=FROM_INITIAL)
+    spread: Spread = Field("standard-error", description=SPREAD)
 
 
 class Regret(Figure):
-    """Mean over seeds with one standard error, a panel for each pursued objective and judge."""
+    """Mean over seeds with its spread, a panel for each pursued objective and judge."""
 
     Parameters = RegretParameters
 
@@ -114,6 +118,7 @@ class Regret(Figure):
                 len(found),
                 smooth=self.parameters.smooth,
                 from_initial=self.parameters.from_initial,
+                spread=self.parameters.spread,
             )
             found += [curve] if curve else []
         return found
@@ -131,8 +136,8 @@ class Regret(Figure):
         rows = "" if objectives == [NO_OBJECTIVE] else f" Rows: the objective pursued ({spoken(objectives)})."
         counts = {curve.title: curve.seeds for panel in curves.values() for curve in panel}
         caption = (
-            f"{self._quantity.capitalize()}{units} on {cube.title}{averaged}: mean (lines) and one standard error "
-            f"(bands) over {seed_counts(counts)}, judged by {spoken(judges)}.{rows}"
+            f"{self._quantity.capitalize()}{units} on {cube.title}{averaged}: mean (lines) and "
+            f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}, judged by {spoken(judges)}.{rows}"
         )
         ends = [
             f"{f'pursuing {objective}, ' if rows else ''}judged by {judge}: "
@@ -156,7 +161,7 @@ class Curve:
     """One algorithm's line.
 
     Attributes:
-        rounds, mean, error: what is drawn, each of shape (points,); the error is one standard error of the mean.
+        rounds, mean, error: what is drawn, each of shape (points,); the error is half the width of the band.
         seeds: seeds behind it.
         position: its place among the algorithms, by which its marks are staggered.
     """
@@ -186,6 +191,7 @@ def curve_of(
     *,
     smooth: int = 1,
     from_initial: bool = False,
+    spread: Spread = "standard-error",
 ) -> Curve | None:
     """Make the line of a branch under a judge; None where no seed is finished or nothing was recommended."""
     regret, seeds = cube.regret(branch, judge, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
@@ -193,7 +199,8 @@ def curve_of(
         return None
     rounds, values = accumulate(cube.iterations, regret, kind, smooth, from_initial)
     mean, error = mean_and_error(values)
-    return Curve(title, look, rounds, mean, error, len(seeds), position)
+    width = error * student_factor(len(seeds)) if spread == "interval-95" else error
+    return Curve(title, look, rounds, mean, width, len(seeds), position)
 
 
 def draw_curves(axes: "Axes", curves: Sequence[Curve], log_rounds: bool = False, log_regret: bool = False) -> None:
