@@ -207,7 +207,9 @@ class ContextLaw:
         exponent = size.bit_length() - 1
         if size < 1 or size != 2**exponent:
             raise BocuError(f"points: found {size}; allowed: a power of 2, for which a Sobol sequence is balanced")
-        return self.transform(qmc.Sobol(self.dimension, scramble=True, seed=generator).random_base2(exponent))
+        # Handed a generator, SciPy would take a child of it, which the generator's state does not tell.
+        sequence = qmc.Sobol(self.dimension, scramble=True, seed=int(generator.integers(2**32)))
+        return self.transform(sequence.random_base2(exponent))
 
     def density(self, at: ArrayLike) -> Floats:
         """Density `(n,)` at contexts `(n, Dc)`, before clipping."""
@@ -286,9 +288,10 @@ def distances_of_estimates(
 
     Table 2 of Huang et al. (2024): every run draws afresh, contexts as drawn (not clipped), Silverman's bandwidth.
     """
-    drawn = law.unclipped()
+    free = law.unclipped()
 
-    def distance(count: int) -> float:
-        return distance_of_estimate(KernelDensity.fit(drawn.sample(generator, count)), law, nodes=nodes)
+    def distances(count: int) -> list[float]:
+        drawn = free.sample(generator, runs * count).reshape(runs, count, law.dimension)
+        return [distance_of_estimate(KernelDensity.fit(one), law, nodes=nodes) for one in drawn]
 
-    return np.array([[distance(count) for _ in range(runs)] for count in observations])
+    return np.array([distances(count) for count in observations])
