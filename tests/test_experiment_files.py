@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from pathlib import Path
 
 import pytest
 from experiments import run_all
@@ -10,7 +11,7 @@ from bocu.experiment import read_experiment_file
 from bocu.figures.panels import Panels
 from bocu.planning import make_plan
 
-FILES = ["tay2024", "tay2024-as-coded", "kirschner2020", "kirschner2020-wind", "ziomek2025"]
+FILES = ["tay2024", "tay2024-as-coded", "kirschner2020", "kirschner2020-wind", "ziomek2025", "drmobo", "drmobo-sets"]
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 
 
@@ -152,3 +153,16 @@ def test_smoke_scale_runs_up_to_the_figures(root, name):
         drawing = Panels(plan.figures[label].parameters).draw(plan.figure_inputs(label, "all"))
         assert len(drawing.figure.axes[0].get_lines()) >= 3
         assert "2 seeds" in drawing.caption
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_command_plan_tells_what_a_file_costs(root, name):
+    from typer.testing import CliRunner
+
+    from bocu.cli import app
+
+    Path("data").mkdir()
+    Path("data/sources.yaml").write_text((root / "data/sources.yaml").read_text())
+    told = CliRunner().invoke(app, ["plan", str(root / f"config/experiments/{name}.yaml")])
+    assert told.exit_code == 0, told.output
+    assert "core hours" in told.output

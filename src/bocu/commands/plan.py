@@ -83,15 +83,15 @@ def _branches(plan: "Plan", blocks: "list[Standing]", forecaster: "Forecaster", 
     disk = to_do_disk = 0.0
     for mine in by_branch(blocks).values():
         branch = mine[0].branch
-        forecasts = {block: forecaster.block(branch, block.last - block.first + 1) for block in mine}
-        to_do = [block for block in mine if block.state is not State.DONE]
-        all_seconds += [forecast.seconds for forecast in forecasts.values()]
-        to_do_seconds += [forecasts[block].seconds * (1 - block.rounds / block.of) for block in to_do]
-        disk += sum(forecast.disk_mb for forecast in forecasts.values())
-        to_do_disk += sum(forecasts[block].disk_mb for block in to_do)
-        largest = max(forecasts.values(), key=lambda forecast: forecast.seconds)
+        forecasts = [forecaster.block(branch, block.last - block.first + 1) for block in mine]
+        to_do = [pair for pair in zip(mine, forecasts, strict=True) if pair[0].state is not State.DONE]
+        all_seconds += [forecast.seconds for forecast in forecasts]
+        to_do_seconds += [forecast.seconds * (1 - block.rounds / block.of) for block, forecast in to_do]
+        disk += sum(forecast.disk_mb for forecast in forecasts)
+        to_do_disk += sum(forecast.disk_mb for _, forecast in to_do)
+        largest = max(forecasts, key=lambda forecast: forecast.seconds)
         measured = f"{largest.measured} run files" if largest.measured else "model"
-        core = duration(sum(forecast.seconds for forecast in forecasts.values()))
+        core = duration(sum(forecast.seconds for forecast in forecasts))
         rows.append(
             (
                 *branch.key,
