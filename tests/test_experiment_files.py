@@ -15,7 +15,7 @@ FILES = ["tay2024", "tay2024-as-coded", "kirschner2020", "kirschner2020-wind", "
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 
 
-def plan_of(root, name, **changes):
+def plan_of(root, name, /, **changes):
     experiment = read_experiment_file(root / f"config/experiments/{name}.yaml")
     if "data" in experiment:
         experiment["data"] = "simulate"

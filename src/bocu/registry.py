@@ -450,6 +450,12 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             ROLLING,
         ),
         Entry(
+            "robust-front",
+            "bocu.figures.robust_front:RobustFront",
+            "guaranteed payoffs of two outputs and their hypervolume, of runs and the best there is",
+            SCALARISED,
+        ),
+        Entry(
             "summary",
             "bocu.figures.summary:Summary",
             "final regret of every algorithm on every problem, relative to a reference",

@@ -20,9 +20,6 @@ from bocu.ambiguity.checks import Floats
 from bocu.errors import BocuError
 from bocu.problems.scalarised_optimum import ScalarisedSearch, scalarise, weight_net
 
-MARGIN = 0.1
-"""How far the corner of a hypervolume lies below the front's least guarantees, as a share of their range."""
-
 
 @dataclass(frozen=True)
 class Front:
@@ -41,7 +38,7 @@ class Front:
     decisions: Floats
     guaranteed: Floats
 
-    def corner(self, margin: float = MARGIN) -> Floats:
+    def corner(self, margin: float = 0.1) -> Floats:
         """A reference point `(K,)` for hypervolumes: the least guarantees, less a share `margin` of their range."""
         least, most = self.guaranteed.min(axis=0), self.guaranteed.max(axis=0)
         return least - margin * np.where(most > least, most - least, 1.0)

@@ -101,6 +101,8 @@ NAMES: Mapping[str, str] = {
     "stableopt-finite": "StableOpt",
     "sensitivity-approximation": "Sensitivity approximation",
     "minimax-approximation": "Minimax approximation",
+    "drmobo": "DRMOBO",
+    "mobo": "MOBO",
 }
 """How algorithms and their aliases are written in the papers; others are written by their labels."""
 

@@ -1,0 +1,225 @@
+"""Robust fronts: what the decisions that runs tried guarantee, beside the best there is, and its hypervolume.
+
+Beyond the DRMOBO paper: `bocu.robust_front` says what is drawn.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from bocu.domains import FiniteDomain
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.reading import Cube, seed_counts, with_unit
+from bocu.figures.realised import RealisedParameters, paths_of, problem_inputs
+from bocu.files import read_netcdf
+from bocu.parameters import Integer
+from bocu.statistics import mean_and_error, student_factor
+from bocu.uncertainty import BallParameters
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+    from bocu.ambiguity.ball import Ball
+    from bocu.plan import FigurePaths
+    from bocu.problems.base import Problem, Realisation
+    from bocu.robust_front import Front
+
+Runs = Sequence[tuple[str, "xr.Dataset"]]
+"""Run files with the labels of their algorithms."""
+
+TITLE = "Robust front"
+MARGIN = 0.1
+"""How far the corner of hypervolumes lies below the least guarantees of the true front, as a share of their range."""
+TRUE_LINE: dict[str, Any] = {"color": style.BLACK, "marker": "o", "markersize": 2.5, "linewidth": 0.9}
+
+
+class RobustFrontParameters(RealisedParameters):
+    """Parameters of `RobustFront`."""
+
+    ball: BallParameters | None = Field(
+        None,
+        description="The ambiguity set that robustness is against; left out, the first that a run pursues. Of the "
+        "runs, those that pursue dro over just this set are drawn, and those that pursue nothing.",
+    )
+    algorithms: list[str] = Field(["random", "mobo", "drmobo"], description="Registered names of what is drawn.")
+    weights: Annotated[Integer, Field(ge=2)] = Field(33, description="Weights of the net, at least.")
+    seed: Integer | None = Field(None, description="The seed whose front is drawn; the first finished, if left out.")
+
+    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
+        runs = [file for algorithm in self.algorithms for file in paths.run_files(algorithm)]
+        return {**super().inputs(paths), "runs": runs}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What the runs of one algorithm tried.
+
+    Attributes:
+        fronts: by seed, among all decisions of the run.
+        share: hypervolume after each round as a share of the true front's, shape (seeds, rounds).
+    """
+
+    title: str
+    look: style.Look
+    fronts: Mapping[int, "Front"]
+    share: np.ndarray
+
+
+class RobustFront(Figure):
+    """Guaranteed payoffs of the fronts of one seed, and hypervolume over the rounds; for two outputs."""
+
+    Parameters = RobustFrontParameters
+    parameters: RobustFrontParameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        from bocu.randomness import Streams
+        from bocu.runs import build_problem
+
+        cube = Cube(inputs["cube"])
+        problem = build_problem(cube.attribute("specification")["problem"], problem_inputs(inputs))
+        realisation = problem.realise(Streams(cube.seeds[0]))
+        outputs = realisation.description.outputs
+        if outputs != 2:
+            return nothing_to_show(cube, TITLE, f"a front has two outputs, this problem has {outputs}")
+        runs = [(path.parent.name, read_netcdf(path)) for path in paths_of(inputs.get("runs", []))]
+        stated = self.parameters.ball or _first_pursued(runs)
+        ball, true = self._true(realisation, stated)
+        tried = self._tried(cube, problem, _against(runs, stated), ball, true)
+        if not tried:
+            return nothing_to_show(cube, TITLE, "no run is finished")
+        seed = self.parameters.seed if self.parameters.seed is not None else min(tried[0].fronts)
+        picture = style.new_figure(2.3)
+        left, middle, right = picture.subplots(1, 3)
+        shown = [(each, each.fronts[seed]) for each in tried if seed in each.fronts]
+        _draw_values(left, true, shown, cube.units)
+        _draw_fronts(middle, true, shown, cube.units)
+        _draw_shares(right, tried)
+        handles, labels = middle.get_legend_handles_labels()
+        picture.legend(handles, labels, loc="outside lower center", ncols=4)
+        return self._described(cube, picture, tried, seed, stated)
+
+    def _true(self, realisation: "Realisation", stated: BallParameters) -> tuple["Ball", "Front"]:
+        from bocu.protocol import PROTOCOLS
+        from bocu.robust_front import true_front
+
+        description = realisation.description
+        assert isinstance(description.contexts, FiniteDomain)
+        situation = PROTOCOLS[description.protocol].situation(realisation, 1, np.empty(0))
+        ball = stated.ball(description.contexts.points)
+        ball = ball.with_epsilon(stated.epsilon(situation, ball))
+        dimension, outputs = description.decisions.dimension, description.outputs
+        reference = situation.reference
+        return ball, true_front(realisation.table, dimension, outputs, reference, ball, self.parameters.weights)
+
+    def _tried(self, cube: Cube, problem: "Problem", runs: Runs, ball: "Ball", true: "Front") -> Sequence[Tried]:
+        """Gather what the runs tried, by the label of their algorithm."""
+        found: dict[str, dict[int, tuple[Front, np.ndarray]]] = {}
+        for label, run in runs:
+            seeds = found.setdefault(label, {})
+            for row, seed in enumerate(run["seed"].values):
+                seeds[int(seed)] = self._of_seed(problem, run.isel(seed=row), int(seed), ball, true)
+        return [
+            Tried(
+                cube.titles[label],
+                cube.looks[label],
+                {seed: front for seed, (front, _) in seeds.items()},
+                np.array([share for _, share in seeds.values()]),
+            )
+            for label, seeds in found.items()
+        ]
+
+    def _of_seed(
+        self, problem: "Problem", run: "xr.Dataset", seed: int, ball: "Ball", true: "Front"
+    ) -> tuple["Front", np.ndarray]:
+        """Give the front among all decisions of a seed, and its share of the true hypervolume in each round."""
+        from bocu.randomness import Streams
+        from bocu.robust_front import front_among, growing_hypervolume
+
+        realisation = problem.realise(Streams(seed))
+        decisions, reference = run["decision"].values, realisation.reference(1)
+        payoffs = realisation.table(decisions)
+        front = front_among(decisions, payoffs, true.weights, reference, ball)
+        grown = growing_hypervolume(payoffs, true.weights, reference, ball, true.corner(MARGIN))
+        return front, grown[run["iteration"].values >= 1] / true.hypervolume(true.corner(MARGIN))
+
+    def _described(
+        self, cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int, ball: BallParameters
+    ) -> Drawing:
+        counts = {each.title: len(each.fronts) for each in tried}
+        caption = (
+            f"{cube.title}. Left: worst-case expectation of the weighted sum of both outputs over {ball.distance} sets "
+            f"of radius {ball.radius}, for each weight of the first: the best there is, and the best among the "
+            f"decisions that seed {seed} tried. Middle: what these decisions guarantee, the worst-case expectation of "
+            f"each output by itself. Right: hypervolume of the guarantees of all decisions up to a round as a share of "
+            f"that of the best, mean (lines) and 95 % intervals (bands) over {seed_counts(counts)}; the corner lies "
+            f"{MARGIN:.0%} of the range below the least of the best's guarantees."
+        )
+        ends = ", ".join(f"{each.title} {each.share[:, -1].mean():.3g}" for each in tried)
+        alternative = (
+            "Line charts of worst-case expectation by weight and of guaranteed payoffs, and one of shares of "
+            f"hypervolume, which end at: {ends}."
+        )
+        return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label)
+
+
+def _pursued(run: "xr.Dataset") -> Mapping[str, Any] | None:
+    """Give the ambiguity set that a run pursues, as plain data; None where it pursues none."""
+    objective = json.loads(run.attrs["specification"])["objective"]
+    return objective["parameters"].get("ball") if objective else None
+
+
+def _first_pursued(runs: Runs) -> BallParameters:
+    pursued = (_pursued(run) for _, run in runs)
+    return BallParameters.model_validate(next((ball for ball in pursued if ball is not None), {}))
+
+
+def _against(runs: Runs, ball: BallParameters) -> Runs:
+    """Leave out runs that pursue another ambiguity set."""
+    return [(label, run) for label, run in runs if _pursued(run) in (None, ball.model_dump(mode="json"))]
+
+
+def _draw_values(axes: "Axes", true: "Front", shown: Sequence[tuple[Tried, "Front"]], units: str) -> None:
+    axes.plot(true.weights[:, 0], true.values, **{**TRUE_LINE, "marker": ""})
+    for tried, front in shown:
+        axes.plot(front.weights[:, 0], front.values, **tried.look.line())
+    axes.set_xlabel("weight of output 1")
+    axes.set_ylabel(with_unit("worst-case expectation", units))
+    style.grid(axes)
+
+
+def _draw_fronts(axes: "Axes", true: "Front", shown: Sequence[tuple[Tried, "Front"]], units: str) -> None:
+    first, second = _in_order(true).T
+    axes.plot(first, second, label="best there is", **TRUE_LINE)
+    for tried, front in shown:
+        first, second = _in_order(front).T
+        axes.plot(first, second, label=tried.title, marker=tried.look.marker, markersize=3.5, **tried.look.line())
+    axes.set_xlabel(with_unit("guaranteed output 1", units))
+    axes.set_ylabel(with_unit("guaranteed output 2", units))
+    style.grid(axes, "both")
+
+
+def _in_order(front: "Front") -> np.ndarray:
+    """Give what is guaranteed, each point once, by the first output."""
+    return np.unique(front.guaranteed.round(12), axis=0)
+
+
+def _draw_shares(axes: "Axes", tried: Sequence[Tried]) -> None:
+    for each in tried:
+        rounds = np.arange(1, each.share.shape[1] + 1)
+        mean, error = mean_and_error(each.share)
+        axes.plot(rounds, mean, **each.look.line())
+        if len(each.share) > 1:
+            width = student_factor(len(each.share)) * error
+            band: dict[str, Any] = {"color": each.look.colour, "alpha": style.BAND_OPACITY, "linewidth": 0}
+            axes.fill_between(rounds, mean - width, mean + width, **band)
+    axes.set_xlabel("round")
+    axes.set_ylabel("share of hypervolume")
+    axes.set_ylim(0.0, 1.05)
+    style.grid(axes)
