@@ -304,7 +304,7 @@ def _cut(axes: "Axes", near: Sequence[Curve], far: Sequence[Curve]) -> None:
     room = (highest - lowest) / (1.0 - MARGIN - LINE * len(far))  # for the words above the near curves
     axes.set_ylim(lowest - MARGIN * room, lowest + room)
     told = "\n".join(f"{curve.title} → {_short(float(curve.mean[-1]))}" for curve in reversed(far))
-    place: dict[str, Any] = {"ha": "right", "va": "top", "transform": axes.transAxes, "fontsize": 6.5}
+    place: dict[str, Any] = {"ha": "right", "va": "top", "transform": axes.transAxes, "fontsize": 5.6}
     axes.text(1.0, 1.0, told, color=style.INK, **place)
 
 
