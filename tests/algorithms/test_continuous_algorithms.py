@@ -13,7 +13,7 @@ from bocu.algorithms.density import DRBOKDE, SBOKDE
 from bocu.algorithms.grid_contexts import DRBOMMD, MinimaxContinuous
 from bocu.algorithms.thompson_density import ThompsonDensity
 from bocu.ambiguity import MaximumMeanDiscrepancy, TotalVariation, worst_case
-from bocu.ambiguity.approximations import minimax_approximation
+from bocu.ambiguity.approximations import linearised, minimax_approximation
 from bocu.ambiguity.gram import mmd_radius, squared_exponential_gram
 from bocu.ambiguity.sampled import sampled_worst_case
 from bocu.contexts import empirical, kde_radius
@@ -101,16 +101,21 @@ def test_stableopt_is_the_minimum_over_a_box_around_the_mean(box):
     assert points.max() == pytest.approx(wanted[1], abs=0.01)
 
 
+@pytest.mark.parametrize("radius", [{"delta": 0.1}, 0.3, 0.02])
 @pytest.mark.parametrize("name", ["drbo-mmd", "minimax-continuous"])
-def test_mmd_on_a_grid(name):
-    run = after_design(name)
+def test_mmd_on_a_grid(name, radius):
+    """At the small radius the linearisation is above the floor, and the exact sensitivity enters."""
+    run = after_design(name, ball={"distance": "mmd", "radius": radius})
     posterior, points, found = acquired(run)
     reference = empirical(seen(run), points)
-    ball = MaximumMeanDiscrepancy(mmd_radius(3, 0.1), squared_exponential_gram(points, 0.1))
+    epsilon = radius if isinstance(radius, float) else mmd_radius(3, 0.1)
+    ball = MaximumMeanDiscrepancy(epsilon, squared_exponential_gram(points, 0.1))
     table = upper(posterior, points)
     exact = worst_case(table, reference, ball).value
     expected = exact if name == "drbo-mmd" else minimax_approximation(table, reference, ball)
     np.testing.assert_allclose(found, expected, rtol=1e-7)
+    if radius == 0.02:
+        assert (linearised(table, reference, ball) > table.min(axis=1)).any()
 
 
 @pytest.mark.parametrize("distance", ["tv", "chi2", "chi2mod", "wass"])
@@ -249,7 +254,7 @@ def test_thompson_sampling_pursues_its_objective():
         (
             MinimaxContinuous,
             {"ball": {"distance": "tv", "radius": 0.1}, "sensitivity": "identity"},
-            "the sensitivity 'identity' is one of mmd, not of 'tv'",
+            "the sensitivity 'identity' stands in for that of mmd, not of 'tv'",
         ),
         (DRBOKDE, {"radius": -1.0}, "radius"),
         (SBOKDE, {"model": {"kernel": "both"}}, "model.kernel"),

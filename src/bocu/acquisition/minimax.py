@@ -179,13 +179,22 @@ class MinimaxApproximation:
         ball: a total variation, MMD, Wasserstein or chi-squared set.
         reference: probabilities, shape (M,).
         sensitivity: in place of the exact one.
+        bound: a cheap lower bound of the sensitivity; where it alone puts the linearisation below the floor, the
+            sensitivity itself is not asked for, and the value is the same.
 
     Raises:
         BocuError: the ball has no such approximation, or the reference is no distribution over its contexts.
     """
 
-    def __init__(self, ball: Ball, reference: np.ndarray, sensitivity: Sensitivity | None = None) -> None:
+    def __init__(
+        self,
+        ball: Ball,
+        reference: np.ndarray,
+        sensitivity: Sensitivity | None = None,
+        bound: Sensitivity | None = None,
+    ) -> None:
         self.chord = Chord(ball, reference)
+        self.bound = bound
         self.sensitivity = sensitivity or exact_sensitivity(ball, self.chord.reference)
         self._scale = ball.epsilon ** _power(ball)
 
@@ -197,6 +206,9 @@ class MinimaxApproximation:
         lower, lower_weights = floor.copy(), np.zeros_like(payoffs)
         lower_weights[np.arange(len(payoffs)), worst] = 1.0
         open_rows = np.flatnonzero(share < 1.0)
+        if len(open_rows) and self.bound is not None:
+            line = payoffs[open_rows] @ reference - self._scale * self.bound(payoffs[open_rows])[0]
+            open_rows = open_rows[line > floor[open_rows]]
         if len(open_rows):
             steep, gradient = self.sensitivity(payoffs[open_rows])
             line = payoffs[open_rows] @ reference - self._scale * steep
