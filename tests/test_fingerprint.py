@@ -30,7 +30,7 @@ def package(tmp_path, monkeypatch):
 
 
 def forget():
-    for cached in (module._fingerprint, module.module_hash, module.imports):
+    for cached in (module._fingerprint, module._read):
         cached.cache_clear()
 
 

@@ -8,12 +8,13 @@ classes that are named as text (the registry's) are roots of their own.
 import ast
 import functools
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 PACKAGE = "bocu"
 _ROOT = Path(__file__).parent
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # fields of a node that hold statements
 
 
 def fingerprint(*modules: str) -> str:
@@ -56,23 +57,22 @@ def reachable(modules: Iterable[str]) -> set[str]:
     return found
 
 
-@functools.cache
 def module_hash(module: str) -> str:
     """Hash the parsed code of one module, without docstrings."""
-    tree = _parse(module)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
-            node, clean=False
-        ):
-            node.body = node.body[1:]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    return _read(module)[0]
+
+
+def imports(module: str) -> frozenset[str]:
+    """Give the modules of the package that one module imports for running; imports for type checkers are left out."""
+    return _read(module)[1]
 
 
 @functools.cache
-def imports(module: str) -> frozenset[str]:
-    """Give the modules of the package that one module imports for running; imports for type checkers are left out."""
+def _read(module: str) -> tuple[str, frozenset[str]]:
+    """Give hash and imports of a module: planning asks for both of many, and parsing takes as long as either."""
+    tree = _parse(module)
     names: set[str] = set()
-    for node in _nodes_that_run(_parse(module)):
+    for node in _statements(tree, lambda node: isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -81,7 +81,13 @@ def imports(module: str) -> frozenset[str]:
             names.update(
                 f"{base}.{alias.name}" if source_file(f"{base}.{alias.name}") else base for alias in node.names
             )
-    return frozenset(name for name in names if name.split(".")[0] == PACKAGE and source_file(name))
+    for node in _statements(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node, clean=False
+        ):
+            node.body = node.body[1:]
+    digest = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    return digest, frozenset(name for name in names if name.split(".")[0] == PACKAGE and source_file(name))
 
 
 def _absolute(module: str, node: ast.ImportFrom) -> str:
@@ -94,12 +100,17 @@ def _absolute(module: str, node: ast.ImportFrom) -> str:
     return ".".join(base + ([node.module] if node.module else []))
 
 
-def _nodes_that_run(node: ast.AST) -> Iterable[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
-            continue
-        yield child
-        yield from _nodes_that_run(child)
+def _statements(tree: ast.Module, skipped: Callable[[ast.AST], bool] = lambda node: False) -> Iterator[ast.AST]:
+    """Give the tree and every statement in it, without those that are `skipped` and what they hold.
+
+    Expressions, most of a tree, hold no statement and are passed by.
+    """
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for block in _BLOCKS:
+            waiting.extend(child for child in getattr(node, block, ()) if not skipped(child))
 
 
 def source_file(module: str) -> Path | None:
