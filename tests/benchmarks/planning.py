@@ -4,7 +4,9 @@
     python tests/benchmarks/planning.py --jobs 1000 10000 --finished
 
 With --finished, dry runs of sweeps whose files all stand: nothing is to be done. The files are empty; Snakemake looks
-at their names, times and records only.
+at their names, times and records only. Each number is the median of `--repeats`; seconds are those of the processor,
+which other work on the machine disturbs least (by the clock they are the same on an idle one, and stand in `--output`).
+Ratios are of neighbouring pairs.
 """
 
 import argparse
@@ -14,7 +16,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 import yaml
 
@@ -80,47 +85,73 @@ def bare_outputs(jobs: int) -> list[str]:
     return [*(f"runs/{i}.nc" for i in range(jobs)), *scores, "all.txt"]
 
 
-def measure(command: list[str], folder: Path, wanted: str = "") -> tuple[float, float]:
-    """Give wall seconds and the peak resident memory in MB of one command, which has to say what is `wanted`."""
+@dataclass(frozen=True)
+class Usage:
+    """What one command took: core seconds, seconds by the clock, peak of resident memory in MB."""
+
+    core: float
+    clock: float
+    memory: float
+
+
+def measure(command: list[str], folder: Path, wanted: str = "") -> Usage:
+    """Run a command, which has to say what is `wanted`."""
     start = time.perf_counter()
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status or wanted not in output:
         sys.exit(f"{' '.join(command)} failed:\n{output}")
-    return time.perf_counter() - start, usage.ru_maxrss / 1024
+    return Usage(usage.ru_utime + usage.ru_stime, time.perf_counter() - start, usage.ru_maxrss / 1024)
+
+
+def compare(jobs: int, finished: bool, repeats: int) -> dict[str, Any]:
+    """Measure dry runs of as many run jobs, ours and bare in turn; whole, and of one run file."""
+    seen: dict[str, list[Usage]] = {"bare": [], "ours": [], "bare_one": [], "ours_one": []}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "experiment.yaml").write_text(yaml.safe_dump(experiment(jobs)))
+        (folder / "bare.smk").write_text(BARE.format(jobs=jobs))
+        common = ["--dry-run", "--cores", "2", "--quiet", "rules"]
+        bare = ["snakemake", "--snakefile", "bare.smk", *common]
+        ours = ["snakemake", "--snakefile", str(ROOT / "Snakefile"), *common, "--configfile", "experiment.yaml"]
+        if finished:
+            pretend(bare_outputs(jobs), bare, folder)
+            pretend(our_outputs(jobs), ours, folder)
+        wanted = "Nothing to be done" if finished else ""
+        for _ in range(repeats):
+            seen["bare"].append(measure(bare, folder, wanted))
+            seen["ours"].append(measure(ours, folder, wanted))
+            # As each job of a cluster does: the whole workflow is parsed, one run is planned.
+            seen["bare_one"].append(measure([*bare, "--", "runs/0.nc"], folder))
+            seen["ours_one"].append(
+                measure([*ours, "--", "results/planning/runs/hills-0/any/a-0/seeds-0-9.nc"], folder)
+            )
+    row: dict[str, Any] = {"jobs": jobs, "finished": finished}
+    for kind, usages in seen.items():
+        row[kind] = {name: median(getattr(usage, name) for usage in usages) for name in ("core", "clock", "memory")}
+    row["ratios"] = sorted(a.core / b.core for a, b in zip(seen["ours"], seen["bare"], strict=True))
+    return row
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, nargs="+", default=[1, 100, 1000])
     parser.add_argument("--finished", action="store_true", help="of sweeps that are done")
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     rows = []
-    head = ("run jobs", "ours s", "bare s", "ratio", "ours MB", "bare MB", "one, s", "bare one")
-    print("{:>9} {:>8} {:>8} {:>6} {:>8} {:>8} {:>7} {:>9}".format(*head))
+    head = ("run jobs", "ours s", "bare s", "ratio", "least-most", "ours MB", "bare MB", "one, s", "bare one")
+    line = "{:>9} {:>8} {:>8} {:>6} {:>11} {:>8} {:>8} {:>7} {:>9}"
+    print(line.format(*head))
     for jobs in arguments.jobs:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            (folder / "experiment.yaml").write_text(yaml.safe_dump(experiment(jobs)))
-            (folder / "bare.smk").write_text(BARE.format(jobs=jobs))
-            common = ["--dry-run", "--cores", "2", "--quiet", "rules"]
-            bare_command = ["snakemake", "--snakefile", "bare.smk", *common]
-            command = ["snakemake", "--snakefile", str(ROOT / "Snakefile"), *common, "--configfile", "experiment.yaml"]
-            if arguments.finished:
-                pretend(bare_outputs(jobs), bare_command, folder)
-                pretend(our_outputs(jobs), command, folder)
-            wanted = "Nothing to be done" if arguments.finished else ""
-            bare = measure(bare_command, folder, wanted)
-            ours = measure(command, folder, wanted)
-            # As each job of a cluster does: the whole workflow is parsed, one run is planned.
-            one = measure([*command, "--", "results/planning/runs/hills-0/any/a-0/seeds-0-9.nc"], folder)
-            one_bare = measure([*bare_command, "--", "runs/0.nc"], folder)
-        row = {"jobs": jobs, "seconds": ours[0], "bare_seconds": bare[0], "mb": ours[1], "bare_mb": bare[1]}
-        rows.append(row | {"one_target_seconds": one[0], "one_target_bare_seconds": one_bare[0]})
-        whole = f"{ours[0]:>8.2f} {bare[0]:>8.2f} {ours[0] / bare[0]:>6.2f} {ours[1]:>8.0f} {bare[1]:>8.0f}"
-        print(f"{jobs:>9} {whole} {one[0]:>7.2f} {one_bare[0]:>9.2f}", flush=True)
+        row = compare(jobs, arguments.finished, arguments.repeats)
+        rows.append(row)
+        seconds = [f"{row[kind]['core']:.2f}" for kind in ("ours", "bare", "ours_one", "bare_one")]
+        ratios = f"{median(row['ratios']):.2f}", f"{row['ratios'][0]:.2f}-{row['ratios'][-1]:.2f}"
+        memory = [f"{row[kind]['memory']:.0f}" for kind in ("ours", "bare")]
+        print(line.format(jobs, *seconds[:2], *ratios, *memory, *seconds[2:]), flush=True)
     if arguments.output:
         arguments.output.write_text(json.dumps(rows, indent=2) + "\n")
 
