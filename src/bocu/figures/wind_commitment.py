@@ -1,5 +1,6 @@
 """Wind power commitment over the year (Kirschner et al. 2020, figure 3): cumulative revenue and robust regret."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,9 @@ class WindFigureParameters(RealisedParameters):
         None, description="Label of the judge of regret; that of the objective's label or the first, if left out."
     )
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    titles: dict[str, str] = Field(
+        default_factory=dict, description="What is written for an algorithm, by its label, if not its usual name."
+    )
 
 
 class WindCommitmentFigure(Figure):
@@ -61,8 +65,9 @@ class WindCommitmentFigure(Figure):
         if not branches:
             return nothing_to_show(cube, TITLE, "no run is finished")
         realisation: Any = realise(cube, inputs, cube.seeds[0])
-        revenue = [_curve(cube, branch, cube.values("payoff", branch), i) for i, branch in enumerate(branches)]
-        regret = [_curve(cube, branch, cube.regret(branch, judge), i) for i, branch in enumerate(branches)]
+        titles = {**cube.titles, **self.parameters.titles}
+        revenue = [_curve(cube, branch, cube.values("payoff", branch), titles, i) for i, branch in enumerate(branches)]
+        regret = [_curve(cube, branch, cube.regret(branch, judge), titles, i) for i, branch in enumerate(branches)]
         begins = realisation.hours.begin.astype("datetime64[s]")
         picture = style.new_figure(4.6)
         above, below = picture.subplots(2, 1, sharex=True)
@@ -89,12 +94,14 @@ class WindCommitmentFigure(Figure):
         return wanted
 
 
-def _curve(cube: Cube, branch: Branch, found: tuple[np.ndarray, np.ndarray], position: int) -> Curve:
+def _curve(
+    cube: Cube, branch: Branch, found: tuple[np.ndarray, np.ndarray], titles: Mapping[str, str], position: int
+) -> Curve:
     """Sum up what one branch gained or lost, shape (seeds, iterations) before."""
     values, seeds = found
     rounds, total = accumulate(cube.iterations, values, "cumulative")
     mean, error = mean_and_error(total)
-    title, look = cube.titles[branch.algorithm], cube.looks[branch.algorithm]
+    title, look = titles[branch.algorithm], cube.looks[branch.algorithm]
     return Curve(title, look, rounds, mean, error, len(seeds), position)
 
 
