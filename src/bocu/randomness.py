@@ -34,6 +34,17 @@ class Streams:
             generator.bit_generator.state = state[name]
 
 
+def scrambled_sobol(lower: np.ndarray, upper: np.ndarray, size: int, generator: np.random.Generator) -> np.ndarray:
+    """Give the first `size` points of a scrambled Sobol sequence in a box with corners (D,), shape (size, D)."""
+    from scipy.stats import qmc  # slow to import, and planning needs none of it
+
+    # Handed a generator, SciPy would take a child of it, which the generator's state does not tell.
+    sequence = qmc.Sobol(len(lower), scramble=True, seed=int(generator.integers(2**32)))
+    # A power of two draws no warning; the points that are too many are not balanced anyway.
+    points = sequence.random_base2(max(size - 1, 0).bit_length())[:size]
+    return lower + points * (upper - lower)
+
+
 def _sequence(seed: int, name: str) -> np.random.SeedSequence:
     key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
     return np.random.SeedSequence(entropy=seed, spawn_key=(key,))

@@ -8,12 +8,13 @@ from bocu.acquisition.ascent import ascend
 from bocu.acquisition.base import Acquisition, SurfaceAcquisition
 from bocu.acquisition.functionals import Expectation, Minimum, SampledTotalVariation, WorstCaseValue
 from bocu.acquisition.minimax import MinimaxApproximation
-from bocu.acquisition.multistart import maximise, scrambled_sobol
+from bocu.acquisition.multistart import maximise
 from bocu.acquisition.surfaces import WeightedSurface, decisions_only, surface
 from bocu.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation
 from bocu.ambiguity.gram import squared_exponential_gram, with_jitter
 from bocu.contexts import product_grid
 from bocu.errors import BocuError
+from bocu.randomness import scrambled_sobol
 from bocu.surrogates.continuous.kernels import joint, product
 
 

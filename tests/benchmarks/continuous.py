@@ -15,12 +15,13 @@ import numpy as np
 from bocu.acquisition.base import Acquisition, SurfaceAcquisition
 from bocu.acquisition.functionals import Expectation, Minimum, SampledTotalVariation, WorstCaseValue
 from bocu.acquisition.minimax import MinimaxApproximation, ThinnedSensitivity
-from bocu.acquisition.multistart import maximise, scrambled_sobol
+from bocu.acquisition.multistart import maximise
 from bocu.acquisition.surfaces import WeightedSurface, decisions_only, surface
 from bocu.ambiguity import MaximumMeanDiscrepancy, ModifiedChiSquared, TotalVariation
 from bocu.ambiguity.gram import mmd_radius, squared_exponential_gram, with_jitter
 from bocu.contexts import KernelDensity, box_around_mean, empirical, kde_radius, product_grid
 from bocu.problems.functions import ackley
+from bocu.randomness import scrambled_sobol
 from bocu.surrogates.continuous.kernels import Structure, joint, product
 from bocu.surrogates.continuous.model import ContinuousGP, Posterior, standardise
 

@@ -11,6 +11,7 @@ import numpy as np
 from bocu.acquisition.ascent import ascend
 from bocu.acquisition.base import Acquisition
 from bocu.errors import BocuError
+from bocu.randomness import scrambled_sobol
 
 #: Tolerance of all ascents, and how many of them go on to the caller's tolerance.
 LOOSE = 1e-5
@@ -74,17 +75,6 @@ def maximise(
     ends[top], reached[top] = ascend(acquisition, ends[top], scale=unit, tolerance=tolerance)
     best = int(reached.argmax())
     return Best(ends[best], float(reached[best]), ends, reached)
-
-
-def scrambled_sobol(lower: np.ndarray, upper: np.ndarray, size: int, generator: np.random.Generator) -> np.ndarray:
-    """Give the first `size` points of a scrambled Sobol sequence in a box with corners (D,), shape (size, D)."""
-    from scipy.stats import qmc  # slow to import, and planning needs none of it
-
-    # Handed a generator, SciPy would take a child of it, which the generator's state does not tell.
-    sequence = qmc.Sobol(len(lower), scramble=True, seed=int(generator.integers(2**32)))
-    # A power of two draws no warning; the points that are too many are not balanced anyway.
-    points = sequence.random_base2(max(size - 1, 0).bit_length())[:size]
-    return lower + points * (upper - lower)
 
 
 def _starts(values: np.ndarray, spread: float, restarts: int, generator: np.random.Generator) -> np.ndarray:

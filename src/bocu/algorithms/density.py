@@ -8,11 +8,11 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import Expectation, SampledTotalVariation
-from bocu.acquisition.multistart import scrambled_sobol
 from bocu.algorithms.base import Round
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
 from bocu.contexts import KernelDensity, kde_radius
 from bocu.parameters import Integer
+from bocu.randomness import scrambled_sobol
 from bocu.uncertainty import NotNegative
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ import numpy as np
 from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface
-from bocu.acquisition.multistart import scrambled_sobol
 from bocu.acquisition.objectives import ObjectiveValue
 from bocu.algorithms.base import Description, Round
 from bocu.algorithms.continuous_base import Contextual, ContinuousParameters, ProductModelParameters
 from bocu.contexts import KernelDensity
 from bocu.errors import BocuError
 from bocu.parameters import Integer, Parameters
+from bocu.randomness import scrambled_sobol
 from bocu.situation import Situation
 from bocu.uncertainty import DistributionallyRobustParameters, GeneralParameters, Objective
 

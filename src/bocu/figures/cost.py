@@ -1,6 +1,6 @@
 """Seconds a round over the rounds: whether an algorithm's cost grows with what it has seen, and how fast."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -11,6 +11,9 @@ from bocu.figures.reading import NO_OBJECTIVE, Cube, seed_counts, spoken
 from bocu.figures.regret import Curve, draw_curves
 from bocu.parameters import Integer
 from bocu.statistics import mean_and_error
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
 
 MILLISECONDS = 1e3
 
@@ -45,17 +48,18 @@ class Cost(Figure):
         grid = picture.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
-        handles = {}
+        handles: dict[str, Artist] = {}
         for axes, (objective, curves) in zip(grid.flat, panels.items(), strict=False):
             draw_curves(axes, curves, log_regret=self.parameters.log)
             if len(panels) > 1:
                 axes.set_title(objective)
-            handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+            drawn, titles = axes.get_legend_handles_labels()
+            handles |= dict(zip(titles, drawn, strict=True))
         for axes in grid[:, 0]:
             axes.set_ylabel("time of a round [ms]")
         for axes in grid[-1]:
             axes.set_xlabel("round")
-        picture.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
+        picture.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=3)
         counts = {curve.title: curve.seeds for curves in panels.values() for curve in curves}
         caption = (
             f"Time that an algorithm takes to choose and to learn in a round on {cube.title}, medians of "

@@ -22,7 +22,7 @@ from bocu.problems.functions import function_named
 from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optimum_of
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, UNITS, PortfolioPayoff
 from bocu.problems.prepared_data import PreparedDataParameters
-from bocu.randomness import Streams
+from bocu.randomness import Streams, scrambled_sobol
 
 
 class ContinuousParameters(ProblemParameters):
@@ -129,21 +129,14 @@ class ContinuousRealisation(Realisation):
         """Draw scrambled Sobol decisions, with contexts from the true distribution or from the same sequence."""
         dimension = self.problem.dimensions[0]
         if self.problem.parameters.initial_contexts == "sobol":
-            both = sobol_points(sum(self.problem.dimensions), size, generator)
+            whole = sum(self.problem.dimensions)
+            both = scrambled_sobol(np.zeros(whole), np.ones(whole), size, generator)
             return list(zip(both[:, :dimension], both[:, dimension:], strict=True))
-        decisions = sobol_points(dimension, size, generator)
+        decisions = scrambled_sobol(np.zeros(dimension), np.ones(dimension), size, generator)
         return list(zip(decisions, self.problem.law.sample(generator, size), strict=True))
 
     def expected_payoffs(self, decisions: np.ndarray) -> tuple[np.ndarray, float]:
         return self.problem.expected(decisions), self.problem.best
-
-
-def sobol_points(dimension: int, size: int, generator: np.random.Generator) -> np.ndarray:
-    """Give the first points of a scrambled Sobol sequence, shape (size, dimension)."""
-    from scipy.stats import qmc
-
-    power = max(0, (size - 1).bit_length())
-    return qmc.Sobol(dimension, scramble=True, seed=generator).random_base2(power)[:size]
 
 
 class Ackley(ContinuousProblem):

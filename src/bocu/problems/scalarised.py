@@ -17,14 +17,14 @@ from pydantic import Field
 
 from bocu.algorithms.base import Context, Decision, Description, Payoff
 from bocu.contexts import covering_grid, discretised, draw
-from bocu.domains import FiniteDomain, unit_cube
+from bocu.domains import BoxDomain, FiniteDomain, unit_cube
 from bocu.parameters import Integer, Number
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.context_laws import burr_xii
 from bocu.problems.functions import TestFunction, function_named
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, UNITS, PortfolioPayoff
 from bocu.problems.prepared_data import PreparedDataParameters
-from bocu.randomness import Streams
+from bocu.randomness import Streams, scrambled_sobol
 
 
 class ScalarisedParameters(ProblemParameters):
@@ -129,11 +129,9 @@ class ScalarisedRealisation(Realisation):
 
     def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
         """Draw scrambled Sobol decisions, with contexts from the reference."""
-        from scipy.stats import qmc  # slow to import, and planning needs none of it
-
-        sequence = qmc.Sobol(self.problem.dimensions[0], scramble=True, seed=generator)
-        # A power of two draws no warning.
-        decisions = sequence.random_base2((size - 1).bit_length())[:size]
+        box = self.description.decisions
+        assert isinstance(box, BoxDomain)
+        decisions = scrambled_sobol(box.lower, box.upper, size, generator)
         contexts = draw(self.problem.reference, generator.random(size))
         return [(decision, int(context)) for decision, context in zip(decisions, contexts, strict=True)]
 

@@ -16,9 +16,9 @@ from math import comb
 import numpy as np
 
 from bocu.acquisition.ascent import ascend
-from bocu.acquisition.multistart import scrambled_sobol
 from bocu.ambiguity.checks import Floats
 from bocu.errors import BocuError
+from bocu.randomness import scrambled_sobol
 
 Table = Callable[[Floats], Floats]
 """Payoffs `(m, n, K)` of decisions `(m, Dx)` in n contexts."""
