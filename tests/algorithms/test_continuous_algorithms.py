@@ -105,7 +105,8 @@ def test_stableopt_is_the_minimum_over_a_box_around_the_mean(box):
 @pytest.mark.parametrize("name", ["drbo-mmd", "minimax-continuous"])
 def test_mmd_on_a_grid(name, radius):
     """At the small radius the linearisation is above the floor, and the exact sensitivity enters."""
-    run = after_design(name, ball={"distance": "mmd", "radius": radius})
+    exactly = {"sensitivity": "exact"} if name == "minimax-continuous" else {}
+    run = after_design(name, ball={"distance": "mmd", "radius": radius}, **exactly)
     posterior, points, found = acquired(run)
     reference = empirical(seen(run), points)
     epsilon = radius if isinstance(radius, float) else mmd_radius(3, 0.1)
@@ -116,6 +117,20 @@ def test_mmd_on_a_grid(name, radius):
     np.testing.assert_allclose(found, expected, rtol=1e-7)
     if radius == 0.02:
         assert (linearised(table, reference, ball) > table.min(axis=1)).any()
+
+
+def test_the_thinned_sensitivity_is_the_default_and_a_lower_bound():
+    found = []
+    for sensitivity in (None, "thinned", "exact", "identity"):
+        run = after_design(
+            "minimax-continuous", ball={"distance": "mmd", "radius": 0.02}, contexts=200, sensitivity=sensitivity
+        )
+        found.append(acquired(run)[2])
+    default, thinned, exact, identity = found
+    np.testing.assert_array_equal(default, thinned)
+    assert (thinned >= exact).all()
+    assert not np.allclose(thinned, exact)
+    assert not np.allclose(identity, exact)
 
 
 @pytest.mark.parametrize("distance", ["tv", "chi2", "chi2mod", "wass"])
