@@ -1,0 +1,104 @@
+"""All algorithms with continuous decisions in the run loop: interrupted, continued, replayed."""
+
+import numpy as np
+import pytest
+from continuous_games import SMALL, after_design, announced, seed_run, specification
+
+from bocu.checkpoints import CheckpointStore
+from bocu.files import read_netcdf
+from bocu.runs import Block, execute
+from bocu.runs import replay as replay_file
+
+EXAMPLES = [(name, {}) for name in SMALL] + [
+    ("sbo-kde", {"model": {"kernel": "joint"}}),
+    ("sbo-kde", {"model": {"refit_every": 3, "fit_restarts": 1}}),
+    ("drbo-mmd", {"mmd_kernel": "context-part-of-model", "grid": "diagonal"}),
+    ("minimax-continuous", {"sensitivity": "identity"}),
+    ("drmobo", {"outputs": 1}),
+]
+NAMES = [f"{name}-{'-'.join(map(str, given))}" for name, given in EXAMPLES]
+
+
+def finished(run):
+    while not run.finished:
+        run.play()
+    return run
+
+
+def numbers(run):
+    return {name: values.tobytes() for name, values in run.record.arrays.items() if name != "seconds"}
+
+
+@pytest.mark.parametrize(("name", "given"), EXAMPLES, ids=NAMES)
+def test_an_interrupted_run_goes_on_bit_for_bit(tmp_path, name, given):
+    specified = specification(name, **given)
+    whole = numbers(finished(seed_run(specified)))
+    for rows in (2, 5):
+        broken = seed_run(specified)
+        for _ in range(rows):
+            broken.play()
+        CheckpointStore(tmp_path / str(rows), "identity").save(broken.state())
+        resumed = seed_run(specified)
+        resumed.restore(CheckpointStore(tmp_path / str(rows), "identity").load())
+        assert numbers(finished(resumed)) == whole
+
+
+@pytest.mark.parametrize(("name", "given"), EXAMPLES, ids=NAMES)
+def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path, name, given):
+    def run(label, iterations):
+        block = Block(specification(name, iterations=iterations, **given), {}, "code")
+        execute(block, tmp_path / f"{label}.nc", tmp_path / "checkpoints", 1e9)
+        return read_netcdf(tmp_path / f"{label}.nc")
+
+    run("grown", 4)
+    grown, fresh = run("grown", 8), run("fresh", 8)
+    for variable in fresh.variables:
+        if fresh[variable].dtype.kind != "O" and variable != "seconds":
+            assert grown[variable].values.tobytes() == fresh[variable].values.tobytes(), variable
+    assert grown.stream_states.values.tolist() == fresh.stream_states.values.tolist()
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+def test_a_recorded_run_tells_what_was_known(tmp_path, name):
+    execute(Block(specification(name), {}, "code"), tmp_path / "run.nc", tmp_path / "checkpoints", 1e9)
+    recorded = read_netcdf(tmp_path / "run.nc").sel(seed=1)
+    _, algorithm = replay_file(tmp_path / "run.nc", {}, 1, 6)
+    assert algorithm.recommend().tolist() in recorded["decision"].values.tolist()
+    first = algorithm.reports[0].name
+    assert algorithm.report()[first] == recorded[first].values[-1]
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+def test_recommending_changes_nothing(name):
+    looked, left_alone = after_design(name), after_design(name)
+    looked.algorithm.recommend()
+    assert numbers(finished(looked)) == numbers(finished(left_alone))
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+def test_decisions_stay_in_the_box_and_fits_are_reported(name):
+    run = finished(seed_run(specification(name)))
+    decisions = run.record.arrays["decision"]
+    assert ((decisions >= 0.0) & (decisions <= 1.0)).all()
+    for report in run.algorithm.reports:
+        values = run.record.arrays[report.name]
+        assert np.isnan(values[:3]).all()
+        assert (values[3:] > 0.0).all(), report.name
+
+
+def test_all_algorithms_meet_the_same_contexts_and_noise():
+    arrays = [finished(seed_run(specification(name))).record.arrays for name in SMALL if "mobo" not in name]
+    for other in arrays[1:]:
+        np.testing.assert_array_equal(other["context"], arrays[0]["context"])
+        noise = [each["observation"] - each["payoff"] for each in (arrays[0], other)]
+        np.testing.assert_allclose(*noise, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+def test_before_any_observation_a_decision_is_still_given(name):
+    run = after_design(name)
+    run.algorithm.restore(seed_run(specification(name)).algorithm.state())
+    decision = run.algorithm.ask(announced(run))
+    assert decision.shape == (2,)
+    assert ((decision >= 0.0) & (decision <= 1.0)).all()
+    assert run.algorithm.recommend().tolist() == [0.0, 0.0]
