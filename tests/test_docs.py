@@ -18,6 +18,7 @@ PAGES = [
     "docs/ziomek2025.md",
     "docs/tay2024.md",
     "docs/kirschner2020.md",
+    "docs/huang2024.md",
     "docs/optima.md",
     "docs/drmobo.md",
     "docs/experiment-file.md",

@@ -77,6 +77,8 @@ LOOKS: Mapping[str, Look] = {
     "drbo-mmd": Look(GREEN, LONG_DASH, "D"),
     "gp-ucb": Look(SKY, DASHED, "^"),
     "stableopt": Look(PURPLE, DASH_DOT, "v"),
+    "minimax-continuous": Look(ORANGE, LONG_DASH, "d"),
+    "ts-bocu-kde": Look(VERMILLION, DASH_DOT_DOT, "X"),
     # robust Bayesian optimisation of several objectives
     "drmobo": Look(VERMILLION, DASHED, "P"),
     "mobo": Look(BLUE, DASH_DOT_DOT, "<"),
