@@ -24,7 +24,9 @@ rule run:
     threads: plan.experiment.threads
     resources:
         mem_mb=signed(
-            lambda wildcards, attempt: run_memory(*plan.block(wildcards.block), attempt)
+            lambda wildcards, attempt: run_memory(
+                *plan.block(wildcards.block), attempt
+            )
         ),
         runtime=signed(
             lambda wildcards, attempt: run_minutes(
@@ -32,6 +34,8 @@ rule run:
             )
         ),
     params:
-        block=signed(lambda wildcards: plan.run_parameters(*plan.block(wildcards.block))),
+        block=signed(
+            lambda wildcards: plan.run_parameters(*plan.block(wildcards.block))
+        ),
     script:
         "../scripts/run.py"
