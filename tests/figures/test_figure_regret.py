@@ -139,6 +139,12 @@ def test_rounds_of_the_initial_design_do_not_count():
     assert values.tolist() == [[1.0, 3.0]]
 
 
+def test_simple_regret_is_the_least_of_any_round_so_far():
+    rounds, values = accumulate(np.arange(0, 5), np.array([[0.1, 3.0, 1.0, 2.0, 0.5]]), "simple")
+    assert rounds.tolist() == [1, 2, 3, 4]
+    assert values.tolist() == [[3.0, 1.0, 1.0, 0.5]]
+
+
 def test_evaluations_may_be_counted_from_the_initial_design_on():
     regret = np.array([[9.0, 8.0, 1.0, 2.0]])
     evaluations, values = accumulate(np.array([-1, 0, 1, 2]), regret, "cumulative", from_initial=True)

@@ -27,16 +27,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-Kind = Literal["cumulative", "average", "instantaneous", "recommended"]
+Kind = Literal["cumulative", "average", "instantaneous", "simple", "recommended"]
 KIND = (
-    "Regret summed up, divided by the rounds so far, or of each round; or that of the decision which the algorithm "
-    "recommends after the round."
+    "Regret summed up, divided by the rounds so far, of each round, or the least of any round so far; or that of the "
+    "decision which the algorithm recommends after the round."
 )
 FROM_INITIAL = "Count evaluations from the first point of the initial design on, instead of rounds after it."
 QUANTITIES = {
     "cumulative": "cumulative regret",
     "average": "average regret",
     "instantaneous": "instantaneous regret",
+    "simple": "simple regret",
     "recommended": "regret of the recommended decision",
 }
 Spread = Literal["standard-error", "interval-95"]
@@ -258,6 +259,8 @@ def accumulate(
         starts = np.arange(0, len(rounds), smooth)
         sizes = np.diff(np.append(starts, len(rounds)))
         return rounds[starts + sizes - 1], np.add.reduceat(regret, starts, axis=1) / sizes
+    if kind == "simple":
+        return rounds, np.minimum.accumulate(regret, axis=1)
     total = regret.cumsum(axis=1)
     return rounds, total if kind == "cumulative" else total / np.arange(1, len(rounds) + 1)
 
