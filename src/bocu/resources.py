@@ -14,8 +14,11 @@ On a grid of contexts the payoff table has points = arms x contexts, and a round
 where up to `distinct` decisions were observed, min(rounds / 2, arms), and valuation is what the objective pursued
 takes with its distance. Fourier features add to `point` and `solve` in their number; see `_thompson`.
 
-`tests/benchmarks/resources.py` and `finite.py` measure the coefficients, `overhead.py` start and workflow. Classes
-without a line in the tables get cautious ones. Planning calls this for every job, so nothing is imported or opened.
+With continuous decisions a round costs, on average, round + work x solve x rounds^2 / 3; see `_continuous`.
+
+`tests/benchmarks/resources.py`, `finite.py` and `huang_runtime.py` measure the coefficients, `overhead.py` start and
+workflow. Classes without a line in the tables get cautious ones. Planning calls this for every job, so nothing is
+imported or opened.
 """
 
 import math
@@ -64,6 +67,7 @@ class Size:
         kernels: distinct kernels among them.
         seconds: to set the problem up, once a block.
         contexts: size of the context space, where there is a payoff table.
+        work: how much more than with one context coordinate a continuous problem takes.
     """
 
     arms: int
@@ -71,6 +75,7 @@ class Size:
     kernels: int = 1
     seconds: float = 0.1
     contexts: int = 1
+    work: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,7 @@ class Cost:
         solve: seconds a round and squared number of observations.
         rows_solved: of observations at most, where larger systems are solved in another way.
         on_grid: whether it keeps payoff tables and a factor of all observations.
+        dense: whether the number of context coordinates does not matter.
     """
 
     round: float
@@ -104,6 +110,7 @@ class Cost:
     solve: float = 0.0
     rows_solved: int | None = None
     on_grid: bool = False
+    dense: bool = False
 
 
 def _hills(parameters: Any) -> Size:
@@ -128,6 +135,27 @@ def _thompson(parameters: Any) -> Cost:
     return replace(exact, point=1.5e-10 * features, solve=1.1e-10 * features, rows_solved=features)
 
 
+def _box(context_dimension: int, seconds: float = 1.0) -> Callable[[Any], Size]:
+    # Contexts compress the less, the more coordinates they have.
+    work = {1: 1.0, 2: 3.0}.get(context_dimension, 20.0)
+    return lambda parameters: Size(arms=1, seconds=seconds, work=work)
+
+
+JOINT_ROUND, JOINT_SOLVE = 5.0, 20.0  # times as much with a joint kernel, with which every context is evaluated
+
+
+def _continuous(round: float, solve: float) -> Callable[[Any], Cost]:
+    """Cost with 50 ascents and a product kernel; fewer ascents take less, a joint kernel more."""
+
+    def cost(parameters: Any) -> Cost:
+        joint = getattr(parameters.model, "kernel", "product") == "joint"
+        share = 0.3 + 0.7 * parameters.search.restarts / 50
+        more, longer = (JOINT_ROUND, JOINT_SOLVE) if joint else (1.0, 1.0)
+        return Cost(more * share * round, row=120.0, solve=longer * share * solve, dense=joint)
+
+    return cost
+
+
 UNMEASURED_SIZE = Size(arms=2_000, priors=11, kernels=11, seconds=60.0)
 UNMEASURED_COST = Cost(round=1.0, row=1_000.0, keeps_rows=True)
 
@@ -139,6 +167,19 @@ SIZES: Mapping[str, Callable[[Any], Size]] = {
     "bocu.problems.plant:Plant": _grid,
     "bocu.problems.infection:Infection": _grid,
     "bocu.problems.kirschner:Kirschner": _grid,
+    "bocu.problems.continuous:Ackley": _box(1),
+    "bocu.problems.continuous:Ackley24": _box(4),
+    "bocu.problems.continuous:ModifiedBranin": _box(2),
+    "bocu.problems.continuous:Hartmann": _box(1),
+    "bocu.problems.continuous:ComplicatedHartmann": _box(1),
+    "bocu.problems.continuous:Newsvendor": _box(1),
+    "bocu.problems.continuous:PortfolioNormal": _box(2, 10.0),
+    "bocu.problems.continuous:PortfolioUniform": _box(2, 10.0),
+    "bocu.problems.scalarised:Ackley": _box(1),
+    "bocu.problems.scalarised:ModifiedBranin": _box(1),
+    "bocu.problems.scalarised:Hartmann": _box(1),
+    "bocu.problems.scalarised:Newsvendor": _box(1),
+    "bocu.problems.scalarised:Portfolio": _box(1, 10.0),
 }
 
 VALUATIONS: Mapping[str, float] = {"mmd": 6e-7, "wass": 5e-7, "cr": 6e-8}
@@ -160,6 +201,15 @@ COSTS: Mapping[str, Cost | Callable[[Any], Cost]] = {
     "bocu.algorithms.approximations:SensitivityApproximation": _BOUNDS,
     "bocu.algorithms.approximations:MinimaxApproximation": _BOUNDS,
     "bocu.algorithms.thompson:ThompsonSampling": _thompson,
+    "bocu.algorithms.gp_ucb:GPUCB": _continuous(0.02, 8e-7),
+    "bocu.algorithms.density:SBOKDE": _continuous(0.03, 2.2e-6),
+    "bocu.algorithms.density:DRBOKDE": _continuous(0.05, 3e-6),
+    "bocu.algorithms.stable_continuous:StableOptContinuous": _continuous(0.03, 2.2e-6),
+    "bocu.algorithms.grid_contexts:DRBOMMD": _continuous(0.06, 2.5e-6),
+    "bocu.algorithms.grid_contexts:MinimaxContinuous": _continuous(0.2, 4e-6),
+    "bocu.algorithms.thompson_density:ThompsonDensity": _continuous(1.0, 2e-6),
+    "bocu.algorithms.multi_objective:DRMOBO": _continuous(0.08, 4e-6),
+    "bocu.algorithms.multi_objective:MOBO": _continuous(0.08, 4e-6),
     "bocu.algorithms.time_varying:RegretBalancing": Cost(6e-5, 7e-9, 1.5e-10, row=41.0, keeps_rows=True),
     "bocu.algorithms.time_varying:FullyBayesian": Cost(6e-5, 7e-9, 1.5e-10, 25.0, 7.0, keeps_rows=True),
     "bocu.algorithms.time_varying:MaximumLikelihood": Cost(6e-5, 7e-9, 1.5e-10, 25.0, 7.0, keeps_rows=True),
@@ -182,7 +232,8 @@ def estimate(branch: "Branch", seeds: int) -> Estimate:
     valuation = VALUATIONS.get(distance, OTHER_VALUATION) if distance else 0.0
     squared = rounds**2 / 3 if cost.rows_solved is None else min(rounds**2 / 3, rounds * cost.rows_solved / 2)
     a_round = cost.round + cost.prediction * priors * size.arms + cost.update * kernels * size.arms * rounds / 2
-    a_round += points * (cost.point + cost.history * min(rounds / 2, size.arms) + valuation) + cost.solve * squared
+    a_round += points * (cost.point + cost.history * min(rounds / 2, size.arms) + valuation)
+    a_round += (1.0 if cost.dense else size.work) * cost.solve * squared
     numbers = 6 * size.arms**2 + (7 * kernels * size.arms * rounds if cost.keeps_rows else 0)
     if cost.on_grid:
         numbers += 12 * points + 2 * rounds**2 + 2 * size.arms * min(rounds, size.arms)
