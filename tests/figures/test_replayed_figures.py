@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import synthetic_cubes
+import synthetic_objectives
 
 from bocu.figures.landscape import Landscape, LandscapeParameters
 from bocu.figures.prior_means import PriorMeans, PriorMeansParameters
@@ -141,6 +143,13 @@ def test_summary_says_which_problem_is_simulated(cube_path, simulated_path):
         "simulated-wells\n(simulated)",
     ]
     assert "not measured data: simulated-wells" in drawing.caption
+
+
+def test_a_row_is_judged_by_its_own_objective_unless_a_judge_is_wanted(tmp_path):
+    cube = Cube(synthetic_cubes.write(synthetic_objectives.cube(), tmp_path / "one.nc"))
+    assert [row.judge for row in relative_regret(cube, None, "random")] == ["dro", "wcs"]
+    assert [row.judge for row in relative_regret(cube, "wcs", "random")] == ["wcs", "wcs"]
+    assert relative_regret(cube, "xyz", "random") == []
 
 
 def test_arms_are_a_line_only_where_their_order_means_something(hills):

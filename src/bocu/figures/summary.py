@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 class SummaryParameters(Parameters):
     """Parameters of `Summary`."""
 
-    judge: str | None = Field(None, description="Label of the judge; the first of the experiment, if left out.")
+    judge: str | None = Field(
+        None,
+        description="Label of the judge; if left out, that of the objective's own label, or the problem's first.",
+    )
     reference: str | None = Field(
         None, description="Label of the algorithm that counts as 1; the registered 'random' or the first, if left out."
     )
@@ -33,12 +36,14 @@ class Row:
     """One problem under one pursued objective.
 
     Attributes:
+        judge: label of what judges it.
         ratios: algorithm label -> final regret relative to the reference.
     """
 
     title: str
     problem: str
     simulated: bool
+    judge: str
     ratios: dict[str, Interval]
 
 
@@ -56,12 +61,14 @@ class Summary(Figure):
         names: dict[str, str] = {}
         for cube in cubes:
             names |= cube.names
-        judge = cubes[0].judge(self.parameters.judge)
+        wanted = self.parameters.judge
+        if wanted is not None and not any(wanted in cube.judges for cube in cubes):
+            cubes[0].judge(wanted)
         reference = self._reference(names)
-        rows = [row for cube in cubes for row in relative_regret(cube, judge, reference)]
+        rows = [row for cube in cubes for row in relative_regret(cube, wanted, reference)]
         drawn = [row for row in rows if any(np.isfinite(ratio.value) for ratio in row.ratios.values())]
         if not drawn:
-            reason = f"no problem has a positive mean regret of {reference} under judge {judge} to compare with"
+            reason = f"no problem has a positive mean regret of {reference} to compare with"
             return nothing_to_show(cubes[0], "Summary", reason, whole_experiment=True)
         labels = [label for label in names if any(label in row.ratios for row in drawn)]
         looks, titles = style.algorithm_looks(names), style.algorithm_titles(names)
@@ -76,12 +83,14 @@ class Summary(Figure):
         axes.set_ylim(len(drawn) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
         _scale(axes, drawn)
-        axes.set_xlabel(f"final cumulative regret relative to {titles[reference]} (judge: {judge})")
+        judges = list(dict.fromkeys(row.judge for row in drawn))
+        judged = f"judge: {judges[0]}" if len(judges) == 1 else "each row by its own judge"
+        axes.set_xlabel(f"final cumulative regret relative to {titles[reference]} ({judged})")
         style.grid(axes, "x")
         handles, words = axes.get_legend_handles_labels()
         unique = dict(zip(words, handles, strict=True))
         picture.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=3)
-        return self._described(cubes, rows, drawn, judge, titles, reference, picture)
+        return self._described(cubes, rows, drawn, titles, reference, picture)
 
     def _reference(self, names: dict[str, str]) -> str:
         wanted = self.parameters.reference
@@ -96,17 +105,18 @@ class Summary(Figure):
         cubes: list[Cube],
         rows: list[Row],
         drawn: list[Row],
-        judge: str,
         titles: dict[str, str],
         reference: str,
         picture: "Picture",
     ) -> Drawing:
         counts = {row.title: max(ratio.count for ratio in row.ratios.values()) for row in drawn if row.ratios}
         left_out = [row.title for row in rows if row not in drawn]
+        judges = list(dict.fromkeys(row.judge for row in drawn))
+        judged = ", ".join(f"{row.title} by {row.judge}" for row in drawn) if len(judges) > 1 else f"by {judges[0]}"
         caption = (
-            f"Cumulative regret at the end of every run, divided by that of {titles[reference]} (1), under judge "
-            f"{judge}: ratio of means over {seed_counts(counts)} with {CONFIDENCE:.0%} bootstrap intervals over paired "
-            "seeds."
+            f"Cumulative regret at the end of every run, divided by that of {titles[reference]} (1), judged "
+            f"{judged}: ratio of means over {seed_counts(counts)} with {CONFIDENCE:.0%} bootstrap intervals over "
+            "paired seeds."
             + (
                 f" Not comparable (regret of {titles[reference]} is not positive): {spoken(left_out)}."
                 if left_out
@@ -119,7 +129,7 @@ class Summary(Figure):
             told.append(f"{row.title}: least {titles[best]} at {row.ratios[best].value:.2f}")
         alternative = f"Dot chart of final regret relative to {titles[reference]}. {'; '.join(told)}."
         simulated = [row.problem for row in drawn if row.simulated]
-        label = next((cube.data_label for cube in cubes if cube.data_label), "")
+        label = next((cube.data_label for cube in cubes if cube.problem in simulated), "")
         if label and len(dict.fromkeys(simulated)) < len({row.problem for row in drawn}):
             label = f"{label}: {spoken(list(dict.fromkeys(simulated)))}"
         return Drawing(picture, "Summary", caption, alternative, "", label)
@@ -140,19 +150,23 @@ def _round_number(value: float, position: float) -> str:
     return f"{value:g}" if f"{value:e}"[0] in "125" else ""
 
 
-def relative_regret(cube: Cube, judge: str, reference: str) -> list[Row]:
-    """Give the final cumulative regret of every algorithm relative to the reference, a row a pursued objective."""
+def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[Row]:
+    """Give the final cumulative regret of every algorithm relative to the reference, a row a pursued objective.
+
+    Judged by the judge that is wanted, if the problem has it; else by that of the objective's label, or the first.
+    """
     base = next((branch for branch in cube.branches() if branch.algorithm == reference), None)
-    if base is None or judge not in cube.judges:
+    if base is None or (wanted is not None and wanted not in cube.judges):
         return []
     rows = []
     for objective in cube.objectives():
+        judge = wanted or (objective if objective in cube.judges else cube.judges[0])
         shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
         ratios = {branch.algorithm: _ratio(cube, branch, base, judge) for branch in shown}
         several = len(cube.objectives()) > 1
         title = f"{cube.problem}, {objective}" if several else cube.problem
         known = {label: ratio for label, ratio in ratios.items() if np.isfinite(ratio.value)}
-        rows.append(Row(title, cube.problem, bool(cube.data_label), known))
+        rows.append(Row(title, cube.problem, bool(cube.data_label), judge, known))
     return rows
 
 
