@@ -39,7 +39,7 @@ def algorithm_on(name: str, description: Description, arguments: argparse.Namesp
     kind = find("algorithm", name).load()
     given: dict[str, Any] = {"search": PUBLISHED} if arguments.published_search else {}
     if name != "gp-ucb" and arguments.kernel == "joint":
-        given["model"] = {"kernel": "joint"}
+        given["model"] = {"kernel": "joint", "decision_kernel": "matern-5/2"}
     objective = UncertaintyObjective.dro(TotalVariation(0.1)) if name == "drmobo" else None
     return kind(description, objective, kind.Parameters(**given), np.random.default_rng(0))
 
