@@ -48,7 +48,8 @@ def test_panels_draw_what_the_experiment_has(root, name):
         assert {label.partition("/")[0] for label in parameters.titles} <= algorithms
         for row in parameters.rows or ():
             assert set(row.algorithms or parameters.algorithms or ()) <= algorithms
-            for problem in row.problems or plan.problems:
+            cells = row.problems or list(plan.problems)
+            for problem in itertools.chain(*([cell] if isinstance(cell, str) else cell for cell in cells)):
                 assert row.judge in [judge.label for judge in plan.judges_of(problem)]
                 assert {(problem, objective) for objective in row.pursued or [row.judge]} <= pairs
 

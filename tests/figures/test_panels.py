@@ -86,6 +86,26 @@ def test_a_row_may_draw_algorithms_of_its_own(cubes):
     assert [list(curves(panel)) for panel in axes] == [["DRBO"], ["Random", "TS-BOCU"]]
 
 
+def test_problems_share_a_panel(cubes):
+    row = {"judge": "dro", "problems": [["three", "one"]]}
+    (axes,) = drawn(cubes, rows=[row], algorithms=["ts-bocu"], overlaid=["big", "small"]).figure.axes
+    found = curves(axes)
+    assert list(found) == ["big", "small"]
+    for problem, line in zip(("three", "one"), found.values(), strict=True):
+        assert line.get_ydata()[-1] == pytest.approx(mean_end(problem, "dro", "ts-bocu", "dro"))
+    assert len({(line.get_color(), line.get_marker()) for line in found.values()}) == 2
+    (axes,) = drawn(cubes, rows=[row], algorithms=["ts-bocu", "random"], overlaid=["big"]).figure.axes
+    assert list(curves(axes)) == ["big, Random", "big, TS-BOCU", "Problem one, Random", "Problem one, TS-BOCU"]
+
+
+def test_a_shared_panel_draws_the_problems_that_are_there(cubes):
+    picture = drawn(cubes, rows=[{"judge": "dro", "problems": [["one", "two"], ["two"]]}], algorithms=["ts-bocu"])
+    there, missing = picture.figure.axes
+    assert list(curves(there)) == ["Problem one"]
+    assert [text.get_text() for text in missing.texts] == ["no results"]
+    assert "columns: the problems (one)" in picture.caption
+
+
 def test_long_runs_are_thinned_and_keep_their_ends(tmp_path):
     path = synthetic_cubes.write(cube(iterations=1000), tmp_path / "long.nc")
     line = curves(drawn([path]).figure.axes[0])["Random"]

@@ -1,5 +1,6 @@
 """A grid of regret curves: objectives by problems, as Tay et al. (2024) and Kirschner et al. (2020) show them."""
 
+import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +50,11 @@ class Row(Parameters):
 
     judge: str = Field(description="Label of the judge.")
     title: str = Field("", description="What is written beside the row; the judge, if left out.")
-    problems: list[str] | None = Field(None, description="Labels of the problems, in columns; all, if left out.")
+    problems: list[str | list[str]] | None = Field(
+        None,
+        description="Labels of the problems, in columns; all, if left out. A list of labels in place of one: their "
+        "curves share a panel.",
+    )
     pursued: list[str] | None = Field(
         None,
         description="Labels of the objectives whose runs are drawn; the judge's label, if left out. Algorithms that "
@@ -65,6 +70,11 @@ class PanelsParameters(Parameters):
     rows: list[Row] | None = Field(None, description="The rows; one for each judge, if left out.")
     columns: list[str] | None = Field(
         None, description="What is written above the columns; the problems' titles, if left out."
+    )
+    overlaid: list[str] | None = Field(
+        None,
+        description="What is written for the curves of the problems that share a panel, in their order; the problems' "
+        "titles, if left out.",
     )
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     titles: dict[str, str] = Field(
@@ -86,22 +96,28 @@ class PanelsParameters(Parameters):
 
 @dataclass(frozen=True)
 class Panel:
-    """One problem under one judge.
+    """One problem, or several that share the panel, under one judge.
 
     Attributes:
-        cube: None where the problem has no results.
+        problem: what the panel is called in words.
+        cubes: of the problems with results.
         curves: empty where no run is finished.
     """
 
     problem: str
     row: Row
     kind: Kind
-    cube: Cube | None
+    cubes: Sequence[Cube]
     curves: Sequence[Curve]
 
     @property
     def title(self) -> str:
         return self.row.title or self.row.judge
+
+    @property
+    def unit(self) -> str:
+        """Of the payoff; 1 where there are no results."""
+        return self.cubes[0].units if self.cubes else "1"
 
 
 class Panels(Figure):
@@ -117,18 +133,21 @@ class Panels(Figure):
         cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}
         judges = dict.fromkeys(judge for cube in cubes.values() for judge in cube.judges)
         rows = self.parameters.rows or [Row(judge=judge) for judge in judges]
+        cells = [_cells(row, cubes) for row in rows]
         branches = {
             (place, problem): _branches(cubes[problem], row, row.algorithms or self.parameters.algorithms)
             for place, row in enumerate(rows)
-            for problem in row.problems or cubes
+            for problem in itertools.chain.from_iterable(cells[place])
             if problem in cubes
         }
-        titles = self._titles(cubes, branches)
+        titles = self._overlaid(cubes, cells, self._titles(cubes, branches))
         looks = _looks(cubes, titles)
         grid = [
             [
-                self._panel(cubes.get(problem), problem, row, branches.get((place, problem), ()), titles, looks)
-                for problem in row.problems or cubes
+                self._panel(
+                    cubes, cell, row, {problem: branches.get((place, problem), ()) for problem in cell}, titles, looks
+                )
+                for cell in cells[place]
             ]
             for place, row in enumerate(rows)
         ]
@@ -157,27 +176,54 @@ class Panels(Figure):
                 titles[problem, branch] = given.get(f"{branch.algorithm}/{branch.objective}", default)
         return dict(sorted(titles.items(), key=lambda item: place[item[0][1].algorithm]))
 
+    def _overlaid(
+        self,
+        cubes: Mapping[str, Cube],
+        cells: Sequence[Sequence[Sequence[str]]],
+        titles: Mapping[tuple[str, Branch], str],
+    ) -> dict[tuple[str, Branch], str]:
+        """Give titles in which problems that share a panel are told apart, in the order of the panel."""
+        shared = [cell for line in cells for cell in line if len(cell) > 1]
+        given = self.parameters.overlaid or []
+        called = {
+            problem: given[position] if position < len(given) else cubes[problem].title
+            for cell in shared
+            for position, problem in enumerate(cell)
+            if problem in cubes
+        }
+        if not called:
+            return dict(titles)
+        several = len({title for (problem, _), title in titles.items() if problem in called}) > 1
+        found = {
+            (problem, branch): (f"{called[problem]}, {title}" if several else called[problem])
+            if problem in called
+            else title
+            for (problem, branch), title in titles.items()
+        }
+        place = {name: position for position, name in enumerate(dict.fromkeys(called.values()))}
+        return dict(sorted(found.items(), key=lambda item: place.get(called.get(item[0][0], ""), len(place))))
+
     def _panel(
         self,
-        cube: Cube | None,
-        problem: str,
+        cubes: Mapping[str, Cube],
+        problems: Sequence[str],
         row: Row,
-        branches: Sequence[Branch],
+        branches: Mapping[str, Sequence[Branch]],
         titles: Mapping[tuple[str, Branch], str],
         looks: Mapping[str, style.Look],
     ) -> Panel:
         kind = row.kind or self.parameters.kind
         curves = []
-        for branch in branches:
-            assert cube is not None
+        for problem, branch in ((problem, branch) for problem, found in branches.items() for branch in found):
             title = titles[problem, branch]
             position, from_initial = list(looks).index(title), self.parameters.from_initial
-            look, spread = looks[title], self.parameters.spread
+            look, spread, cube = looks[title], self.parameters.spread, cubes[problem]
             curve = curve_of(
                 cube, branch, row.judge, kind, title, look, position, from_initial=from_initial, spread=spread
             )
             curves += [curve.thinned(POINTS)] if curve else []
-        return Panel(problem, row, kind, cube, curves)
+        known = [cubes[problem] for problem in problems if problem in cubes]
+        return Panel(spoken(problems), row, kind, known, curves)
 
     def _picture(self, grid: Sequence[Sequence[Panel]], order: Sequence[str]) -> "Picture":
         width = max(map(len, grid))
@@ -210,7 +256,7 @@ class Panels(Figure):
         from matplotlib.ticker import MaxNLocator
 
         if not panel.curves:
-            reason = "no results" if panel.cube is None else "not finished"
+            reason = "not finished" if panel.cubes else "no results"
             axes.text(0.5, 0.5, reason, ha="center", va="center", transform=axes.transAxes, color=style.GREY)
             axes.set_yticks([])
             return
@@ -236,10 +282,10 @@ class Panels(Figure):
         given = self.parameters.columns
         found = []
         for place, panel in enumerate(line):
-            own = panel.cube.title if panel.cube else panel.problem
+            own = spoken([cube.title for cube in panel.cubes]) if panel.cubes else panel.problem
             title = given[place] if given and place < len(given) else own
-            simulated = "\n(simulated)" if panel.cube and panel.cube.data_label else ""
-            found.append(with_unit(title, panel.cube.units if panel.cube else "1") + simulated)
+            simulated = "\n(simulated)" if any(cube.data_label for cube in panel.cubes) else ""
+            found.append(with_unit(title, panel.unit) + simulated)
         return found
 
     def _described(
@@ -247,7 +293,7 @@ class Panels(Figure):
     ) -> Drawing:
         kinds = list(dict.fromkeys(QUANTITIES[panel.kind] for panel in drawn))
         judged = spoken(list(dict.fromkeys(row.title or row.judge for row in rows)))
-        problems = list(dict.fromkeys(panel.problem for panel in drawn))
+        problems = list(dict.fromkeys(cube.problem for panel in drawn for cube in panel.cubes))
         counts = {curve.title: curve.seeds for panel in drawn for curve in panel.curves}
         cut = any(self._apart(panel)[1] for panel in drawn)
         left_out = " Curves far above the others leave their panel; their ends are written in." if cut else ""
@@ -261,7 +307,7 @@ class Panels(Figure):
         ends = []
         for panel in drawn:
             ranked = sorted(panel.curves, key=lambda curve: curve.mean[-1])
-            unit = shown_unit(panel.cube.units) if panel.cube else ""
+            unit = shown_unit(panel.unit)
             ends.append(
                 f"{panel.problem}, {panel.title}, {QUANTITIES[panel.kind]}{f' in {unit}' if unit else ''}: "
                 + ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked)
@@ -273,6 +319,11 @@ class Panels(Figure):
             label = f"{label}: {spoken(simulated)}"
         title = self.parameters.title or f"{spoken(kinds).capitalize()} by objective and problem"
         return Drawing(picture, title, caption, alternative, "", label)
+
+
+def _cells(row: Row, cubes: Mapping[str, Cube]) -> list[list[str]]:
+    """Give the problems of every panel of a row."""
+    return [[cell] if isinstance(cell, str) else cell for cell in (row.problems or list(cubes))]
 
 
 def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[Branch]:
