@@ -23,16 +23,23 @@ def defined(objective, algorithm):
     return (objective == "any") == (algorithm == "random")
 
 
+def gain(algorithm):
+    """Payoff of every round of the last seed; seed s has (1 + s) / SEEDS of it. Random loses."""
+    return {"random": -3.0, "ts-bocu": 2.0, "drbo": 5.0}[algorithm]
+
+
 def cube(problem="one", data_label="", units="1", iterations=ITERATIONS):
     """A problem whose algorithms, but for random, pursue two objectives; the initial design has rows of its own."""
     shape = (len(OBJECTIVES), len(ALGORITHMS))
     rounds = np.arange(1 - INITIAL, iterations + 1)
     regret = np.full((*shape, len(JUDGES), SEEDS, len(rounds)), NAN)
+    payoff = np.full((*shape, SEEDS, len(rounds)), NAN)
     status = np.full((*shape, SEEDS), 2, dtype=np.int8)
     for i, objective in enumerate(OBJECTIVES):
         for j, algorithm in enumerate(ALGORITHMS):
             if defined(objective, algorithm):
                 status[i, j] = 1
+                payoff[i, j] = gain(algorithm) * (1 + np.arange(SEEDS))[:, None] / SEEDS
                 for k, judge in enumerate(JUDGES):
                     own = level(problem, objective, algorithm, judge)
                     regret[i, j, k] = own * (1 + 0.1 * np.arange(SEEDS))[:, None]
@@ -46,6 +53,7 @@ def cube(problem="one", data_label="", units="1", iterations=ITERATIONS):
         {
             "regret": ((*branch, "judge", "seed", "iteration"), regret),
             "recommended_regret": ((*branch, "judge", "seed", "iteration"), recommended),
+            "payoff": ((*branch, "seed", "iteration"), payoff),
             "status": ((*branch, "seed"), status),
             "seconds": ((*branch, "seed", "iteration"), np.full((*shape, SEEDS, len(rounds)), 0.002)),
         },

@@ -133,6 +133,32 @@ def test_curves_far_above_the_others_are_parted_at_most_half_of_them(ends, far):
     assert [curve for curve in curves if float(curve.title) not in far] == near
 
 
+@pytest.mark.parametrize(
+    ("ends", "far"),
+    [([9, 2, 1], []), ([3, 2, -13], [-13]), ([-40, 1, 2, -30, 1], [-30, -40]), ([-1, -2, -7], []), ([300, 1, 2], [])],
+)
+def test_gains_are_worse_below_zero(ends, far):
+    assert [float(curve.title) for curve in apart(ending(*ends), gains=True)[1]] == far
+
+
+def test_payoffs_have_one_panel_and_no_judge(tmp_path):
+    data = synthetic_cubes.cube()
+    whole = data["regret"].isel(judge=0, drop=True)
+    data["payoff"] = (data["seconds"].dims, -2.0 * whole.values, {"long_name": "a number", "units": "degree_Celsius"})
+    drawing = drawn(synthetic_cubes.write(data, tmp_path / "c.nc"), kind="payoff")
+    (axes,) = drawing.figure.axes
+    np.testing.assert_allclose(lines(axes)["MLE"].get_ydata(), -2.0 * expected("mle").cumsum(axis=1).mean(axis=0))
+    assert axes.get_ylabel() == "cumulative payoff [°C]"
+    assert drawing.title == "Cumulative payoff"
+    assert "judge" not in drawing.caption + drawing.alternative + axes.get_title()
+    assert drawing.alternative.index("Random") < drawing.alternative.index("MLE")
+    assert "from most to least" in drawing.alternative
+
+
+def test_payoffs_that_the_cube_does_not_keep_draw_nothing(cube_path):
+    assert "Nothing to show" in drawn(cube_path, kind="payoff").caption
+
+
 def test_rounds_of_the_initial_design_do_not_count():
     rounds, values = accumulate(np.array([-1, 0, 1, 2]), np.array([[9.0, 9.0, 1.0, 2.0]]), "cumulative")
     assert rounds.tolist() == [1, 2]

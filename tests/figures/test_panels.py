@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import synthetic_cubes
-from synthetic_objectives import ITERATIONS, JUDGES, SEEDS, cube, level
+from synthetic_objectives import INITIAL, ITERATIONS, JUDGES, SEEDS, cube, gain, level
 
 from bocu.figures import style
 from bocu.figures.panels import POINTS, Panels, PanelsParameters
@@ -78,6 +78,45 @@ def test_regret_of_what_is_recommended_leaves_out_who_recommends_nothing(cubes):
     assert found["TS-BOCU"].get_xdata().tolist() == list(range(1, ITERATIONS + 1))
     assert found["TS-BOCU"].get_ydata()[-1] == pytest.approx(mean_end("one", "dro", "ts-bocu", "dro", 1) / 2)
     assert axes[1].get_ylabel() == "final\nregret of the\nrecommended decision"
+
+
+def mean_gain(algorithm, rounds=ITERATIONS):
+    return gain(algorithm) * (SEEDS + 1) / (2 * SEEDS) * rounds
+
+
+def test_payoffs_are_summed_up_and_told_from_the_most_to_the_least(cubes):
+    rows = [{"judge": "dro"}, {"judge": "dro", "kind": "payoff", "title": "observed"}]
+    drawing = drawn(cubes[:1], rows=rows, from_initial=True)
+    axes = drawing.figure.axes[1]
+    found = curves(axes)
+    assert list(found) == ["Random", "TS-BOCU", "DRBO"]
+    for title, algorithm in (("Random", "random"), ("TS-BOCU", "ts-bocu"), ("DRBO", "drbo")):
+        assert found[title].get_ydata()[-1] == pytest.approx(mean_gain(algorithm, INITIAL + ITERATIONS))
+    assert axes.get_ylim()[0] < mean_gain("random", INITIAL + ITERATIONS)
+    assert axes.get_ylabel() == "observed\ncumulative payoff"
+    order = [f"{title} {mean_gain(name, 14):.4g}" for title, name in (("DRBO", "drbo"), ("TS-BOCU", "ts-bocu"))]
+    assert f"one, observed, cumulative payoff: {', '.join(order)}, Random -" in drawing.alternative
+    assert "Payoffs are those of the contexts met." in drawing.caption
+
+
+def test_payoffs_keep_a_linear_axis(cubes):
+    rows = [{"judge": "dro"}, {"judge": "dro", "kind": "payoff"}]
+    axes = np.reshape(drawn(cubes, rows=rows, log_regret=True).figure.axes, (2, 2))
+    assert [panel.get_yscale() for panel in axes[:, 0]] == ["log", "linear"]
+
+
+def test_a_loss_that_dwarfs_the_gains_is_cut_from_below(tmp_path):
+    data = cube()
+    data["payoff"].loc[{"algorithm": "random"}] *= 10_000.0
+    path = synthetic_cubes.write(data, tmp_path / "c.nc")
+    (axes,) = drawn([path], rows=[{"judge": "dro"}], kind="payoff").figure.axes
+    best = mean_gain("drbo")
+    assert best < axes.get_ylim()[1] < 2 * best
+    assert -best < axes.get_ylim()[0] < 0.0
+    assert [text.get_text() for text in axes.texts] == [f"Random → {mean_gain('random') * 10:.3g}k"]
+    (axes,) = drawn([path], rows=[{"judge": "dro"}], kind="payoff", cut=False).figure.axes
+    assert axes.get_ylim()[0] < mean_gain("random") * 10_000
+    assert axes.yaxis.get_major_formatter()(-200_000.0, 0) == "-200k"
 
 
 def test_a_row_may_draw_algorithms_of_its_own(cubes):

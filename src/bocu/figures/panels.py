@@ -15,6 +15,7 @@ from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts, shown_
 from bocu.figures.realised import paths_of
 from bocu.figures.regret import (
     FROM_INITIAL,
+    GAINS,
     KIND,
     QUANTITIES,
     SPREAD,
@@ -26,6 +27,7 @@ from bocu.figures.regret import (
     counted,
     curve_of,
     draw_curves,
+    ranked,
 )
 from bocu.parameters import Number, Parameters
 
@@ -86,7 +88,9 @@ class PanelsParameters(Parameters):
     from_initial: bool = Field(False, description=FROM_INITIAL)
     spread: Spread = Field("standard-error", description=SPREAD)
     log_rounds: bool = Field(False, description="Logarithmic axes of rounds.")
-    log_regret: bool = Field(False, description="Logarithmic axes of regret; rounds without regret leave gaps.")
+    log_regret: bool = Field(
+        False, description="Logarithmic axes of regret, not of payoffs; rounds without regret leave gaps."
+    )
     cut: bool = Field(
         True, description="Cut off the worst curves of a panel where they dwarf the others; their ends are written in."
     )
@@ -113,6 +117,11 @@ class Panel:
     @property
     def title(self) -> str:
         return self.row.title or self.row.judge
+
+    @property
+    def gains(self) -> bool:
+        """Whether more is better."""
+        return self.kind in GAINS
 
     @property
     def unit(self) -> str:
@@ -260,23 +269,24 @@ class Panels(Figure):
             axes.text(0.5, 0.5, reason, ha="center", va="center", transform=axes.transAxes, color=style.GREY)
             axes.set_yticks([])
             return
-        draw_curves(axes, panel.curves, self.parameters.log_rounds, self.parameters.log_regret)
+        logarithmic = self.parameters.log_regret and not panel.gains
+        draw_curves(axes, panel.curves, self.parameters.log_rounds, logarithmic)
         for line in axes.get_lines():
             line.set(linewidth=1.2, markersize=3.2)
         if not self.parameters.log_rounds:
             axes.xaxis.set_major_locator(MaxNLocator(TICKS - 1, steps=STEPS))
-        if self.parameters.log_regret:
+        if logarithmic:
             return
         near, far = self._apart(panel)
         if far:
-            _cut(axes, near, far)
+            _cut(axes, near, far, panel.gains)
         axes.yaxis.set_major_locator(MaxNLocator(TICKS, steps=STEPS))
-        if axes.get_ylim()[1] >= THOUSANDS:
+        if max(map(abs, axes.get_ylim())) >= THOUSANDS:
             axes.yaxis.set_major_formatter(lambda value, position: f"{value / 1000:g}k" if value else "0")
 
     def _apart(self, panel: Panel) -> tuple[list[Curve], list[Curve]]:
-        cut = self.parameters.cut and not self.parameters.log_regret
-        return apart(panel.curves) if cut else (list(panel.curves), [])
+        cut = self.parameters.cut and (panel.gains or not self.parameters.log_regret)
+        return apart(panel.curves, panel.gains) if cut else (list(panel.curves), [])
 
     def _columns(self, line: Sequence[Panel]) -> list[str]:
         given = self.parameters.columns
@@ -296,23 +306,27 @@ class Panels(Figure):
         problems = list(dict.fromkeys(cube.problem for panel in drawn for cube in panel.cubes))
         counts = {curve.title: curve.seeds for panel in drawn for curve in panel.curves}
         cut = any(self._apart(panel)[1] for panel in drawn)
-        left_out = " Curves far above the others leave their panel; their ends are written in." if cut else ""
+        left_out = " Curves far worse than the others leave their panel; their ends are written in." if cut else ""
         crossed = any(row.pursued not in (None, [row.judge]) for row in rows)
         relation = "all runs are judged by" if crossed else "runs pursue, where they pursue one, and are judged by"
+        met = ""
+        if any(panel.gains for panel in drawn):
+            relation = "runs pursue, where they pursue one" if all(panel.gains for panel in drawn) else relation
+            met = " Payoffs are those of the contexts met."
         caption = (
             f"{spoken(kinds).capitalize()}, mean (lines) and {SPREADS[self.parameters.spread]} (bands) over "
             f"{seed_counts(counts)}. "
-            f"Rows: the objective that {relation} ({judged}); columns: the problems ({spoken(problems)}).{left_out}"
+            f"Rows: the objective that {relation} ({judged}); columns: the problems ({spoken(problems)})."
+            f"{left_out}{met}"
         )
         ends = []
         for panel in drawn:
-            ranked = sorted(panel.curves, key=lambda curve: curve.mean[-1])
             unit = shown_unit(panel.unit)
             ends.append(
                 f"{panel.problem}, {panel.title}, {QUANTITIES[panel.kind]}{f' in {unit}' if unit else ''}: "
-                + ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked)
+                + ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked(panel.curves, panel.gains))
             )
-        alternative = f"Grid of line charts. At the end, from least to most: {'; '.join(ends)}."
+        alternative = f"Grid of line charts. At the end, from best to worst: {'; '.join(ends)}."
         simulated = [problem for problem in problems if cubes[problem].data_label]
         label = cubes[simulated[0]].data_label if simulated else ""
         if label and len(simulated) < len(problems):
@@ -348,15 +362,16 @@ def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, Branch], str]) 
     return looks
 
 
-def _cut(axes: "Axes", near: Sequence[Curve], far: Sequence[Curve]) -> None:
-    """Scale a panel to the near curves, and write where the far ones end."""
-    highest = max(float(np.max(curve.mean + np.nan_to_num(curve.error))) for curve in near)
+def _cut(axes: "Axes", near: Sequence[Curve], far: Sequence[Curve], gains: bool) -> None:
+    """Scale a panel to the near curves, and write where the far ones end: above them, or below where more is better."""
+    highest = max(0.0, *(float(np.max(curve.mean + np.nan_to_num(curve.error))) for curve in near))
     lowest = min(0.0, *(float(np.min(curve.mean - np.nan_to_num(curve.error))) for curve in near))
-    room = (highest - lowest) / (1.0 - MARGIN - LINE * len(far))  # for the words above the near curves
-    axes.set_ylim(lowest - MARGIN * room, lowest + room)
-    told = "\n".join(f"{curve.title} → {_short(float(curve.mean[-1]))}" for curve in reversed(far))
-    place: dict[str, Any] = {"ha": "right", "va": "top", "transform": axes.transAxes, "fontsize": 5.6}
-    axes.text(1.0, 1.0, told, color=style.INK, **place)
+    room = (highest - lowest) / (1.0 - MARGIN - LINE * len(far))  # for the words beyond the near curves
+    low, high = (highest - room, highest) if gains else (lowest, lowest + room)
+    axes.set_ylim(low - (0.0 if gains else MARGIN * room), high + (MARGIN * room if gains else 0.0))
+    told = "\n".join(f"{curve.title} → {_short(float(curve.mean[-1]))}" for curve in (far if gains else reversed(far)))
+    place: dict[str, Any] = {"ha": "right", "va": "bottom" if gains else "top", "fontsize": 5.6}
+    axes.text(1.0, 0.0 if gains else 1.0, told, color=style.INK, transform=axes.transAxes, **place)
 
 
 def _short(value: float) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 NO_OBJECTIVE = "any"
-REGRET, RECOMMENDED_REGRET = "regret", "recommended_regret"
+REGRET, RECOMMENDED_REGRET, PAYOFF = "regret", "recommended_regret", "payoff"
 YARDSTICKS = frozenset({"oracle"})
 """Registered algorithms that know what the others have to learn: shown beside them, never called the best."""
 
@@ -150,6 +150,15 @@ class Cube:
         values, seeds = self.values(variable, branch, judge)
         whole = ~np.isnan(values[:, self.iterations >= 1]).any(axis=1)
         return values[whole], seeds[whole]
+
+    def payoff(self, branch: Branch) -> tuple[np.ndarray, np.ndarray]:
+        """Give the noise-free payoff in the context met, shape (seeds, iterations), and the finished seeds.
+
+        Empty where payoffs have several outputs, which only run files keep.
+        """
+        if PAYOFF not in self.data:
+            return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
+        return self.values(PAYOFF, branch)
 
     def reports(self, variable: str, branch: Branch) -> bool:
         """Say whether the algorithm reports `variable` of itself: whether one finished run holds no fill value."""

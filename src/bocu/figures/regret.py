@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-Kind = Literal["cumulative", "average", "instantaneous", "simple", "recommended"]
+Kind = Literal["cumulative", "average", "instantaneous", "simple", "recommended", "payoff"]
 KIND = (
     "Regret summed up, divided by the rounds so far, of each round, or the least of any round so far; or that of the "
-    "decision which the algorithm recommends after the round."
+    "decision which the algorithm recommends after the round. `payoff`: no regret but payoffs summed up, those of the "
+    "contexts met, without observation noise, whoever judges; more is better."
 )
 FROM_INITIAL = "Count evaluations from the first point of the initial design on, instead of rounds after it."
 QUANTITIES = {
@@ -39,7 +40,10 @@ QUANTITIES = {
     "instantaneous": "instantaneous regret",
     "simple": "simple regret",
     "recommended": "regret of the recommended decision",
+    "payoff": "cumulative payoff",
 }
+GAINS = frozenset({"payoff"})
+"""Kinds of which more is better, and in which no judge has a say."""
 Spread = Literal["standard-error", "interval-95"]
 SPREAD = "What the bands are: one standard error of the mean, or its 95 % interval (Student's, over seeds)."
 SPREADS = {"standard-error": "one standard error", "interval-95": "95 % intervals"}
@@ -47,7 +51,7 @@ MARKED_LINES = 6
 PANEL_HEIGHT = 2.2
 LONG_LABEL = 12
 DWARFED = 4.0
-"""How many times a final regret exceeds all smaller ones before these are no longer told apart beside it."""
+"""How many times a final regret, or loss, exceeds all better ends before these are not told apart beside it."""
 
 
 class RegretParameters(FigureParameters):
@@ -59,7 +63,9 @@ class RegretParameters(FigureParameters):
     )
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     log_rounds: bool = Field(False, description="Logarithmic axis of rounds.")
-    log_regret: bool = Field(False, description="Logarithmic axis of regret; rounds without regret leave gaps.")
+    log_regret: bool = Field(
+        False, description="Logarithmic axis of regret, not of payoffs; rounds without regret leave gaps."
+    )
     close_up: bool = Field(True, description="A second panel without the worst algorithms where they dwarf the others.")
     smooth: Integer = Field(1, ge=1, description="Rounds averaged into one point of instantaneous regret.")
     from_initial: bool = Field(False, description=FROM_INITIAL)
@@ -78,6 +84,8 @@ class Regret(Figure):
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])
         judges = [cube.judge(label) for label in self.parameters.judges or cube.judges]
+        if self._gains:
+            judges = judges[:1]
         objectives = cube.objectives()
         curves = {
             (objective, judge): self._curves(cube, objective, judge) for objective in objectives for judge in judges
@@ -86,14 +94,14 @@ class Regret(Figure):
             return nothing_to_show(cube, self._quantity.capitalize(), "no run is finished")
         columns = [(judge, False) for judge in judges]
         for judge in judges:
-            if self.parameters.close_up and any(apart(curves[objective, judge])[1] for objective in objectives):
+            if self.parameters.close_up and any(self._apart(curves[objective, judge])[1] for objective in objectives):
                 columns.insert(columns.index((judge, False)) + 1, (judge, True))
         picture = style.new_figure(PANEL_HEIGHT * len(objectives) + 0.55)
         panels = picture.subplots(len(objectives), len(columns), squeeze=False, sharex=True)
         for row, objective in zip(panels, objectives, strict=True):
             for axes, (judge, close) in zip(row, columns, strict=True):
-                near, far = apart(curves[objective, judge]) if close else (curves[objective, judge], [])
-                draw_curves(axes, near, self.parameters.log_rounds, self.parameters.log_regret)
+                near, far = self._apart(curves[objective, judge]) if close else (curves[objective, judge], [])
+                draw_curves(axes, near, self.parameters.log_rounds, self.parameters.log_regret and not self._gains)
                 pursued = objective if len(objectives) > 1 else ""
                 axes.set_title(_panel_title(pursued, judge if len(judges) > 1 else "", far))
             row[0].set_ylabel(with_unit(self._quantity, cube.units))
@@ -124,6 +132,13 @@ class Regret(Figure):
             found += [curve] if curve else []
         return found
 
+    def _apart(self, curves: Sequence["Curve"]) -> tuple[list["Curve"], list["Curve"]]:
+        return apart(curves, self._gains)
+
+    @property
+    def _gains(self) -> bool:
+        return self.parameters.kind in GAINS
+
     @property
     def _quantity(self) -> str:
         return QUANTITIES[self.parameters.kind]
@@ -136,23 +151,24 @@ class Regret(Figure):
         averaged = f", averaged over {smooth} rounds" if kind == "instantaneous" and smooth > 1 else ""
         rows = "" if objectives == [NO_OBJECTIVE] else f" Rows: the objective pursued ({spoken(objectives)})."
         counts = {curve.title: curve.seeds for panel in curves.values() for curve in panel}
+        judged = "" if self._gains else f", judged by {spoken(judges)}"
         caption = (
             f"{self._quantity.capitalize()}{units} on {cube.title}{averaged}: mean (lines) and "
-            f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}, judged by {spoken(judges)}.{rows}"
+            f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}{judged}.{rows}"
         )
-        ends = [
-            f"{f'pursuing {objective}, ' if rows else ''}judged by {judge}: "
-            + ", ".join(
-                f"{curve.title} {curve.mean[-1]:.4g}" for curve in sorted(panel, key=lambda each: each.mean[-1])
-            )
-            for (objective, judge), panel in curves.items()
-        ]
+        ends = []
+        for (objective, judge), panel in curves.items():
+            shown = [f"pursuing {objective}"] if rows else []
+            shown += [] if self._gains else [f"judged by {judge}"]
+            told = ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked(panel, self._gains))
+            ends.append(f"{', '.join(shown)}: {told}" if shown else told)
+        order = "from most to least" if self._gains else "from least to most"
         alternative = (
-            f"Line chart of {self._quantity} over {len(cube.iterations)} rounds. At the end{units}, from least to "
-            f"most, {'; '.join(ends)}."
+            f"Line chart of {self._quantity} over {len(cube.iterations)} rounds. At the end{units}, {order}, "
+            f"{'; '.join(ends)}."
         )
         title = self._quantity.capitalize()
-        if len(judges) < len(cube.judges):
+        if judged and len(judges) < len(cube.judges):
             title += f", judged by {spoken(judges)}"
         return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
 
@@ -194,11 +210,14 @@ def curve_of(
     from_initial: bool = False,
     spread: Spread = "standard-error",
 ) -> Curve | None:
-    """Make the line of a branch under a judge; None where no seed is finished or nothing was recommended."""
-    regret, seeds = cube.regret(branch, judge, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
+    """Make the line of a branch under a judge; None where no seed is finished or the cube has nothing of the kind."""
+    if kind in GAINS:
+        found, seeds = cube.payoff(branch)
+    else:
+        found, seeds = cube.regret(branch, judge, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
     if not len(seeds):
         return None
-    rounds, values = accumulate(cube.iterations, regret, kind, smooth, from_initial)
+    rounds, values = accumulate(cube.iterations, found, kind, smooth, from_initial)
     mean, error = mean_and_error(values)
     width = error * student_factor(len(seeds)) if spread == "interval-95" else error
     return Curve(title, look, rounds, mean, width, len(seeds), position)
@@ -220,16 +239,24 @@ def draw_curves(axes: "Axes", curves: Sequence[Curve], log_rounds: bool = False,
     style.grid(axes)
 
 
-def apart(curves: Sequence[Curve]) -> tuple[list[Curve], list[Curve]]:
-    """Part the curves whose ends are so far above the others' that these cannot be told apart: at most half of them.
+def ranked(curves: Sequence[Curve], gains: bool = False) -> list[Curve]:
+    """Sort curves by their ends, the best first: the least regret, or the most of what one gains."""
+    return sorted(curves, key=lambda curve: float(curve.mean[-1]), reverse=gains)
+
+
+def apart(curves: Sequence[Curve], gains: bool = False) -> tuple[list[Curve], list[Curve]]:
+    """Part the curves whose ends are so much worse that the others cannot be told apart: at most half of them.
+
+    Regret is worse above the others, `gains` are worse below zero.
 
     Returns:
         The others in their order, and the dwarfing ones from the least to the worst; none, if none is so far off.
     """
-    ranked = sorted(curves, key=lambda curve: float(curve.mean[-1]))
-    for kept in range(max((len(ranked) + 1) // 2, 2), len(ranked)):
-        if ranked[kept].mean[-1] > DWARFED * max(abs(curve.mean[-1]) for curve in ranked[:kept]):
-            far = ranked[kept:]
+    sign = -1.0 if gains else 1.0
+    ordered = ranked(curves, gains)
+    for kept in range(max((len(ordered) + 1) // 2, 2), len(ordered)):
+        if sign * ordered[kept].mean[-1] > DWARFED * max(abs(curve.mean[-1]) for curve in ordered[:kept]):
+            far = ordered[kept:]
             return [curve for curve in curves if not any(curve is other for other in far)], far
     return list(curves), []
 
@@ -237,11 +264,11 @@ def apart(curves: Sequence[Curve]) -> tuple[list[Curve], list[Curve]]:
 def accumulate(
     iterations: np.ndarray, regret: np.ndarray, kind: Kind, smooth: int = 1, from_initial: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Turn instantaneous regret into what is drawn.
+    """Turn instantaneous regret, or payoffs, into what is drawn.
 
     Args:
         iterations: rounds, shape (iterations,); those below 1 belong to the initial design and are left out.
-        regret: instantaneous or recommended regret, shape (seeds, iterations).
+        regret: instantaneous or recommended regret, or payoffs, shape (seeds, iterations).
         kind: what to make of it.
         smooth: of instantaneous regret, how many rounds make one point; a ragged last group is a point of its own.
         from_initial: keep the initial design and count evaluations, the first of which is its first point.
@@ -262,7 +289,7 @@ def accumulate(
     if kind == "simple":
         return rounds, np.minimum.accumulate(regret, axis=1)
     total = regret.cumsum(axis=1)
-    return rounds, total if kind == "cumulative" else total / np.arange(1, len(rounds) + 1)
+    return rounds, total / np.arange(1, len(rounds) + 1) if kind == "average" else total
 
 
 def counted(from_initial: bool) -> str:
