@@ -54,7 +54,6 @@ class DecisionModelParameters(Parameters):
 class ProductModelParameters(DecisionModelParameters):
     """The Gaussian process of payoffs over decisions and contexts: a kernel over each, multiplied."""
 
-    decision_kernel: KernelName = Field("squared-exponential", description="kernel over decisions")
     context_kernel: KernelName = Field("squared-exponential", description="kernel over contexts")
 
     def structure(self, decisions: int, contexts: int) -> Structure:
