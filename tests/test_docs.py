@@ -21,6 +21,7 @@ PAGES = [
     "docs/huang2024.md",
     "docs/optima.md",
     "docs/drmobo.md",
+    "docs/grand-tour.md",
     "docs/experiment-file.md",
 ]
 

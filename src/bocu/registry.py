@@ -461,6 +461,12 @@ REGISTRY: dict[str, tuple[Entry, ...]] = {
             "final regret of every algorithm on every problem, relative to a reference",
             scope="experiment",
         ),
+        Entry(
+            "scoreboard",
+            "bocu.figures.scoreboard:Scoreboard",
+            "the same numbers as a table, a block a judge, a row an algorithm, a column a problem",
+            scope="experiment",
+        ),
     ),
 }
 

@@ -25,6 +25,8 @@ PALE = "#D9D9D9"
 BAND_OPACITY = 0.18
 SEQUENTIAL = "cividis"
 """Colour map of quantities: even to the eye, and the same to colour-blind eyes."""
+DIVERGING = "RdBu_r"
+"""Colour map of ratios around 1: blue below, red above, told apart by colour-blind eyes."""
 
 TEXT_WIDTH = 5.5
 """Width of the text of a two-sided paper page, inches; figures are drawn at it and need no scaling."""

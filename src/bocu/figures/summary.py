@@ -162,7 +162,7 @@ def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[Row]
     for objective in cube.objectives():
         judge = wanted or (objective if objective in cube.judges else cube.judges[0])
         shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
-        ratios = {branch.algorithm: _ratio(cube, branch, base, judge) for branch in shown}
+        ratios = {branch.algorithm: regret_ratio(cube, branch, base, judge) for branch in shown}
         several = len(cube.objectives()) > 1
         title = f"{cube.problem}, {objective}" if several else cube.problem
         known = {label: ratio for label, ratio in ratios.items() if np.isfinite(ratio.value)}
@@ -170,7 +170,8 @@ def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[Row]
     return rows
 
 
-def _ratio(cube: Cube, branch: Branch, base: Branch, judge: str) -> Interval:
+def regret_ratio(cube: Cube, branch: Branch, base: Branch, judge: str) -> Interval:
+    """Give the final cumulative regret of a branch relative to another's; no number where that is not positive."""
     own, own_seeds = cube.regret(branch, judge)
     other, other_seeds = cube.regret(base, judge)
     shared = np.intersect1d(own_seeds, other_seeds)

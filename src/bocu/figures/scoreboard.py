@@ -1,0 +1,265 @@
+"""The whole experiment as a table: final regret relative to a reference, a row an algorithm, a column a problem."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from bocu.errors import BocuError
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.reading import NO_OBJECTIVE, YARDSTICKS, Branch, Cube, seed_counts, spoken
+from bocu.figures.realised import paths_of
+from bocu.figures.summary import regret_ratio
+from bocu.parameters import Parameters, nearest
+from bocu.statistics import CONFIDENCE, Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+LINE, HEAD, TITLE = 0.165, 0.11, 0.32
+"""Height of a row, of a line of a column's heading, and of a block's title with what is around it, inches."""
+HEAD_WIDTH = 11
+"""Letters in a line of a column's heading."""
+LEAST_COLUMNS = 7
+"""As many as these have room beside each other, however few there are: cells are never wider."""
+RANGE = 8.0
+"""The ratio, and one over it, from which on colours stay the same."""
+
+
+class Block(Parameters):
+    """A block of rows under one judge."""
+
+    judge: str = Field(description="Label of the judge.")
+    title: str = Field("", description="What is written above the block; the judge, if left out.")
+    problems: list[str] | None = Field(
+        None, description="Labels of the problems, in columns; those that the judge judges, if left out."
+    )
+    pursued: list[str] | None = Field(
+        None,
+        description="Labels of the objectives whose runs are shown, beside those of algorithms that pursue none; the "
+        "judge's label, if left out.",
+    )
+
+
+class ScoreboardParameters(Parameters):
+    """Parameters of `Scoreboard`."""
+
+    blocks: list[Block] | None = Field(None, description="The blocks; one for each judge, if left out.")
+    columns: dict[str, str] = Field(
+        default_factory=dict, description="What is written for a problem, by its label, if not the label."
+    )
+    titles: dict[str, str] = Field(
+        default_factory=dict,
+        description="What is written for an algorithm, by its label, or for its runs under one objective, by "
+        "`algorithm/objective`; what is written alike shares a row.",
+    )
+    reference: str | None = Field(
+        None, description="Label of the algorithm that counts as 1; the registered 'random' or the first, if left out."
+    )
+    title: str | None = Field(None, description="Heading of the figure.")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A block with its numbers.
+
+    Attributes:
+        columns: labels of the problems.
+        rows: titles of the algorithms, in the order of the experiment.
+        ratios: (row, column) -> final regret relative to the reference.
+        competing: titles that may be marked as the least of a column.
+    """
+
+    block: Block
+    columns: Sequence[str]
+    rows: Sequence[str]
+    ratios: Mapping[tuple[str, str], Interval]
+    competing: frozenset[str]
+
+    @property
+    def title(self) -> str:
+        return self.block.title or self.block.judge
+
+    def least(self, column: str) -> list[str]:
+        """Give the competing rows of least regret in a column; several where they are equal."""
+        found = {row: self.ratios[row, column].value for row in self.rows if (row, column) in self.ratios}
+        found = {row: value for row, value in found.items() if row in self.competing}
+        return [row for row, value in found.items() if value == min(found.values())]
+
+
+class Scoreboard(Figure):
+    """Blocks of rows below each other, coloured by whether there is less regret than the reference's or more."""
+
+    Parameters = ScoreboardParameters
+
+    def __init__(self, parameters: ScoreboardParameters) -> None:
+        super().__init__(parameters)
+        self.parameters: ScoreboardParameters = parameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}
+        names = {label: name for cube in cubes.values() for label, name in cube.names.items()}
+        reference = self._reference(names)
+        judges = dict.fromkeys(judge for cube in cubes.values() for judge in cube.judges)
+        blocks = self.parameters.blocks or [Block(judge=judge) for judge in judges]
+        tables = [table for block in blocks if (table := self._table(block, cubes, names, reference)).ratios]
+        written = self._written(names)[reference]
+        if not tables:
+            reason = f"no finished run can be compared with {written}, or its mean regret is not positive"
+            return nothing_to_show(next(iter(cubes.values())), "Scoreboard", reason, whole_experiment=True)
+        return self._described(cubes, tables, written, self._picture(cubes, tables))
+
+    def _reference(self, names: Mapping[str, str]) -> str:
+        wanted = self.parameters.reference
+        if wanted is None:
+            return next((label for label, name in names.items() if name == "random"), next(iter(names)))
+        if wanted not in names:
+            raise BocuError(f"scoreboard: reference: no algorithm '{wanted}'; {nearest(wanted, names)}")
+        return wanted
+
+    def _written(self, names: Mapping[str, str]) -> dict[str, str]:
+        return {**style.algorithm_titles(names), **self.parameters.titles}
+
+    def _table(self, block: Block, cubes: Mapping[str, Cube], names: Mapping[str, str], reference: str) -> Table:
+        pursued = (NO_OBJECTIVE, *(block.pursued or [block.judge]))
+        judged = [problem for problem, cube in cubes.items() if block.judge in cube.judges]
+        columns = block.problems or judged
+        branches = {
+            problem: [branch for branch in cubes[problem].branches() if branch.objective in pursued]
+            for problem in columns
+            if problem in judged
+        }
+        titles = self._titles(branches, names)
+        ratios: dict[tuple[str, str], Interval] = {}
+        for problem, found in branches.items():
+            base = next((branch for branch in found if branch.algorithm == reference), None)
+            if base is None:
+                continue
+            for branch in found:
+                ratio = regret_ratio(cubes[problem], branch, base, block.judge)
+                if branch.algorithm != reference and np.isfinite(ratio.value):
+                    ratios[titles[branch], problem] = ratio
+        place = {label: position for position, label in enumerate(names)}
+        ordered = sorted(titles, key=lambda branch: place[branch.algorithm])
+        rows = [row for row in dict.fromkeys(titles[branch] for branch in ordered) if any(row == r for r, _ in ratios)]
+        competing = frozenset(titles[branch] for branch in titles if names[branch.algorithm] not in YARDSTICKS)
+        return Table(block, columns, rows, ratios, competing)
+
+    def _titles(self, branches: Mapping[str, Sequence[Branch]], names: Mapping[str, str]) -> dict[Branch, str]:
+        """Give what to write for every branch, with its objective where an algorithm stands with several."""
+        written = self._written(names)
+        several = {
+            branch.algorithm
+            for found in branches.values()
+            for branch in found
+            if sum(other.algorithm == branch.algorithm for other in found) > 1
+        }
+        titles: dict[Branch, str] = {}
+        for branch in (branch for found in branches.values() for branch in found):
+            plain = written[branch.algorithm]
+            default = f"{plain} ({branch.objective})" if branch.algorithm in several else plain
+            titles[branch] = self.parameters.titles.get(f"{branch.algorithm}/{branch.objective}", default)
+        return titles
+
+    def _picture(self, cubes: Mapping[str, Cube], tables: Sequence[Table]) -> "Picture":
+        heads = [self._heads(cubes, table) for table in tables]
+        # A heading that the block above has at the same place is not repeated.
+        shown = [head if not place or head != heads[place - 1] else [] for place, head in enumerate(heads)]
+        rows = [LINE * len(table.rows) for table in tables]
+        above = [TITLE + HEAD * max((text.count("\n") + 1 for text in head), default=0) for head in shown]
+        picture = style.new_figure(sum(rows) + sum(above))
+        grid = picture.add_gridspec(len(tables), 1, height_ratios=rows)
+        widest = max(LEAST_COLUMNS, *(len(table.columns) for table in tables))
+        for place, (table, head) in enumerate(zip(tables, shown, strict=True)):
+            _draw(picture.add_subplot(grid[place]), table, head, widest)
+        return picture
+
+    def _heads(self, cubes: Mapping[str, Cube], table: Table) -> list[str]:
+        mixed = len({bool(cube.data_label) for cube in cubes.values()}) > 1
+        heads = []
+        for problem in table.columns:
+            lines = textwrap.wrap(self.parameters.columns.get(problem, problem), HEAD_WIDTH)
+            simulated = mixed and problem in cubes and bool(cubes[problem].data_label)
+            heads.append("\n".join([*lines, "(simulated)"] if simulated else lines))
+        return heads
+
+    def _described(
+        self, cubes: Mapping[str, Cube], tables: Sequence[Table], reference: str, picture: "Picture"
+    ) -> Drawing:
+        problems = list(dict.fromkeys(problem for table in tables for problem in table.columns if problem in cubes))
+        counts = {
+            problem: max(
+                ratio.count for table in tables for (_, other), ratio in table.ratios.items() if other == problem
+            )
+            for problem in problems
+            if any(other == problem for table in tables for _, other in table.ratios)
+        }
+        judged = "; ".join(table.title for table in tables)
+        caption = (
+            f"Cumulative regret at the end of every run, divided by that of {reference}: ratio of means over "
+            f"{seed_counts(counts)}; below 1 (blue) there is less regret, above 1 (red) more. Blocks: the objective "
+            f"that runs pursue, where they pursue one, and are judged by ({judged}). Bold: the least of a "
+            f"column. Italic: the {CONFIDENCE:.0%} bootstrap interval over paired seeds holds 1. Empty: not defined or "
+            f"not finished, or the regret of {reference} is not positive."
+        )
+        told = [
+            f"{table.title}: "
+            + ", ".join(
+                f"{column} {spoken(least)} {table.ratios[least[0], column].value:.2f}"
+                for column in table.columns
+                if (least := table.least(column))
+            )
+            for table in tables
+        ]
+        alternative = f"Table of regret relative to {reference}. The least of every problem: {'; '.join(told)}."
+        simulated = [problem for problem in problems if cubes[problem].data_label]
+        label = cubes[simulated[0]].data_label if simulated else ""
+        if label and len(simulated) < len(problems):
+            label = f"{label}: {spoken(simulated)}"
+        return Drawing(picture, self.parameters.title or "Scoreboard", caption, alternative, "", label)
+
+
+def _draw(axes: "Axes", table: Table, head: Sequence[str], widest: int) -> None:
+    from matplotlib import colormaps
+    from matplotlib.patches import Rectangle
+
+    colours = colormaps[style.DIVERGING]
+    for x, column in enumerate(table.columns):
+        least = table.least(column)
+        for y, row in enumerate(table.rows):
+            ratio = table.ratios.get((row, column))
+            if ratio is None:
+                continue
+            shade = 0.5 + 0.5 * float(np.log(np.clip(ratio.value, 1.0 / RANGE, RANGE)) / np.log(RANGE))
+            dark = abs(shade - 0.5) > 0.34
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1.0, 1.0, facecolor=colours(shade), edgecolor="white"))
+            axes.text(
+                x,
+                y,
+                _short(ratio.value),
+                ha="center",
+                va="center_baseline",
+                fontsize=6.4,
+                color="white" if dark else style.INK,
+                fontweight="bold" if row in least else "normal",
+                fontstyle="italic" if ratio.low <= 1.0 <= ratio.high else "normal",
+            )
+    axes.set_xlim(-0.5, widest - 0.5)  # columns of all blocks are as wide
+    axes.set_ylim(len(table.rows) - 0.5, -0.5)
+    axes.set_yticks(range(len(table.rows)), table.rows)
+    axes.set_xticks(range(len(table.columns)) if head else [], head)
+    axes.xaxis.tick_top()
+    axes.tick_params("y", length=0, labelsize=6.6)
+    axes.tick_params("x", length=0, labelsize=5.8, pad=1)
+    axes.spines[:].set_visible(False)
+    axes.set_title(table.title, loc="left", fontweight="bold", fontsize=7.2, pad=3)
+
+
+def _short(value: float) -> str:
+    """Write two decimals of small ratios, fewer of large ones."""
+    return f"{value:.2f}" if abs(value) < 9.95 else f"{value:.0f}"

@@ -1,0 +1,135 @@
+"""The scoreboard: every cell is the ratio of final regrets that the cubes hold."""
+
+import numpy as np
+import pytest
+import synthetic_cubes
+from matplotlib.patches import Rectangle
+from synthetic_objectives import JUDGES, cube, level
+
+from bocu.errors import BocuError
+from bocu.figures.scoreboard import Scoreboard, ScoreboardParameters
+
+
+@pytest.fixture
+def cubes(tmp_path):
+    return [synthetic_cubes.write(cube(problem), tmp_path / f"{problem}.nc") for problem in ("one", "three")]
+
+
+def drawn(paths, **parameters):
+    return Scoreboard(ScoreboardParameters.model_validate(parameters)).draw({"cubes": paths, "summary": "none"})
+
+
+def tables(drawing):
+    return [axes for axes in drawing.figure.axes if axes.axison]
+
+
+def cells(axes):
+    """What is written, (row, column) -> text object."""
+    rows = [label.get_text() for label in axes.get_yticklabels()]
+    return {(rows[round(text.get_position()[1])], round(text.get_position()[0])): text for text in axes.texts}
+
+
+def ratio(problem, objective, algorithm, judge):
+    return level(problem, objective, algorithm, judge) / level(problem, "any", "random", judge)
+
+
+def test_cells_are_final_regrets_relative_to_random(cubes):
+    found = tables(drawn(cubes))
+    assert [axes.get_title(loc="left") for axes in found] == list(JUDGES)
+    for axes, judge in zip(found, JUDGES, strict=True):
+        shown = cells(axes)
+        assert set(shown) == {(title, column) for title in ("TS-BOCU", "DRBO") for column in (0, 1)}
+        for column, problem in enumerate(("one", "three")):
+            for title, algorithm in (("TS-BOCU", "ts-bocu"), ("DRBO", "drbo")):
+                expected = ratio(problem, judge, algorithm, judge)
+                assert shown[title, column].get_text() == f"{expected:.2f}"
+
+
+def test_the_least_of_a_column_is_bold_and_told(cubes):
+    drawing = drawn(cubes)
+    for axes in tables(drawing):
+        bold = {place for place, text in cells(axes).items() if text.get_fontweight() == "bold"}
+        assert bold == {("TS-BOCU", 0), ("TS-BOCU", 1)}
+    assert f"dro: one TS-BOCU {ratio('one', 'dro', 'ts-bocu', 'dro'):.2f}, three TS-BOCU" in drawing.alternative
+
+
+def test_yardsticks_are_no_competitors(tmp_path):
+    data = synthetic_cubes.cube()
+    data["regret"].loc[{"algorithm": "oracle"}] = 0.01
+    path = synthetic_cubes.write(data, tmp_path / "d.nc")
+    shown = cells(tables(drawn([path], blocks=[{"judge": "so"}]))[0])
+    assert shown["Oracle (best prior known)", 0].get_fontweight() == "normal"
+    assert sum(text.get_fontweight() == "bold" for text in shown.values()) == 1
+
+
+def test_colours_part_less_regret_from_more_and_stay_the_same_far_off(tmp_path):
+    data = cube()
+    for algorithm, factor in (("ts-bocu", 0.02), ("drbo", 50.0)):
+        data["regret"].loc[{"algorithm": algorithm}] *= factor
+    axes = tables(drawn([synthetic_cubes.write(data, tmp_path / "c.nc")]))[0]
+    less, more = (patch.get_facecolor() for patch in axes.patches if isinstance(patch, Rectangle))
+    assert less[2] > less[0]  # blue
+    assert more[0] > more[2]  # red
+    texts = [text.get_text() for text in axes.texts]
+    assert texts[1] == f"{50 * ratio('one', 'dro', 'drbo', 'dro'):.0f}"
+
+
+def test_runs_that_cannot_be_told_from_the_reference_are_italic(tmp_path):
+    data = cube()
+    random = data["regret"].sel(objective="any", algorithm="random").values
+    rising = random * np.array([0.5, 1.5, 0.8, 1.2])[:, None]
+    data["regret"].loc[{"objective": "dro", "algorithm": "drbo"}] = rising
+    shown = cells(tables(drawn([synthetic_cubes.write(data, tmp_path / "c.nc")], blocks=[{"judge": "dro"}]))[0])
+    assert {row: text.get_fontstyle() for (row, _), text in shown.items()} == {"TS-BOCU": "normal", "DRBO": "italic"}
+
+
+def test_objectives_are_told_apart_where_an_algorithm_pursues_several(cubes):
+    axes = tables(drawn(cubes, blocks=[{"judge": "dro", "pursued": ["dro", "wcs"], "title": "Both"}]))[0]
+    rows = [label.get_text() for label in axes.get_yticklabels()]
+    assert rows == ["TS-BOCU (dro)", "TS-BOCU (wcs)", "DRBO (dro)", "DRBO (wcs)"]
+    assert cells(axes)["DRBO (wcs)", 1].get_text() == f"{ratio('three', 'wcs', 'drbo', 'dro'):.2f}"
+    titles = {"drbo/dro": "DRBO for DRO", "drbo/wcs": "DRBO for WCS"}
+    axes = tables(drawn(cubes, blocks=[{"judge": "dro", "pursued": ["dro", "wcs"]}], titles=titles))[0]
+    assert [label.get_text() for label in axes.get_yticklabels()][2:] == list(titles.values())
+
+
+def test_algorithms_written_alike_share_a_row(cubes):
+    data = [cube("one").sel(algorithm=["random", "ts-bocu"]), cube("three").sel(algorithm=["random", "drbo"])]
+    paths = [synthetic_cubes.write(part, path) for part, path in zip(data, cubes, strict=True)]
+    axes = tables(drawn(paths, titles={"ts-bocu": "ours", "drbo": "ours"}))[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["ours"]
+    assert set(cells(axes)) == {("ours", 0), ("ours", 1)}
+
+
+def test_columns_are_named_once_and_cells_without_results_stay_empty(cubes):
+    blocks = [{"judge": judge, "problems": ["one", "two", "three"]} for judge in JUDGES]
+    above, below = tables(drawn(cubes, blocks=blocks, columns={"two": "a name of two lines"}))
+    assert [label.get_text() for label in above.get_xticklabels()] == ["one", "a name of\ntwo lines", "three"]
+    assert not below.get_xticklabels()
+    assert {column for _, column in cells(above)} == {0, 2}
+
+
+def test_a_reference_without_regret_compares_with_nothing(tmp_path):
+    data = cube()
+    data["regret"].loc[{"algorithm": "random"}] = 0.0
+    drawing = drawn([synthetic_cubes.write(data, tmp_path / "c.nc")])
+    assert "Nothing to show" in drawing.caption
+
+
+def test_another_reference_may_be_chosen(cubes):
+    axes = tables(drawn(cubes, reference="ts-bocu", blocks=[{"judge": "dro"}]))[0]
+    expected = level("one", "any", "random", "dro") / level("one", "dro", "ts-bocu", "dro")
+    assert cells(axes)["Random", 0].get_text() == f"{expected:.2f}"
+    with pytest.raises(BocuError, match=r"no algorithm 'ts-boku'.*ts-bocu"):
+        drawn(cubes, reference="ts-boku")
+
+
+def test_simulated_problems_are_marked_where_they_stand(tmp_path):
+    paths = [
+        synthetic_cubes.write(cube("real"), tmp_path / "a.nc"),
+        synthetic_cubes.write(cube("made-up", data_label=synthetic_cubes.SIMULATED), tmp_path / "b.nc"),
+    ]
+    drawing = drawn(paths)
+    labels = [label.get_text() for label in tables(drawing)[0].get_xticklabels()]
+    assert labels == ["real", "made-up\n(simulated)"]
+    assert drawing.data_label == f"{synthetic_cubes.SIMULATED}: made-up"
