@@ -135,23 +135,23 @@ def _thompson(parameters: Any) -> Cost:
     return replace(exact, point=1.5e-10 * features, solve=1.1e-10 * features, rows_solved=features)
 
 
-def _box(context_dimension: int, seconds: float = 1.0) -> Callable[[Any], Size]:
+def _box(context_dimension: int) -> Callable[[Any], Size]:
     # Contexts compress the less, the more coordinates they have.
-    work = {1: 1.0, 2: 3.0}.get(context_dimension, 20.0)
-    return lambda parameters: Size(arms=1, seconds=seconds, work=work)
+    work = {1: 1.0, 2: 5.0}.get(context_dimension, 40.0)
+    return lambda parameters: Size(arms=1, seconds=1.0, work=work)
 
 
 JOINT_ROUND, JOINT_SOLVE = 5.0, 20.0  # times as much with a joint kernel, with which every context is evaluated
 
 
-def _continuous(round: float, solve: float) -> Callable[[Any], Cost]:
+def _continuous(round: float, solve: float, decisions_only: bool = False) -> Callable[[Any], Cost]:
     """Cost with 50 ascents and a product kernel; fewer ascents take less, a joint kernel more."""
 
     def cost(parameters: Any) -> Cost:
         joint = getattr(parameters.model, "kernel", "product") == "joint"
         share = 0.3 + 0.7 * parameters.search.restarts / 50
         more, longer = (JOINT_ROUND, JOINT_SOLVE) if joint else (1.0, 1.0)
-        return Cost(more * share * round, row=120.0, solve=longer * share * solve, dense=joint)
+        return Cost(more * share * round, row=120.0, solve=longer * share * solve, dense=joint or decisions_only)
 
     return cost
 
@@ -173,13 +173,13 @@ SIZES: Mapping[str, Callable[[Any], Size]] = {
     "bocu.problems.continuous:Hartmann": _box(1),
     "bocu.problems.continuous:ComplicatedHartmann": _box(1),
     "bocu.problems.continuous:Newsvendor": _box(1),
-    "bocu.problems.continuous:PortfolioNormal": _box(2, 10.0),
-    "bocu.problems.continuous:PortfolioUniform": _box(2, 10.0),
+    "bocu.problems.continuous:PortfolioNormal": _box(2),
+    "bocu.problems.continuous:PortfolioUniform": _box(2),
     "bocu.problems.scalarised:Ackley": _box(1),
     "bocu.problems.scalarised:ModifiedBranin": _box(1),
     "bocu.problems.scalarised:Hartmann": _box(1),
     "bocu.problems.scalarised:Newsvendor": _box(1),
-    "bocu.problems.scalarised:Portfolio": _box(1, 10.0),
+    "bocu.problems.scalarised:Portfolio": _box(1),
 }
 
 VALUATIONS: Mapping[str, float] = {"mmd": 6e-7, "wass": 5e-7, "cr": 6e-8}
@@ -201,9 +201,9 @@ COSTS: Mapping[str, Cost | Callable[[Any], Cost]] = {
     "bocu.algorithms.approximations:SensitivityApproximation": _BOUNDS,
     "bocu.algorithms.approximations:MinimaxApproximation": _BOUNDS,
     "bocu.algorithms.thompson:ThompsonSampling": _thompson,
-    "bocu.algorithms.gp_ucb:GPUCB": _continuous(0.02, 8e-7),
+    "bocu.algorithms.gp_ucb:GPUCB": _continuous(0.02, 8e-7, decisions_only=True),
     "bocu.algorithms.density:SBOKDE": _continuous(0.03, 2.2e-6),
-    "bocu.algorithms.density:DRBOKDE": _continuous(0.05, 3e-6),
+    "bocu.algorithms.density:DRBOKDE": _continuous(0.05, 4e-6),
     "bocu.algorithms.stable_continuous:StableOptContinuous": _continuous(0.03, 2.2e-6),
     "bocu.algorithms.grid_contexts:DRBOMMD": _continuous(0.06, 2.5e-6),
     "bocu.algorithms.grid_contexts:MinimaxContinuous": _continuous(0.2, 4e-6),

@@ -45,6 +45,8 @@ STEPS = [1, 2, 5, 10]
 THOUSANDS = 10_000
 """From where on an axis counts in thousands: longer numbers leave panels no room."""
 LABEL_WIDTH = 22
+COLUMN_WIDTH = 88
+"""Letters above all columns together."""
 
 
 class Row(Parameters):
@@ -295,7 +297,7 @@ class Panels(Figure):
             own = spoken([cube.title for cube in panel.cubes]) if panel.cubes else panel.problem
             title = given[place] if given and place < len(given) else own
             simulated = "\n(simulated)" if any(cube.data_label for cube in panel.cubes) else ""
-            found.append(with_unit(title, panel.unit) + simulated)
+            found.append(textwrap.fill(with_unit(title, panel.unit), COLUMN_WIDTH // len(line)) + simulated)
         return found
 
     def _described(
