@@ -11,9 +11,9 @@ from bocu.acquisition.minimax import (
     IdentitySensitivity,
     MinimaxApproximation,
     SlopeSensitivity,
-    ThinnedSensitivity,
     exact_sensitivity,
 )
+from bocu.acquisition.mmd_sensitivity import MMDSensitivity
 from bocu.ambiguity import (
     ChiSquared,
     ConditionalValueAtRisk,
@@ -141,7 +141,8 @@ def test_worst_case_lies_between_line_and_chord(ball):
 
 def test_kind_of_sensitivity_follows_the_ball():
     p = reference()
-    assert isinstance(exact_sensitivity(BALLS["mmd"], p), SlopeSensitivity)
+    assert isinstance(exact_sensitivity(BALLS["mmd"], p), MMDSensitivity)
+    assert isinstance(exact_sensitivity(BALLS["wass"], p), SlopeSensitivity)
     assert isinstance(exact_sensitivity(BALLS["chi2"], p), DeviationSensitivity)
     with pytest.raises(BocuError, match="has no minimax approximation"):
         exact_sensitivity(KullbackLeibler(0.1), p)
@@ -152,29 +153,6 @@ def test_identity_sensitivity_and_its_gradient():
     value, gradient = IdentitySensitivity()(u)
     np.testing.assert_allclose(value, identity_sensitivity(u))
     np.testing.assert_allclose(gradient, differences(lambda at: IdentitySensitivity()(at)[0], u), atol=1e-7)
-
-
-@pytest.mark.parametrize("empty", [0, 5, 11])
-def test_sensitivity_with_all_receivers_is_exact(empty):
-    u, p, ball = payoffs(), reference(empty), BALLS["mmd"]
-    value, gradient = ThinnedSensitivity(ball, p, receivers=12)(u)
-    exact, slope = SlopeSensitivity(ball, p)(u)
-    np.testing.assert_allclose(value, exact, rtol=1e-7)
-    np.testing.assert_allclose(gradient, slope, atol=1e-5)
-
-
-def test_fewer_receivers_bound_the_sensitivity_from_below():
-    points = np.linspace(0.0, 1.0, 400)[:, None]
-    ball = MaximumMeanDiscrepancy(0.3, with_jitter(squared_exponential_gram(points, 0.1)))
-    p = np.bincount(np.random.default_rng(0).integers(100, 300, 20), minlength=400) / 20
-    phases = np.random.default_rng(1).random((5, 1))
-    u = np.cos(7.0 * points[:, 0] + 6.0 * phases)
-    exact = SlopeSensitivity(ball, p)(u)[0]
-    few, more = (ThinnedSensitivity(ball, p, receivers)(u)[0] for receivers in (40, 79))
-    assert (few <= exact * (1.0 + 1e-6)).all()
-    assert (few >= 0.98 * exact).all()
-    # The coarser receivers are among the finer ones.
-    assert (more >= few * (1.0 - 1e-6)).all()
 
 
 def test_constant_payoffs_are_their_own_worst_case():

@@ -13,7 +13,7 @@ from bocu.algorithms.density import DRBOKDE, SBOKDE
 from bocu.algorithms.grid_contexts import DRBOMMD, MinimaxContinuous
 from bocu.algorithms.thompson_density import ThompsonDensity
 from bocu.ambiguity import MaximumMeanDiscrepancy, TotalVariation, worst_case
-from bocu.ambiguity.approximations import linearised, minimax_approximation
+from bocu.ambiguity.approximations import identity_sensitivity, linearised, minimax_approximation
 from bocu.ambiguity.gram import mmd_radius, squared_exponential_gram
 from bocu.ambiguity.sampled import sampled_worst_case
 from bocu.contexts import empirical, kde_radius
@@ -105,8 +105,7 @@ def test_stableopt_is_the_minimum_over_a_box_around_the_mean(box):
 @pytest.mark.parametrize("name", ["drbo-mmd", "minimax-continuous"])
 def test_mmd_on_a_grid(name, radius):
     """At the small radius the linearisation is above the floor, and the exact sensitivity enters."""
-    exactly = {"sensitivity": "exact"} if name == "minimax-continuous" else {}
-    run = after_design(name, ball={"distance": "mmd", "radius": radius}, **exactly)
+    run = after_design(name, ball={"distance": "mmd", "radius": radius})
     posterior, points, found = acquired(run)
     reference = empirical(seen(run), points)
     epsilon = radius if isinstance(radius, float) else mmd_radius(3, 0.1)
@@ -119,18 +118,15 @@ def test_mmd_on_a_grid(name, radius):
         assert (linearised(table, reference, ball) > table.min(axis=1)).any()
 
 
-def test_the_thinned_sensitivity_is_the_default_and_a_lower_bound():
-    found = []
-    for sensitivity in (None, "thinned", "exact", "identity"):
-        run = after_design(
-            "minimax-continuous", ball={"distance": "mmd", "radius": 0.02}, contexts=200, sensitivity=sensitivity
-        )
-        found.append(acquired(run)[2])
-    default, thinned, exact, identity = found
-    np.testing.assert_array_equal(default, thinned)
-    assert (thinned >= exact).all()
-    assert not np.allclose(thinned, exact)
-    assert not np.allclose(identity, exact)
+def test_the_identity_stands_in_for_the_gram_matrix_when_asked():
+    ball = {"distance": "mmd", "radius": 0.02}
+    run = after_design("minimax-continuous", ball=ball, contexts=200, sensitivity="identity")
+    posterior, points, found = acquired(run)
+    table, reference = upper(posterior, points), empirical(seen(run), points)
+    here = MaximumMeanDiscrepancy(0.02, squared_exponential_gram(points, 0.1))
+    steep = identity_sensitivity(table)
+    np.testing.assert_allclose(found, minimax_approximation(table, reference, here, sensitivities=steep), rtol=1e-7)
+    assert not np.allclose(found, minimax_approximation(table, reference, here))
 
 
 @pytest.mark.parametrize("distance", ["tv", "chi2", "chi2mod", "wass"])

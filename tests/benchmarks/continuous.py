@@ -14,7 +14,7 @@ import numpy as np
 
 from bocu.acquisition.base import Acquisition, SurfaceAcquisition
 from bocu.acquisition.functionals import Expectation, Minimum, SampledTotalVariation, WorstCaseValue
-from bocu.acquisition.minimax import MinimaxApproximation, ThinnedSensitivity
+from bocu.acquisition.minimax import MinimaxApproximation
 from bocu.acquisition.multistart import maximise
 from bocu.acquisition.surfaces import WeightedSurface, decisions_only, surface
 from bocu.ambiguity import MaximumMeanDiscrepancy, ModifiedChiSquared, TotalVariation
@@ -77,8 +77,7 @@ def drbo_mmd(posteriors, seen, generator):
 def minimax(posteriors, seen, generator):
     grid, ball = FINE
     reference = empirical(seen, grid)
-    steep = ThinnedSensitivity(ball, reference)
-    functional = MinimaxApproximation(ball.with_epsilon(mmd_radius(len(seen), 0.1)), reference, steep)
+    functional = MinimaxApproximation(ball.with_epsilon(mmd_radius(len(seen), 0.1)), reference)
     return SurfaceAcquisition(surface(posteriors[0], grid, SQRT_BETA), functional)
 
 

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import WorstCaseValue
-from bocu.acquisition.minimax import IdentitySensitivity, MinimaxApproximation, ThinnedSensitivity
+from bocu.acquisition.minimax import IdentitySensitivity, MinimaxApproximation
 from bocu.algorithms.approximations import APPROXIMATED
 from bocu.algorithms.base import Description, Round
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
@@ -28,10 +28,6 @@ from bocu.uncertainty import BallParameters, Concentration
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
-
-
-#: Contexts without mass that may receive some in the cheap bound of the sensitivity.
-RECEIVERS = 8
 
 
 class GridContextParameters(ContextualParameters):
@@ -130,22 +126,18 @@ class MinimaxContinuousParameters(GridContextParameters):
     """The grid, the ambiguity set on it, and its sensitivity."""
 
     contexts: Annotated[Integer, Field(ge=2)] = Field(1024, description="least number of contexts of the grid")
-    sensitivity: Literal["exact", "thinned", "identity"] | None = Field(
-        None,
-        description="sensitivity of the worst expectation at radius 0. For `mmd` also `thinned`: a lower bound that "
-        "lets mass move to 64 evenly spaced contexts without mass only, its default, as the exact one takes seconds a "
-        "round on a thousand contexts; and `identity`: the published code's, its Gram matrix replaced by the identity. "
-        "For other distances exact",
+    sensitivity: Literal["exact", "identity"] = Field(
+        "exact",
+        description="sensitivity of the worst expectation at radius 0; `identity`: the published code's stand-in for "
+        "`mmd`, its Gram matrix replaced by the identity",
     )
 
     @pydantic.model_validator(mode="after")
     def _defined(self) -> Self:
         if self.ball.distance not in APPROXIMATED:
             raise ValueError(f"'{self.ball.distance}' has no such approximation; take one of {', '.join(APPROXIMATED)}")
-        if self.sensitivity in ("thinned", "identity") and self.ball.distance != "mmd":
-            raise ValueError(
-                f"the sensitivity '{self.sensitivity}' stands in for that of mmd, not of '{self.ball.distance}'"
-            )
+        if self.sensitivity == "identity" and self.ball.distance != "mmd":
+            raise ValueError(f"the sensitivity 'identity' stands in for that of mmd, not of '{self.ball.distance}'")
         return self
 
 
@@ -157,11 +149,5 @@ class MinimaxContinuous(GridContexts):
     parameters: MinimaxContinuousParameters
 
     def _functional(self, ball: Ball, reference: np.ndarray) -> Functional:
-        if not isinstance(ball, MaximumMeanDiscrepancy):
-            return MinimaxApproximation(ball, reference)
-        if self.parameters.sensitivity == "identity":
-            return MinimaxApproximation(ball, reference, IdentitySensitivity())
-        if self.parameters.sensitivity != "exact":
-            return MinimaxApproximation(ball, reference, ThinnedSensitivity(ball, reference))
-        # Payoffs that are rough to the kernel are steep, and a bound tells that their linearisation is below the floor.
-        return MinimaxApproximation(ball, reference, bound=ThinnedSensitivity(ball, reference, RECEIVERS))
+        stand_in = IdentitySensitivity() if self.parameters.sensitivity == "identity" else None
+        return MinimaxApproximation(ball, reference, stand_in)
