@@ -45,6 +45,13 @@ def test_cells_are_final_regrets_relative_to_random(cubes):
                 assert shown[title, column].get_text() == f"{expected:.2f}"
 
 
+def test_regret_of_the_initial_design_does_not_count(tmp_path):
+    data = cube()
+    data["regret"].loc[{"algorithm": "random", "iteration": data["iteration"] < 1}] = 1e6
+    shown = cells(tables(drawn([synthetic_cubes.write(data, tmp_path / "c.nc")]))[0])
+    assert shown["DRBO", 0].get_text() == f"{ratio('one', 'dro', 'drbo', 'dro'):.2f}"
+
+
 def test_the_least_of_a_column_is_bold_and_told(cubes):
     drawing = drawn(cubes)
     for axes in tables(drawing):

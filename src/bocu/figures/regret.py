@@ -247,7 +247,7 @@ def ranked(curves: Sequence[Curve], gains: bool = False) -> list[Curve]:
 def apart(curves: Sequence[Curve], gains: bool = False) -> tuple[list[Curve], list[Curve]]:
     """Part the curves whose ends are so much worse that the others cannot be told apart: at most half of them.
 
-    Regret is worse above the others, `gains` are worse below zero.
+    Regret is worse above the others, `gains` are worse below zero. Where all others are 0, nothing is hidden.
 
     Returns:
         The others in their order, and the dwarfing ones from the least to the worst; none, if none is so far off.
@@ -255,7 +255,8 @@ def apart(curves: Sequence[Curve], gains: bool = False) -> tuple[list[Curve], li
     sign = -1.0 if gains else 1.0
     ordered = ranked(curves, gains)
     for kept in range(max((len(ordered) + 1) // 2, 2), len(ordered)):
-        if sign * ordered[kept].mean[-1] > DWARFED * max(abs(curve.mean[-1]) for curve in ordered[:kept]):
+        largest = max(abs(curve.mean[-1]) for curve in ordered[:kept])
+        if 0.0 < DWARFED * largest < sign * ordered[kept].mean[-1]:
             far = ordered[kept:]
             return [curve for curve in curves if not any(curve is other for other in far)], far
     return list(curves), []

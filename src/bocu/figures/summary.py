@@ -171,12 +171,13 @@ def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[Row]
 
 
 def regret_ratio(cube: Cube, branch: Branch, base: Branch, judge: str) -> Interval:
-    """Give the final cumulative regret of a branch relative to another's; no number where that is not positive."""
+    """Give the regret of a branch, summed from round 1 on, relative to another's; no number where that is not positive."""
     own, own_seeds = cube.regret(branch, judge)
     other, other_seeds = cube.regret(base, judge)
     shared = np.intersect1d(own_seeds, other_seeds)
-    numerator = own[np.isin(own_seeds, shared)].sum(axis=1)
-    denominator = other[np.isin(other_seeds, shared)].sum(axis=1)
+    started = cube.iterations >= 1
+    numerator = own[np.isin(own_seeds, shared)][:, started].sum(axis=1)
+    denominator = other[np.isin(other_seeds, shared)][:, started].sum(axis=1)
     if not len(shared) or denominator.mean() <= 0:
         return Interval(float("nan"), float("nan"), float("nan"), len(shared))
     return bootstrap_ratio(numerator, denominator)
