@@ -41,6 +41,8 @@ POINTS = 200
 MARGIN, LINE = 0.05, 0.13
 """Empty space below and above curves, and what a line of words takes, as fractions of a panel's height."""
 TICKS = 4
+TICKS_OF_ALL = 8
+"""Numbers on the axes of rounds of all columns together."""
 STEPS = [1, 2, 5, 10]
 THOUSANDS = 10_000
 """From where on an axis counts in thousands: longer numbers leave panels no room."""
@@ -242,7 +244,7 @@ class Panels(Figure):
         axes = picture.subplots(len(grid), width, squeeze=False, sharex="col")
         for line, places in zip(grid, axes, strict=True):
             for panel, place in zip(line, places, strict=False):
-                self._draw(place, panel)
+                self._draw(place, panel, max(TICKS - 1, TICKS_OF_ALL // width))
             for place in places[len(line) :]:
                 place.set_axis_off()
         kinds = {panel.kind for line in grid for panel in line}
@@ -263,7 +265,7 @@ class Panels(Figure):
         picture.legend([handles[title] for title in shown], shown, loc="outside lower center", ncols=columns)
         return picture
 
-    def _draw(self, axes: "Axes", panel: Panel) -> None:
+    def _draw(self, axes: "Axes", panel: Panel, ticks: int) -> None:
         from matplotlib.ticker import MaxNLocator
 
         if not panel.curves:
@@ -276,7 +278,7 @@ class Panels(Figure):
         for line in axes.get_lines():
             line.set(linewidth=1.2, markersize=3.2)
         if not self.parameters.log_rounds:
-            axes.xaxis.set_major_locator(MaxNLocator(TICKS - 1, steps=STEPS))
+            axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=STEPS))
         if logarithmic:
             return
         near, far = self._apart(panel)
