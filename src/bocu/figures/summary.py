@@ -171,7 +171,7 @@ def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[Row]
 
 
 def regret_ratio(cube: Cube, branch: Branch, base: Branch, judge: str) -> Interval:
-    """Give the regret of a branch, summed from round 1 on, relative to another's; no number where that is not positive."""
+    """Give regret summed from round 1 on relative to that of another branch; no number where that is not positive."""
     own, own_seeds = cube.regret(branch, judge)
     other, other_seeds = cube.regret(base, judge)
     shared = np.intersect1d(own_seeds, other_seeds)
