@@ -76,3 +76,21 @@ def random_instance(
         reference[generator.integers(n)] += 1e-3
         reference /= reference.sum()
     return contexts, payoffs, reference
+
+
+def assert_steepest(slope: np.ndarray, rate: np.ndarray, payoffs: np.ndarray, p: np.ndarray, gram: np.ndarray) -> None:
+    """No direction out of p of MMD norm 1 is steeper: the conditions of optimality of slopes `(B,)`, rates `(B, n)`.
+
+    The rate sums to 0 and takes no mass where there is none; scaled to d by the steepness, no context undercuts in
+    `f + M d` those that it uses.
+    """
+    spread = np.ptp(payoffs, axis=1)
+    np.testing.assert_allclose((payoffs * rate).sum(axis=1), slope, rtol=1e-9)
+    np.testing.assert_allclose(np.einsum("bm,mn,bn->b", rate, gram, rate), 1.0, rtol=1e-9)
+    np.testing.assert_allclose(rate.sum(axis=1), 0.0, atol=1e-9 * np.abs(rate).max())
+    assert rate[:, p == 0.0].min(initial=0.0) >= 0.0
+    slack = payoffs - slope[:, None] * (rate @ gram)
+    slack -= slack[:, p > 0.0].mean(axis=1, keepdims=True)
+    used = (p > 0.0) | (rate > 0.0)
+    assert (np.abs(np.where(used, slack, 0.0)).max(axis=1) < 1e-8 * spread).all()
+    assert (slack.min(axis=1) > -1e-8 * spread).all()

@@ -15,12 +15,9 @@ def programme(n, seed, condition):
 
 
 def maximise(b, matrix, start=None, enough=np.inf):
-    n = len(b)
-    start = np.zeros(n) if start is None else start
-    members = np.flatnonzero(start)
-    x = np.zeros(n)
-    value = maximise_nonnegative(b, matrix, members, start[members], enough, 1e-10, np.empty((n, n)), x)
-    return value, x
+    x = np.zeros((1, len(b))) if start is None else start[None].copy()
+    values = maximise_nonnegative(b[None], matrix, x, np.array([enough]), np.array([1e-10]))
+    return values[0], x[0]
 
 
 def objective(b, matrix, x):
@@ -62,6 +59,17 @@ def test_it_stops_at_what_is_enough():
     assert 0.5 * best <= value < best
     assert objective(b, matrix, x) == pytest.approx(value, rel=1e-10)
     assert 0 < np.count_nonzero(x) < np.count_nonzero(at_best)
+
+
+def test_rows_do_not_depend_on_each_other():
+    _, matrix = programme(40, 2, 1e5)
+    offers = np.random.default_rng(7).standard_normal((5, 40))
+    x = np.zeros((5, 40))
+    values = maximise_nonnegative(offers, matrix, x, np.full(5, np.inf), np.full(5, 1e-10))
+    for row, b in enumerate(offers):
+        value, alone = maximise(b, matrix)
+        assert value == values[row]
+        np.testing.assert_array_equal(alone, x[row])
 
 
 def test_nothing_to_gain():

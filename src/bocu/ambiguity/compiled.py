@@ -16,6 +16,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
     numba looks for a cache folder beside the source, then in the user's home, and raises where neither can be written
     (a read-only installation without a home, say). Then each process compiles for itself.
+
+    The cache of a function follows its own file only: what calls a compiled function of another file keeps the old one
+    when that changes. Hence an algorithm is one file; only helpers that have settled are shared.
     """
     try:
         return numba.njit(function, cache=True, **_OPTIONS)

@@ -162,25 +162,23 @@ def _piece(size: int, members: Any, x: Any, y: Any, f: Any, M: Any) -> None:
 
 @compiled
 def _settle(
-    end: int, drift: float, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any
+    drift: float, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any
 ) -> int:
-    """The active set at one end of the path, by an active-set method for a convex quadratic programme.
+    """The point of the face of minimisers nearest to p, by an active-set method for a convex quadratic programme.
 
-    `end` 0: the point of the face of minimisers nearest to p (t = infinity). `end` 1: the direction in which q leaves p
-    (t = 0), where contexts without mass may only gain. Lower bounds are in `y[_LOWER]`, NaN for contexts that stay out.
-    Returns the size of the active set, or -1 if it was not found.
+    Lower bounds are in `y[_LOWER]`, NaN for contexts that stay out. Returns the size of the active set, or -1 if it was
+    not found.
     """
     n = f.size
-    vector, reduced = _R0 + end, _Z0 + end
     _piece(size, members, x, y, f, M)
     for k in range(size):
-        x[_NEW, k] = x[vector, k]
+        x[_NEW, k] = x[_R0, k]
     for _ in range(40 * n + 400):
         enter: Any = np.int64(-1)
         best = -1e-13
         for i in range(n):
-            if place[i] < 0 and y[reduced, i] < best and not np.isnan(y[_LOWER, i]):
-                enter, best = i, y[reduced, i]
+            if place[i] < 0 and y[_Z0, i] < best and not np.isnan(y[_LOWER, i]):
+                enter, best = i, y[_Z0, i]
         if enter < 0:
             return size
         size = _insert(enter, size, inverse, members, place, x, y, f, p, M)
@@ -193,12 +191,12 @@ def _settle(
             step = 1.0
             for i in range(size):
                 bound = y[_LOWER, members[i]]
-                if x[vector, i] < bound:
-                    now = (x[_NEW, i] - bound) / (x[_NEW, i] - x[vector, i])
+                if x[_R0, i] < bound:
+                    now = (x[_NEW, i] - bound) / (x[_NEW, i] - x[_R0, i])
                     if now < step:
                         leave, step = i, now
             for i in range(size):
-                x[_NEW, i] += step * (x[vector, i] - x[_NEW, i])
+                x[_NEW, i] += step * (x[_R0, i] - x[_NEW, i])
             if leave < 0:
                 break
             x[_NEW, leave] = x[_NEW, size - 1]
@@ -294,7 +292,7 @@ def _start_at_floor(
             if first < 0 or p[i] > p[first]:
                 first = i
     size = _insert(first, np.int64(0), inverse, members, place, x, y, f, p, M)
-    return _settle(np.int64(0), drift, size, inverse, members, place, x, y, f, p, M)
+    return _settle(drift, size, inverse, members, place, x, y, f, p, M)
 
 
 @compiled
@@ -399,42 +397,3 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any, drift: float) 
         if stop >= 0:
             events[b] = -1
     return r, t_at, rate, events
-
-
-@compiled
-def leave(F: Any, p: Any, M: Any, support_inverse: Any, support: Any, drift: float) -> Any:
-    """The direction dr/dt in which the path leaves the reference at t = 0, `(B, n)`; with a NaN where it was not found.
-
-    F `(B, n)` payoffs; p `(n,)`; M `(n, n)`; `support_inverse` `(s, s)` the inverse of M on the support `(s,)` of p;
-    `drift` as in `follow`.
-    """
-    count, n = F.shape
-    direction = np.zeros((count, n))
-    inverse = np.empty((n, n))
-    members, place = np.empty(n, np.int64), np.empty(n, np.int64)
-    x, y = np.empty((9, n)), np.empty((6, n))
-    for i in range(n):
-        y[_LOWER, i] = 0.0 if p[i] == 0.0 else -np.inf
-    for b in range(count):
-        f = F[b]
-        for i in range(n):
-            place[i] = -1
-            y[_W, i], y[_PASSIVE, i] = 0.0, 0.0
-        size = support.size
-        for k in range(size):
-            members[k] = support[k]
-            place[members[k]] = k
-            x[_A, k], x[_B, k], x[_C, k] = 0.0, 0.0, 0.0
-            for m in range(size):
-                inverse[k, m] = support_inverse[k, m]
-                x[_A, k] += support_inverse[k, m]
-                x[_B, k] += support_inverse[k, m] * f[support[m]]
-        size = _settle(np.int64(1), drift, size, inverse, members, place, x, y, f, p, M)
-        if size < 0:
-            direction[b, 0] = np.nan
-            continue
-        _refresh(size, inverse, members, x, y, f, M)
-        _piece(size, members, x, y, f, M)
-        for k in range(size):
-            direction[b, members[k]] = x[_R1, k]
-    return direction

@@ -15,6 +15,9 @@ from bocu.errors import BocuError
 #: Added to the diagonal by `with_jitter`: small beside a kernel of unit variance, enough for a Cholesky factor.
 JITTER = 1e-6
 
+#: What to say where a Gram matrix has a factor, but too few digits to solve with.
+SINGULAR = "the Gram matrix is too close to singular, add jitter"
+
 
 def with_jitter(gram: ArrayLike, jitter: float = JITTER) -> Floats:
     """`gram + jitter I` `(n, n)`: the one place where jitter is added. Ball, radius and slope then share it."""

@@ -13,7 +13,8 @@ import numpy as np
 
 from bocu.ambiguity.ball import Tangent
 from bocu.ambiguity.checks import Floats
-from bocu.ambiguity.gram import Gram
+from bocu.ambiguity.gram import SINGULAR, Gram
+from bocu.ambiguity.mmd_departure import Departure
 from bocu.errors import BocuError
 
 #: Gap, in ranges of the payoffs, above which a row is solved by the other method or refused.
@@ -22,8 +23,6 @@ _LARGEST_GAP = 1e-6
 
 #: Residual at which the walk computes its inverse anew; rows that miss the gap are walked again with 0.
 _DRIFT = 1e-9
-
-_SINGULAR = "the Gram matrix is too close to singular, add jitter"
 
 #: Share of contexts that may be empty for the path to be followed from the reference, not from the floor.
 _FEW_EMPTY = 0.3
@@ -71,29 +70,18 @@ class PreparedReference:
         self.p = np.ascontiguousarray(p)
         self.gram = gram
         self.embedded = gram.matrix @ self.p
-        self.support = np.flatnonzero(self.p)
+        self.positive = bool(self.p.all())
 
     @cached_property
-    def support_inverse(self) -> Floats:
-        """(s, s) inverse of the Gram matrix on the support."""
-        if len(self.support) == len(self.p):
-            return self.gram.inverse
-        return np.asarray(np.linalg.inv(self.gram.matrix[np.ix_(self.support, self.support)]))
+    def _departure(self) -> Departure:
+        return Departure(self.p, self.gram.matrix)
 
     def leaving(self, f: Floats) -> tuple[Floats, Floats]:
         """Direction dr/dt in which the worst case leaves the reference `(B, n)`, and its norm `-delta(0)` `(B,)`."""
-        if len(self.support) == len(self.p):
+        if self.positive:
             direction = -self.gram.steepest(f)
         else:
-            from bocu.ambiguity.critical_line import leave
-
-            direction = np.zeros_like(f)
-            varies = np.flatnonzero(f.max(axis=1) > 0.0)
-            if len(varies):
-                chosen = np.ascontiguousarray(f[varies])
-                direction[varies] = leave(chosen, self.p, self.gram.matrix, self.support_inverse, self.support, _DRIFT)
-            if not np.isfinite(direction).all():
-                raise BocuError(f"MMD at epsilon = 0 was not solved: {_SINGULAR}")
+            direction = self._departure.directions(f, *self._departure.within(f))
         steepness = np.sqrt(np.maximum(-np.einsum("bn,bn->b", direction, f), 0.0))
         return direction, steepness
 
@@ -107,7 +95,7 @@ class PreparedReference:
         """Points at increasing positive radii, walking the path of a row once for all of them."""
         answers = [Points.empty(f.shape) for _ in radii]
         left = np.flatnonzero(f.max(axis=1) > 0.0)
-        if len(self.support) == len(self.p):
+        if self.positive:
             left = self._interior(f, left, radii, answers)
         if len(left):
             self._walk(f, left, radii, answers)
@@ -117,7 +105,7 @@ class PreparedReference:
         """Where the tangent of v, of slope `-|r| / t`, passes through `(0, tau)`, for tau between floor and mean."""
         points = self._follow(f, [np.inf], tau)[0]
         if not (points.gap <= _LARGEST_GAP).all():
-            raise BocuError(f"the MMD path was not followed to tau: {_SINGULAR}")
+            raise BocuError(f"the MMD path was not followed to tau: {SINGULAR}")
         # Where the path is still straight its tangents pass through the expectation only: the slope is that at 0.
         _, steepness = self.leaving(f)
         slope = np.divide(points.norm, points.t, out=np.full(len(f), np.inf), where=points.t > 0.0)
@@ -204,7 +192,7 @@ class PreparedReference:
         if not points.gap[rows[worst]] <= _LARGEST_GAP:
             raise BocuError(
                 f"MMD at epsilon = {radius:g} was solved only to a duality gap of {points.gap[rows[worst]]:.1e} of the "
-                f"payoffs' range in row {int(rows[worst])}: {_SINGULAR}"
+                f"payoffs' range in row {int(rows[worst])}: {SINGULAR}"
             )
 
     def _certified(self, f: Floats, points: Points, radius: float) -> Points:

@@ -19,24 +19,21 @@ _ROUNDING = 64 * np.finfo(float).eps
 
 
 @compiled
-def _begin(start: Any, factor: Any, members: Any, z: Any, C: Any, b: Any) -> int:
-    """Factorise for the members `start`. Returns their number."""
-    size = start.size
+def _begin(size: int, factor: Any, members: Any, z: Any, C: Any, b: Any) -> None:
+    """Factorise for the members."""
     block = np.empty((size, size))
     for i in range(size):
-        members[i] = start[i]
         for k in range(size):
-            block[i, k] = C[start[i], start[k]]
+            block[i, k] = C[members[i], members[k]]
     lower = np.linalg.cholesky(block)
     for i in range(size):
-        z[i] = b[start[i]]
+        z[i] = b[members[i]]
         for k in range(i, size):
             factor[i, k] = lower[k, i]
     for i in range(size):
         z[i] /= factor[i, i]
         for k in range(i + 1, size):
             z[k] -= z[i] * factor[i, k]
-    return size
 
 
 @compiled
@@ -109,76 +106,87 @@ def _gradient(size: int, members: Any, x: Any, C: Any, b: Any, out: Any) -> None
 
 
 @compiled
-def maximise_nonnegative(
-    b: Any, C: Any, start: Any, at_start: Any, enough: float, tolerance: float, factor: Any, out: Any
-) -> float:
-    """Maximise `2 b.x - x'Cx` over x >= 0.
-
-    Parameters
-    ----------
-    b, C
-        (n,) and (n, n) symmetric positive definite.
-    start, at_start
-        (k,) indices and the positive values there of a point to start from.
-    enough
-        value at which to stop short of the maximum.
-    tolerance
-        largest half of the objective's derivative in an entry that is left at 0.
-    factor
-        (n, n) work space.
-    out
-        (n,) zeros, in which the maximiser is written, or a point that reaches `enough`.
-
-    Returns
-    -------
-    The value there.
-    """
+def _maximise(b: Any, C: Any, x: Any, enough: float, tolerance: float, factor: Any) -> float:
+    """Maximise for one row, see `maximise_nonnegative`; `factor` (n, n) is work space."""
     n = b.size
     members = np.empty(n, np.int64)
     inside = np.zeros(n, np.bool_)
-    x, y, z, column, gradient = np.zeros(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    # By position among the members: the point, where it heads for, and the work of the factor.
+    at, ahead, z, column = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
+    gradient = np.empty(n)
     largest = 0.0
     for i in range(n):
         largest = max(largest, C[i, i])
     size: Any = np.int64(0)
-    if start.size > 0:
-        size = _begin(start, factor, members, z, C, b)
-    for k in range(size):
-        x[k] = at_start[k]
-        inside[members[k]] = True
-    while True:
+    for i in range(n):
+        if x[i] > 0.0:
+            members[size], at[size], inside[i] = i, x[i], True
+            size += 1
+            x[i] = 0.0
+    if size > 0:
+        _begin(size, factor, members, z, C, b)
+    for _ in range(40 * n + 400):
         while size > 0:
-            _unconstrained(size, factor, z, y)
+            _unconstrained(size, factor, z, ahead)
             # As far towards it as all entries stay positive; the first to vanish is no member any more.
             leave: Any = np.int64(-1)
             step = 1.0
             for k in range(size):
-                if y[k] <= 0.0:
-                    reached = x[k] / (x[k] - y[k]) if x[k] > 0.0 else 0.0
+                if ahead[k] <= 0.0:
+                    reached = at[k] / (at[k] - ahead[k]) if at[k] > 0.0 else 0.0
                     if leave < 0 or reached < step:
                         leave, step = k, reached
             for k in range(size):
-                x[k] += step * (y[k] - x[k])
+                at[k] += step * (ahead[k] - at[k])
             if leave < 0:
                 break
             # What has just come in vanishes by rounding only, and stays out from then on.
             inside[members[leave]] = leave == size - 1 and step == 0.0
-            size = _drop(leave, size, factor, members, z, x)
+            size = _drop(leave, size, factor, members, z, at)
         value, total = 0.0, 0.0
         for k in range(size):
             value += z[k] * z[k]
-            total += x[k]
+            total += at[k]
         enter: Any = np.int64(-1)
         if value < enough:
-            _gradient(size, members, x, C, b, gradient)
+            _gradient(size, members, at, C, b, gradient)
             best = tolerance + _ROUNDING * largest * total
             for i in range(n):
                 if not inside[i] and gradient[i] > best:
                     enter, best = i, gradient[i]
         if enter < 0:
             for k in range(size):
-                out[members[k]] = x[k]
+                x[members[k]] = at[k]
             return value
-        x[size] = 0.0
+        at[size] = 0.0
         size = _add(enter, size, factor, members, z, C, b, column)
         inside[enter] = True
+    return np.nan
+
+
+@compiled
+def maximise_nonnegative(b: Any, C: Any, x: Any, enough: Any, tolerance: Any) -> Any:
+    """Maximise `2 b.x - x'Cx` over x >= 0 for every row of b, whatever the other rows.
+
+    Parameters
+    ----------
+    b
+        (B, n).
+    C
+        (n, n) symmetric positive definite.
+    x
+        (B, n) points to start from, 0 or more; overwritten by the maximisers, or by points that are `enough`.
+    enough
+        (B,) values at which to stop short of the maximum.
+    tolerance
+        (B,) largest half of the objective's derivative in an entry that is left at 0.
+
+    Returns
+    -------
+    (B,) the values there, NaN where rounding kept the search from an end.
+    """
+    value = np.empty(b.shape[0])
+    factor = np.empty(C.shape)
+    for row in range(b.shape[0]):
+        value[row] = _maximise(b[row], C, x[row], enough[row], tolerance[row], factor)
+    return value
