@@ -47,7 +47,7 @@ STEPS = [1, 2, 5, 10]
 THOUSANDS = 10_000
 """From where on an axis counts in thousands: longer numbers leave panels no room."""
 LABEL_WIDTH = 22
-COLUMN_WIDTH = 88
+COLUMN_WIDTH = 72
 """Letters above all columns together."""
 
 

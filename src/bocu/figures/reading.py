@@ -199,9 +199,12 @@ def with_unit(quantity: str, units: str) -> str:
     return f"{quantity} [{unit}]" if unit else quantity
 
 
+SHOWN_UNITS = {"1": "", "degree_Celsius": "°C", "degree_C": "°C", "percent": "%", "percent year-1": "%/year"}
+
+
 def shown_unit(units: str) -> str:
     """Write a unit as people read it; pure numbers have none."""
-    return {"1": "", "degree_Celsius": "°C", "degree_C": "°C", "percent": "%"}.get(units, units)
+    return SHOWN_UNITS.get(units, units)
 
 
 def counted(number: int, noun: str) -> str:
