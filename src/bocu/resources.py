@@ -206,7 +206,7 @@ COSTS: Mapping[str, Cost | Callable[[Any], Cost]] = {
     "bocu.algorithms.density:DRBOKDE": _continuous(0.05, 4e-6),
     "bocu.algorithms.stable_continuous:StableOptContinuous": _continuous(0.03, 2.2e-6),
     "bocu.algorithms.grid_contexts:DRBOMMD": _continuous(0.06, 2.5e-6),
-    "bocu.algorithms.grid_contexts:MinimaxContinuous": _continuous(0.7, 2e-5),
+    "bocu.algorithms.grid_contexts:MinimaxContinuous": _continuous(0.9, 4e-6),
     "bocu.algorithms.thompson_density:ThompsonDensity": _continuous(1.0, 2e-6),
     "bocu.algorithms.multi_objective:DRMOBO": _continuous(0.08, 4e-6),
     "bocu.algorithms.multi_objective:MOBO": _continuous(0.08, 4e-6),
