@@ -46,7 +46,6 @@ TIME_VARYING = ("time-varying",)
 CONTEXTUAL = ("general", "data-driven", "simulator")
 CONTINUOUS = ("continuous",)
 SCALARISED = ("scalarised",)
-SCALARISED = ("scalarised",)
 ROLLING = ("rolling-simulator",)
 GRID = CONTEXTUAL + ROLLING
 FINITE = TIME_VARYING + GRID

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from continuous_games import SMALL, after_design, announced, seed_run, specification
+from played import finished, numbers
 
 from bocu.checkpoints import CheckpointStore
 from bocu.files import read_netcdf
@@ -17,16 +18,6 @@ EXAMPLES = [(name, {}) for name in SMALL] + [
     ("drmobo", {"outputs": 1}),
 ]
 NAMES = [f"{name}-{'-'.join(map(str, given))}" for name, given in EXAMPLES]
-
-
-def finished(run):
-    while not run.finished:
-        run.play()
-    return run
-
-
-def numbers(run):
-    return {name: values.tobytes() for name, values in run.record.arrays.items() if name != "seconds"}
 
 
 @pytest.mark.parametrize(("name", "given"), EXAMPLES, ids=NAMES)

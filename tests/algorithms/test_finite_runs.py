@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from finite_games import pairs, seed_run, specification
+from played import finished, numbers
 
 from bocu.checkpoints import CheckpointStore
 from bocu.files import read_netcdf
@@ -26,16 +27,6 @@ EXAMPLES = [
 ]
 NAMES = [f"{name}-{objective}" for name, objective, _ in EXAMPLES]
 PROTOCOLS = ["general", "data-driven", "simulator"]
-
-
-def finished(run):
-    while not run.finished:
-        run.play()
-    return run
-
-
-def numbers(run):
-    return {name: values.tobytes() for name, values in run.record.arrays.items() if name != "seconds"}
 
 
 def test_every_algorithm_has_its_objectives():

@@ -11,7 +11,16 @@ from pydantic import Field
 
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts, shown_unit, spoken, with_unit
+from bocu.figures.reading import (
+    NO_OBJECTIVE,
+    Branch,
+    Cube,
+    seed_counts,
+    shared_data_label,
+    shown_unit,
+    spoken,
+    with_unit,
+)
 from bocu.figures.realised import paths_of
 from bocu.figures.regret import (
     FROM_INITIAL,
@@ -47,7 +56,7 @@ STEPS = [1, 2, 5, 10]
 THOUSANDS = 10_000
 """From where on an axis counts in thousands: longer numbers leave panels no room."""
 LABEL_WIDTH = 22
-COLUMN_WIDTH = 72
+COLUMN_WIDTH = 68
 """Letters above all columns together."""
 
 
@@ -331,10 +340,7 @@ class Panels(Figure):
                 + ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked(panel.curves, panel.gains))
             )
         alternative = f"Grid of line charts. At the end, from best to worst: {'; '.join(ends)}."
-        simulated = [problem for problem in problems if cubes[problem].data_label]
-        label = cubes[simulated[0]].data_label if simulated else ""
-        if label and len(simulated) < len(problems):
-            label = f"{label}: {spoken(simulated)}"
+        label = shared_data_label([cubes[problem] for problem in problems])
         title = self.parameters.title or f"{spoken(kinds).capitalize()} by objective and problem"
         return Drawing(picture, title, caption, alternative, "", label)
 

@@ -217,6 +217,32 @@ def spoken(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
 
 
+def shared_data_label(cubes: Sequence[Cube]) -> str:
+    """Give the label of data that are not measured, with the problems it is of where not all share it; empty: none."""
+    labelled = [cube for cube in cubes if cube.data_label]
+    if not labelled or len(labelled) == len(cubes):
+        return labelled[0].data_label if labelled else ""
+    return f"{labelled[0].data_label}: {spoken([cube.problem for cube in labelled])}"
+
+
+def reference_label(figure: str, wanted: str | None, names: Mapping[str, str]) -> str:
+    """Give the label of the algorithm that others are compared with: the one wanted, else 'random', else the first.
+
+    Args:
+        figure: name of the figure that asks.
+        wanted: label in the figure's parameters.
+        names: label -> registered name of all algorithms.
+
+    Raises:
+        BocuError: no algorithm has the label.
+    """
+    if wanted is None:
+        return next((label for label, name in names.items() if name == "random"), next(iter(names)))
+    if wanted not in names:
+        raise BocuError(f"{figure}: reference: no algorithm '{wanted}'; {nearest(wanted, names)}")
+    return wanted
+
+
 def seed_counts(counts: Mapping[str, int]) -> str:
     """Say how many seeds stand behind every title, in few words where they agree."""
     numbers = set(counts.values())

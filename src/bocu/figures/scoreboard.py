@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from bocu.errors import BocuError
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, YARDSTICKS, Branch, Cube, seed_counts, spoken
+from bocu.figures.reading import (
+    NO_OBJECTIVE,
+    YARDSTICKS,
+    Branch,
+    Cube,
+    reference_label,
+    seed_counts,
+    shared_data_label,
+    spoken,
+)
 from bocu.figures.realised import paths_of
 from bocu.figures.summary import regret_ratio
-from bocu.parameters import Parameters, nearest
+from bocu.parameters import Parameters
 from bocu.statistics import CONFIDENCE, Interval
 
 if TYPE_CHECKING:
@@ -104,7 +112,7 @@ class Scoreboard(Figure):
     def compose(self, inputs: Inputs) -> Drawing:
         cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}
         names = {label: name for cube in cubes.values() for label, name in cube.names.items()}
-        reference = self._reference(names)
+        reference = reference_label("scoreboard", self.parameters.reference, names)
         judges = dict.fromkeys(judge for cube in cubes.values() for judge in cube.judges)
         blocks = self.parameters.blocks or [Block(judge=judge) for judge in judges]
         tables = [table for block in blocks if (table := self._table(block, cubes, names, reference)).ratios]
@@ -113,14 +121,6 @@ class Scoreboard(Figure):
             reason = f"no finished run can be compared with {written}, or its mean regret is not positive"
             return nothing_to_show(next(iter(cubes.values())), "Scoreboard", reason, whole_experiment=True)
         return self._described(cubes, tables, written, self._picture(cubes, tables))
-
-    def _reference(self, names: Mapping[str, str]) -> str:
-        wanted = self.parameters.reference
-        if wanted is None:
-            return next((label for label, name in names.items() if name == "random"), next(iter(names)))
-        if wanted not in names:
-            raise BocuError(f"scoreboard: reference: no algorithm '{wanted}'; {nearest(wanted, names)}")
-        return wanted
 
     def _written(self, names: Mapping[str, str]) -> dict[str, str]:
         return {**style.algorithm_titles(names), **self.parameters.titles}
@@ -217,10 +217,7 @@ class Scoreboard(Figure):
             for table in tables
         ]
         alternative = f"Table of regret relative to {reference}. The least of every problem: {'; '.join(told)}."
-        simulated = [problem for problem in problems if cubes[problem].data_label]
-        label = cubes[simulated[0]].data_label if simulated else ""
-        if label and len(simulated) < len(problems):
-            label = f"{label}: {spoken(simulated)}"
+        label = shared_data_label([cubes[problem] for problem in problems])
         return Drawing(picture, self.parameters.title or "Scoreboard", caption, alternative, "", label)
 
 

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from bocu.errors import BocuError
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts, spoken
+from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, reference_label, seed_counts, shared_data_label, spoken
 from bocu.figures.realised import paths_of
 from bocu.parameters import Parameters
 from bocu.statistics import CONFIDENCE, Interval, bootstrap_ratio
@@ -64,7 +63,7 @@ class Summary(Figure):
         wanted = self.parameters.judge
         if wanted is not None and not any(wanted in cube.judges for cube in cubes):
             cubes[0].judge(wanted)
-        reference = self._reference(names)
+        reference = reference_label("summary", self.parameters.reference, names)
         rows = [row for cube in cubes for row in relative_regret(cube, wanted, reference)]
         drawn = [row for row in rows if any(np.isfinite(ratio.value) for ratio in row.ratios.values())]
         if not drawn:
@@ -91,14 +90,6 @@ class Summary(Figure):
         unique = dict(zip(words, handles, strict=True))
         picture.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=3)
         return self._described(cubes, rows, drawn, titles, reference, picture)
-
-    def _reference(self, names: dict[str, str]) -> str:
-        wanted = self.parameters.reference
-        if wanted is None:
-            return next((label for label, name in names.items() if name == "random"), next(iter(names)))
-        if wanted not in names:
-            raise BocuError(f"summary: reference: no algorithm '{wanted}'; allowed: {', '.join(names)}")
-        return wanted
 
     @staticmethod
     def _described(
@@ -128,10 +119,8 @@ class Summary(Figure):
             best = min(row.ratios, key=lambda label: row.ratios[label].value)
             told.append(f"{row.title}: least {titles[best]} at {row.ratios[best].value:.2f}")
         alternative = f"Dot chart of final regret relative to {titles[reference]}. {'; '.join(told)}."
-        simulated = [row.problem for row in drawn if row.simulated]
-        label = next((cube.data_label for cube in cubes if cube.problem in simulated), "")
-        if label and len(dict.fromkeys(simulated)) < len({row.problem for row in drawn}):
-            label = f"{label}: {spoken(list(dict.fromkeys(simulated)))}"
+        shown = {row.problem for row in drawn}
+        label = shared_data_label([cube for cube in cubes if cube.problem in shown])
         return Drawing(picture, "Summary", caption, alternative, "", label)
 
 
