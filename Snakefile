@@ -30,6 +30,7 @@ try:
         files=workflow.config_settings.configfiles or ["config/config.yaml"],
         overrides=workflow.config_settings.config,
         sources_file=workflow.source_path("data/sources.yaml"),
+        scripts=f"{workflow.basedir}/workflow/scripts",
     )
     plan.refuse_to_shrink()
 except BocuError as error:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bocu.data.catalogue import Catalogue
-from bocu.fingerprint import run_modules
+from bocu.fingerprint import run_roots
 from bocu.parameters import Parameters
 from bocu.registry import Entry as Registered
 
@@ -72,7 +72,7 @@ class Branch:
             "threads": self.threads,
         }
 
-    @property
-    def modules(self) -> list[str]:
-        """The modules that a run of this branch starts from."""
-        return run_modules(self.specification)
+    @functools.cached_property
+    def roots(self) -> list[str]:
+        """The code that a run of this branch starts from."""
+        return run_roots(self.specification)

@@ -1,132 +1,183 @@
-"""The hash of the source files that a piece of the pipeline can reach.
+"""The hash of the code that a piece of the pipeline can reach, definition by definition.
 
-Jobs carry it among their parameters, so that changed code reruns exactly what uses it. The parsed code counts:
-comments, docstrings and layout do not. Imports are followed inside the package, wherever they stand in a module;
-classes that are named as text (the registry's) are roots of their own.
+Jobs carry it among their parameters, so that changed code reruns exactly what uses it. From the classes, functions and
+scripts that are named, names are followed through imports to the definitions that they stand for: functions, classes
+(whole) and assignments. The hash is of these definitions and of what leads from which to which, not of where they
+stand: moving one to another module changes nothing.
+
+In doubt more counts: what a module does when it is imported counts for all that import it, and a module is counted
+whole where its names are found by text or by `*`. Classes that are named as text (the registry's) are roots of their
+own. Files other than Python, and other packages, are not looked into: versions of packages stand in every result.
 """
 
-import ast
 import functools
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-PACKAGE = "bocu"
-_ROOT = Path(__file__).parent
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # fields of a node that hold statements
+from bocu.definition_links import (
+    Node,
+    bindings,
+    hash_of,
+    imported_modules,
+    known_names,
+    links,
+    look_up,
+    own_hash,
+    parents,
+    read,
+    source,
+    source_file,
+)
+from bocu.errors import BocuError
+from bocu.import_effects import acting
+
+# What a script uses of these makes no number: the wrapper of jobs, progress, names of files, the hashes themselves.
+BYSTANDERS = frozenset({"bocu.jobs", "bocu.progress", "bocu.plan", "bocu.fingerprint"})
+_NAMED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_DIGITS = 16
+_SHORT = 8  # digits of one definition's hash in a run file
 
 
-def fingerprint(*modules: str) -> str:
-    """Hash the code that `modules`, such as "bocu.runs", reach.
+def fingerprint(*roots: str) -> str:
+    """Hash the code that `roots` reach.
+
+    Args:
+        roots: "module:Name" for a class or function, "module" or a path that ends in ".py" for all of a file.
 
     Returns:
         16 hexadecimal digits.
+
+    Raises:
+        BocuError: there is no such module or name.
     """
-    return _fingerprint(tuple(sorted(set(modules))))
+    return _joint(tuple(sorted(set(roots))))
+
+
+def definitions(roots: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return the short hash of every definition that `roots` reach: what a changed fingerprint is explained by.
+
+    Returns:
+        Hashes by module and name.
+    """
+    hashes: dict[str, dict[str, list[str]]] = {}
+    for node in _reached(roots):
+        hashes.setdefault(node[0], {}).setdefault(_name(node), []).append(own_hash(node))
+    return {module: {name: hash_of(all_)[:_SHORT] for name, all_ in of.items()} for module, of in hashes.items()}
+
+
+def source_files(roots: Iterable[str]) -> list[Path]:
+    """Return the files that hold what `roots` reach."""
+    return sorted({file for module, _ in _reached(roots) if (file := source_file(module))})
+
+
+def run_roots(specification: Mapping[str, Any]) -> list[str]:
+    """Return what a run of a specification starts from."""
+    return ["bocu.runs:execute", *named_code(specification)]
+
+
+def named_code(data: Any) -> list[str]:
+    """Return the classes and functions that plain data names as "module:Name", in order."""
+    found: dict[str, None] = {}
+    waiting = [data]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting.extend(value.values())
+        elif isinstance(value, list | tuple):
+            waiting.extend(value)
+        elif isinstance(value, str) and _NAMED.fullmatch(value) and source(value.partition(":")[0]) is not None:
+            found[value] = None
+    return sorted(found)
 
 
 @functools.cache
-def _fingerprint(modules: tuple[str, ...]) -> str:
-    digest = hashlib.sha256()
-    for module in sorted(reachable(modules)):
-        digest.update(f"{module}={module_hash(module)};".encode())
-    return digest.hexdigest()[:16]
+def _joint(roots: tuple[str, ...]) -> str:
+    return hash_of(sorted(_graph(root)[0] for root in roots))[:_DIGITS]
 
 
-def module_hashes(modules: Iterable[str]) -> dict[str, str]:
-    """Give the short hash of every module that `modules` reach, by name: what a changed fingerprint is explained by."""
-    return {module: module_hash(module)[:12] for module in sorted(reachable(modules))}
-
-
-def run_modules(specification: Mapping[str, Any]) -> list[str]:
-    """Give the modules that a run of a specification starts from."""
-    parts = [specification["problem"], specification["algorithm"], specification["objective"]]
-    return ["bocu.runs", *(part["class"].partition(":")[0] for part in parts if part)]
-
-
-def reachable(modules: Iterable[str]) -> set[str]:
-    """Give the names of all modules of the package that `modules` import, directly or not, and of themselves."""
-    found: set[str] = set()
-    waiting = list(modules)
-    while waiting:
-        module = waiting.pop()
-        if module not in found:
-            found.add(module)
-            waiting.extend(imports(module))
-    return found
-
-
-def module_hash(module: str) -> str:
-    """Hash the parsed code of one module, without docstrings."""
-    return _read(module)[0]
-
-
-def imports(module: str) -> frozenset[str]:
-    """Give the modules of the package that one module imports for running; imports for type checkers are left out."""
-    return _read(module)[1]
+def _reached(roots: Iterable[str]) -> list[Node]:
+    return sorted({node for root in set(roots) for node in _graph(root)[1]})
 
 
 @functools.cache
-def _read(module: str) -> tuple[str, frozenset[str]]:
-    """Give hash and imports of a module: planning asks for both of many, and parsing takes as long as either."""
-    tree = _parse(module)
-    names: set[str] = set()
-    for node in _statements(tree, lambda node: isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = _absolute(module, node)
-            # `from bocu.x import y`: y is a module, or a name of module x.
-            names.update(
-                f"{base}.{alias.name}" if source_file(f"{base}.{alias.name}") else base for alias in node.names
-            )
-    for node in _statements(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
-            node, clean=False
-        ):
-            node.body = node.body[1:]
-    digest = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
-    return digest, frozenset(name for name in names if name.split(".")[0] == PACKAGE and source_file(name))
+def _graph(root: str) -> tuple[str, tuple[Node, ...]]:
+    """Return the hash of all that one root reaches, and the statements reached.
 
-
-def _absolute(module: str, node: ast.ImportFrom) -> str:
-    if not node.level:
-        return node.module or ""
-    file = source_file(module)
-    parts = module.split(".")
-    drop = node.level - (1 if file is not None and file.name == "__init__.py" else 0)
-    base = parts[: len(parts) - drop]
-    return ".".join(base + ([node.module] if node.module else []))
-
-
-def _statements(tree: ast.Module, skipped: Callable[[ast.AST], bool] = lambda node: False) -> Iterator[ast.AST]:
-    """Give the tree and every statement in it, without those that are `skipped` and what they hold.
-
-    Expressions, most of a tree, hold no statement and are passed by.
+    Statements are numbered as they are met, so the hash tells which name leads to which statement, and no place.
     """
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for block in _BLOCKS:
-            waiting.extend(child for child in getattr(node, block, ()) if not skipped(child))
+    numbers: dict[Node, int] = {}
+    order: list[Node] = []
+    lines: list[str] = []
+
+    def number(node: Node) -> str:
+        if node not in numbers:
+            numbers[node] = len(order)
+            order.append(node)
+        return str(numbers[node])
+
+    start = _start(root)
+    lines.append(",".join(map(number, start)))
+    passed_by = BYSTANDERS if root.endswith(".py") else frozenset()
+    modules = _Modules(passed_by)
+    modules.add(_module_of(root))
+    done = 0
+    while True:
+        while done < len(order):
+            node = order[done]
+            done += 1
+            lines.append(own_hash(node))
+            modules.add(node[0])
+            uses, imported = links(node)
+            for use, targets in uses:
+                shown = [t if isinstance(t, str) else number(t) for t in targets if t[0] not in passed_by]
+                lines.append(f"{use}>{','.join(shown)}")
+            for module in imported:
+                modules.add(module)
+        more = [node for node in modules.acting if node not in numbers]
+        if not more:
+            return hash_of(lines), tuple(order)
+        lines.append("acts " + ",".join(map(number, sorted(more, key=lambda node: (own_hash(node), node)))))
 
 
-def source_file(module: str) -> Path | None:
-    """Give the file of a module, or None where the package has no such module."""
-    parts = module.split(".")
-    if parts[0] != PACKAGE:
-        return None
-    base = _ROOT.joinpath(*parts[1:])
-    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-        if candidate.is_file():
-            return candidate
-    return None
+class _Modules:
+    """The modules that are imported, and what they do then."""
+
+    def __init__(self, passed_by: Iterable[str]) -> None:
+        self._found = set(passed_by)
+        self.acting: list[Node] = []
+
+    def add(self, module: str) -> None:
+        waiting = [module]
+        while waiting:
+            module = waiting.pop()
+            if module in self._found:
+                continue
+            self._found.add(module)
+            if source(module) is None:
+                continue
+            self.acting.extend((module, index) for index in acting(module))
+            waiting.extend(imported_modules(module, read(module).imports))
+            waiting.extend(parents(module))
 
 
-def _parse(module: str) -> ast.Module:
-    file = source_file(module)
-    if file is None:
-        raise ModuleNotFoundError(f"no module {module} in {_ROOT}")
-    return ast.parse(file.read_bytes(), filename=str(file))
+def _module_of(root: str) -> str:
+    return root if root.endswith(".py") else root.partition(":")[0]
+
+
+def _start(root: str) -> list[Node]:
+    module, name = _module_of(root), "" if root.endswith(".py") else root.partition(":")[2]
+    if source(module) is None:
+        raise BocuError(f"{module}: no such module or file to take a fingerprint of")
+    if not name:
+        return [(module, index) for index in range(len(read(module).statements))]
+    known = name.partition(".")[0] in known_names(module) or "__getattr__" in bindings(module)
+    targets = [t for t in look_up(module, name.split(".")) if not isinstance(t, str)] if known else []
+    if not targets:
+        raise BocuError(f"{module}: defines no {name} to take a fingerprint of")
+    return targets
+
+
+def _name(node: Node) -> str:
+    return ", ".join(read(node[0]).statements[node[1]].names) or "what it does when imported"

@@ -17,12 +17,11 @@ from bocu.data.catalogue import Catalogue
 from bocu.errors import BocuError
 from bocu.experiment import Experiment, Seeds
 from bocu.files import canonical_json, write_json
-from bocu.fingerprint import fingerprint
+from bocu.fingerprint import fingerprint, named_code
 from bocu.parameters import nearest
 from bocu.problems.base import ProblemParameters
 
 PARTIAL = "/partial"
-PRIOR_CODE, CUBE_CODE, REPORT_CODE = "bocu.priors.fit", "bocu.cubes", "bocu.report.build"
 FIGURE_SUFFIXES = ("png", "svg", "json")
 RESULTS = "results"
 SHARED_RUNS = f"{RESULTS}/.shared"  # no experiment has this name: a label begins with a letter or digit
@@ -83,6 +82,7 @@ class Plan:
     branches: Mapping[tuple[str, str, str], Branch]
     figures: Mapping[str, Component]
     figure_problems: Mapping[str, Sequence[str]]
+    scripts: Path
     _by_problem: Mapping[str, list[Branch]] = field(repr=False)
     _judges_by_problem: Mapping[str, list[Component]] = field(repr=False)
 
@@ -243,26 +243,33 @@ class Plan:
         """Give what makes a block of runs out of date when it changes."""
         return {
             "specification": canonical_json({**branch.specification, "seeds": [int(first), int(last)]}),
-            "fingerprint": fingerprint(*branch.modules),
+            "fingerprint": fingerprint(*branch.roots),
+            "script": self.fingerprint("run"),
         }
 
     def prior_parameters(self, problem: str, prior: str) -> dict[str, Any]:
         specifications = self.priors(problem)
         if prior not in specifications:
             raise BocuError(f"{problem}: no prior '{prior}'; {nearest(prior, specifications)}")
-        return {"specification": canonical_json(specifications[prior]), "fingerprint": fingerprint(PRIOR_CODE)}
+        return {"specification": canonical_json(specifications[prior]), "fingerprint": self.fingerprint("fit_prior")}
 
-    def score_modules(self, branch: Branch) -> list[str]:
-        """The modules that judging a branch starts from."""
-        judges = self.judges_of(branch.problem.label)
-        return ["bocu.scores", branch.problem.registered.module, *(judge.registered.module for judge in judges)]
+    def score_roots(self, branch: Branch) -> list[str]:
+        """Return the code that judging a branch starts from, but for the script."""
+        return self._score_roots[branch.problem.label]
+
+    @functools.cached_property
+    def _score_roots(self) -> dict[str, list[str]]:
+        return {
+            label: named_code([problem.specification, [judge.specification for judge in self.judges_of(label)]])
+            for label, problem in self.problems.items()
+        }
 
     def score_parameters(self, branch: Branch, part: str = "") -> dict[str, Any]:
         judges = [{"label": judge.label, **judge.specification} for judge in self.judges_of(branch.problem.label)]
         parameters = {
             "branch": canonical_json(branch.specification),
             "judges": canonical_json(judges),
-            "fingerprint": fingerprint(*self.score_modules(branch)),
+            "fingerprint": self.fingerprint("score", *self.score_roots(branch)),
         }
         if part:
             # As inputs they would be brought up to date first; what exists is wanted, as it stands.
@@ -291,7 +298,7 @@ class Plan:
             "iterations": self.iterations(problem),
             "initial": self.problem_parameters(problem).initial_points(),
         }
-        return {"description": canonical_json(description), "fingerprint": fingerprint(CUBE_CODE)}
+        return {"description": canonical_json(description), "fingerprint": self.fingerprint("cube")}
 
     def iterations(self, problem: str) -> int:
         return self.problem_parameters(problem).rounds(self.experiment.iterations)
@@ -303,17 +310,17 @@ class Plan:
         parameters: Any = figure.parameters
         return parameters.inputs(FigurePaths(self, folder, part))
 
-    def figure_modules(self, label: str, folder: str) -> list[str]:
-        """Give the modules that a figure starts from, with the problem's own where the problem itself is drawn."""
-        own = [self.figures[label].registered.module]
-        return [*own, self.problems[folder].registered.module] if self._draws_problem(label) else own
+    def figure_roots(self, label: str, folder: str) -> list[str]:
+        """Return the code that a figure starts from, but for the script: with the problem's where that is drawn."""
+        drawn = [self.problems[folder].specification] if self._draws_problem(label) else []
+        return named_code([self.figures[label].specification, drawn])
 
     def figure_parameters(self, label: str, folder: str) -> dict[str, Any]:
         described = {"specification": canonical_json(self.figures[label].specification)}
         if self._draws_problem(label):
             problem = self.problems[folder]
             described["problem"] = canonical_json({"label": folder, "specification": problem.specification})
-        return {**described, "fingerprint": fingerprint(*self.figure_modules(label, folder))}
+        return {**described, "fingerprint": self.fingerprint("figure", *self.figure_roots(label, folder))}
 
     def _draws_problem(self, label: str) -> bool:
         return bool(getattr(self.figures[label].parameters, "draws_problem", False))
@@ -326,12 +333,17 @@ class Plan:
                 digest.update(path.read_bytes())
         return {
             "experiment": canonical_json(self.describe()),
-            "fingerprint": fingerprint(REPORT_CODE),
+            "fingerprint": self.fingerprint("report"),
             "templates": digest.hexdigest()[:16],
         }
 
-    def fingerprint(self, *modules: str) -> str:
-        return fingerprint(*modules)
+    def fingerprint(self, script: str, *roots: str) -> str:
+        """Hash the code of a rule: its script, and classes that its parameters name."""
+        return fingerprint(self.script(script), *roots)
+
+    def script(self, name: str) -> str:
+        """Return the script of a rule."""
+        return f"{self.scripts.as_posix()}/{name}.py"
 
     def describe(self) -> dict[str, Any]:
         """Give the experiment, with every parameter as it stands, as plain data."""

@@ -17,6 +17,7 @@ from bocu.problems.base import ProblemParameters
 from bocu.registry import REGISTRY, find
 
 SOURCES_FILE = "data/sources.yaml"
+SCRIPTS = "workflow/scripts"
 
 
 def make_plan(
@@ -24,6 +25,7 @@ def make_plan(
     files: Sequence[str | Path] = (),
     overrides: Mapping[str, Any] | None = None,
     sources_file: str | Path = SOURCES_FILE,
+    scripts: str | Path | None = None,
 ) -> Plan:
     """Turn a configuration into a plan.
 
@@ -32,19 +34,29 @@ def make_plan(
         files: the files it came from, for error lines.
         overrides: what the command line added, for error lines.
         sources_file: the catalogue of data sets.
+        scripts: folder of the workflow's scripts, which are part of the code of a job; found if left out.
 
     Raises:
         BocuError: one line with file, key, what was found and what is allowed.
     """
     experiment = parse_experiment(config, files, overrides)
-    maker = _Maker(experiment, load_catalogue(sources_file), lambda key: f"{origin(key, files, overrides)}: ")
+    catalogue = load_catalogue(sources_file)
+    folder = _scripts(sources_file) if scripts is None else Path(scripts)
+    maker = _Maker(experiment, catalogue, folder, lambda key: f"{origin(key, files, overrides)}: ")
     return maker.plan()
+
+
+def _scripts(sources_file: str | Path) -> Path:
+    """Return the folder of scripts that goes with a catalogue, or else with this package."""
+    beside = Path(sources_file).parent.parent / SCRIPTS
+    return beside if beside.is_dir() else Path(__file__).parents[2] / SCRIPTS
 
 
 @dataclass
 class _Maker:
     experiment: Experiment
     catalogue: Catalogue
+    scripts: Path
     origin: Any
 
     def plan(self) -> Plan:
@@ -67,7 +79,16 @@ class _Maker:
                 )
         figures, figure_problems = self._figures(problems)
         return Plan(
-            self.experiment, self.catalogue, problems, judges, branches, figures, figure_problems, by_problem, judging
+            self.experiment,
+            self.catalogue,
+            problems,
+            judges,
+            branches,
+            figures,
+            figure_problems,
+            self.scripts,
+            by_problem,
+            judging,
         )
 
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:

@@ -151,13 +151,13 @@ class Block:
         specification: plain data; `seeds` holds the first and the last seed.
         inputs: files that the problem is built from.
         fingerprint: hash of the code.
-        modules: hash of each module of the code, for `bocu why`.
+        definitions: hash of each definition of the code, by module and name, for `bocu why`.
     """
 
     specification: Mapping[str, Any]
     inputs: Inputs
     fingerprint: str
-    modules: Mapping[str, str] = field(default_factory=dict)
+    definitions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def seeds(self) -> list[int]:
@@ -326,7 +326,7 @@ def _attributes(block: Block, problem: Problem, input_hashes: Mapping[str, str])
         "data_provenance": canonical_json(dict(problem.provenance)),
         "specification": canonical_json(block.specification),
         "fingerprint": block.fingerprint,
-        "modules": canonical_json(dict(block.modules)),
+        "definitions": canonical_json(dict(block.definitions)),
         "inputs": canonical_json(input_hashes),
         "identity": canonical_json(block.identity(input_hashes)),
         "numeric_threads": block.specification["threads"],

@@ -1,7 +1,8 @@
 """Why a file of an experiment is out of date, or that it is not.
 
-A run file says itself what it depends on: its specification, the code that it could reach, module by module, and the
-contents of its input files. Of everything made from run files, Snakemake's own record says what it was made from.
+A run file says itself what it depends on: its specification, the code that it could reach, definition by definition,
+and the contents of its input files. Of all else, the script that made it included, Snakemake's own record says what it
+was made from.
 Prepared data sets are taken as they stand.
 """
 
@@ -10,6 +11,7 @@ import functools
 import json
 import re
 from base64 import urlsafe_b64encode
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,9 +21,10 @@ from typing import Any
 from bocu.branches import Branch
 from bocu.changes import changes
 from bocu.errors import BocuError
-from bocu.fingerprint import module_hashes, reachable, source_file
-from bocu.plan import CUBE_CODE, PARTIAL, PRIOR_CODE, REPORT_CODE, Plan
+from bocu.fingerprint import definitions, source_files
+from bocu.plan import PARTIAL, Plan
 
+_PACKAGE = Path(__file__).parent
 RECORDS = Path(".snakemake/metadata")
 _SHORT = 12  # digits of a hash that are shown
 _MANY = 10  # things of a kind that are shown
@@ -74,7 +77,7 @@ class RunFile:
 
     specification: Mapping[str, Any]
     fingerprint: str
-    modules: Mapping[str, str]
+    definitions: Mapping[str, Mapping[str, str]]
     inputs: Mapping[str, str]
 
 
@@ -91,7 +94,7 @@ def read_run_file(path: str | Path) -> RunFile:
             return RunFile(
                 json.loads(data.getncattr("specification")),
                 data.getncattr("fingerprint"),
-                json.loads(getattr(data, "modules", "{}")),
+                json.loads(getattr(data, "definitions", "{}")),
                 json.loads(data.getncattr("inputs")),
             )
     except (OSError, AttributeError, ValueError) as error:
@@ -174,9 +177,16 @@ class Staleness:
         reasons = [
             *changes(found.specification, json.loads(parameters["specification"])),
             *_changed_code(found, parameters["fingerprint"], branch),
+            *self._changed_script(path, parameters["script"]),
             *self._changed_inputs(found.inputs, branch.problem.label),
         ]
         return Explanation(tuple(reasons), causes)
+
+    def _changed_script(self, path: str, script: str) -> Iterator[str]:
+        record = _record(path)
+        before = _recorded_parameters(record).get("script") if record is not None else None
+        if record is not None and before not in (None, script):
+            yield _edited([self.plan.script("run")], record["endtime"])
 
     def _hashes(self, problem: str) -> dict[str, str | None]:
         return {path: self._hash(path) for path in flat(self.plan.problem_inputs(problem))}
@@ -198,7 +208,7 @@ class Staleness:
     # Everything else, by Snakemake's records
 
     def _made(
-        self, file: str, inputs: Mapping[str, Any] | Sequence[str], parameters: Any, modules: Sequence[str]
+        self, file: str, inputs: Mapping[str, Any] | Sequence[str], parameters: Any, roots: Sequence[str]
     ) -> Explanation:
         names = flat(inputs) if isinstance(inputs, Mapping) else list(inputs)
         causes = self._causes(names)
@@ -207,7 +217,7 @@ class Staleness:
         record = _record(file)
         reasons: list[str] = []
         if record is not None:
-            reasons += _changed_parameters(record, parameters, modules)
+            reasons += _changed_parameters(record, parameters, roots)
             reasons += _changed_names(record, names)
         reasons += self._newer(file, names, record)
         return Explanation(tuple(reasons), causes)
@@ -245,22 +255,22 @@ class Staleness:
         if prior not in self.plan.priors(problem):
             raise _NotPlanned(f"'{problem}' has no prior '{prior}'")
         parameters = self.plan.prior_parameters(problem, prior)
-        return self._made(file, self.plan.prior_inputs(problem), parameters, [PRIOR_CODE])
+        return self._made(file, self.plan.prior_inputs(problem), parameters, [self.plan.script("fit_prior")])
 
     def _score(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         branch = self._branch([*parts[:-1], Path(parts[-1]).stem])
         runs = [] if part else self.plan.run_files(branch)
         inputs = {**self.plan.problem_inputs(branch.problem.label), "runs": runs}
-        modules = self.plan.score_modules(branch)
-        return self._made(file, inputs, self.plan.score_parameters(branch, part), modules)
+        roots = [self.plan.script("score"), *self.plan.score_roots(branch)]
+        return self._made(file, inputs, self.plan.score_parameters(branch, part), roots)
 
     def _cube(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         if file == self.plan.summary(part):
-            code = self.plan.fingerprint(CUBE_CODE)
-            return self._made(file, self.plan.cubes(part), code, [CUBE_CODE])
+            code = self.plan.fingerprint("summary")
+            return self._made(file, self.plan.cubes(part), code, [self.plan.script("summary")])
         problem = self._problem(Path(parts[-1]).stem)
         parameters = self.plan.cube_parameters(problem, part)
-        return self._made(file, self.plan.score_files(problem, part), parameters, [CUBE_CODE])
+        return self._made(file, self.plan.score_files(problem, part), parameters, [self.plan.script("cube")])
 
     def _figure(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         if file not in self.plan.figure_files(Path(file).suffix[1:], part):
@@ -268,12 +278,14 @@ class Staleness:
         folder, label = parts[0], Path(parts[-1]).stem
         inputs = self.plan.figure_inputs(label, folder, part)
         parameters = self.plan.figure_parameters(label, folder)
-        return self._made(file, inputs, parameters, self.plan.figure_modules(label, folder))
+        roots = [self.plan.script("figure"), *self.plan.figure_roots(label, folder)]
+        return self._made(file, inputs, parameters, roots)
 
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         pictures = [name for suffix in ("png", "svg", "json") for name in self.plan.figure_files(suffix, part)]
         inputs = [*pictures, *self.plan.cubes(part), self.plan.summary(part)]
-        return self._made(self.plan.report(part), inputs, self.plan.report_parameters(), [REPORT_CODE])
+        roots = [self.plan.script("report")]
+        return self._made(self.plan.report(part), inputs, self.plan.report_parameters(), roots)
 
 
 class _NotPlanned(Exception):
@@ -304,23 +316,40 @@ def flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
 
 
 @functools.cache
-def _modules(roots: tuple[str, ...]) -> dict[str, str]:
-    return module_hashes(roots)
+def _definitions(roots: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    return definitions(roots)
 
 
 def _changed_code(found: RunFile, fingerprint: str, branch: Branch) -> Iterator[str]:
     if found.fingerprint == fingerprint:
         return
-    now = _modules(tuple(branch.modules))
+    if not found.definitions:
+        yield "code: changed; the file does not say which definition"
+        return
+    before, now = _flat(found.definitions), _flat(_definitions(tuple(branch.roots)))
+    # What only moved to another module is the same.
+    came = Counter((name, now[module, name]) for module, name in now.keys() - before.keys())
+    went = Counter((name, before[module, name]) for module, name in before.keys() - now.keys())
+    moved = came & went
     lines = [
-        f"code: {_source(module)}: " + ("changed" if module in found.modules else "not used before")
-        for module, value in now.items()
-        if found.modules.get(module) != value
+        f"code: {_source(module)}: {name} " + ("changed" if (module, name) in before else "not used before")
+        for (module, name), value in now.items()
+        if before.get((module, name)) != value and not moved[name, value]
     ]
-    lines += [f"code: {_source(module)}: not used any more" for module in found.modules if module not in now]
-    if not found.modules:
-        lines = ["code: changed; the file does not say which module"]
-    yield from lines or ["code: changed while the run was waiting"]
+    lines += [
+        f"code: {_source(module)}: {name} not used any more"
+        for (module, name), value in before.items()
+        if (module, name) not in now and not moved[name, value]
+    ]
+    yield from lines[:_MANY]
+    if len(lines) > _MANY:
+        yield f"code: {len(lines) - _MANY} more definitions"
+    if not lines:
+        yield "code: changed while the run was waiting"
+
+
+def _flat(code: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, str], str]:
+    return {(module, name): value for module, of in code.items() for name, value in of.items()}
 
 
 def _source(module: str) -> str:
@@ -339,16 +368,24 @@ def _record(file: str) -> dict[str, Any] | None:
     return record
 
 
-def _changed_parameters(record: Mapping[str, Any], parameters: Any, modules: Sequence[str]) -> Iterator[str]:
-    old, new = _plain(ast.literal_eval(record["params"][0])) if record["params"] else {}, _plain(parameters)
+def _changed_parameters(record: Mapping[str, Any], parameters: Any, roots: Sequence[str]) -> Iterator[str]:
+    old, new = _recorded_parameters(record), _plain(parameters)
     if old.pop("fingerprint", None) != new.pop("fingerprint", None):
-        edited = [
-            _source(module)
-            for module in sorted(reachable(modules))
-            if (source := source_file(module)) and source.stat().st_mtime > record["endtime"]
-        ]
-        yield "code: changed" + (f"; edited since then: {', '.join(edited)}" if edited else "")
+        yield _edited(roots, record["endtime"])
     yield from changes(old, new)
+
+
+def _recorded_parameters(record: Mapping[str, Any]) -> dict[str, Any]:
+    return _plain(ast.literal_eval(record["params"][0])) if record["params"] else {}
+
+
+def _edited(roots: Sequence[str], since: float) -> str:
+    files = [_shown(file) for file in source_files(roots) if file.stat().st_mtime > since]
+    return "code: changed" + (f"; edited since then: {', '.join(files)}" if files else "")
+
+
+def _shown(file: Path) -> str:
+    return file.relative_to(_PACKAGE.parent).as_posix() if file.is_relative_to(_PACKAGE) else str(file)
 
 
 def _plain(parameters: Any) -> dict[str, Any]:

@@ -54,6 +54,7 @@ def change(pipeline, **changes):
 def own_library(pipeline, root):
     package = pipeline.folder / "library/bocu"
     shutil.copytree(root / "src/bocu", package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(root / "workflow/scripts", pipeline.folder / "workflow/scripts")
     pipeline.environment["PYTHONPATH"] = str(package.parent)
     return package
 
@@ -106,19 +107,25 @@ def test_an_input_that_was_only_touched_makes_nothing_stale_and_one_with_other_c
     assert there.planned("--configfile", config, "--", SCORE) == {"score": 1}
 
 
-def test_the_changed_source_file_is_named_and_comments_are_none(there, root):
+def edit(file, old, new):
+    text = file.read_text()
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new))
+
+
+def test_the_changed_definition_is_named_and_comments_are_none(there, root):
     package = own_library(there, root)
     simple = package / "algorithms/simple.py"
-    simple.write_text(simple.read_text() + "\n# a comment\n")
+    simple.write_text(simple.read_text() + "\n# a comment\nANOTHER = 1\n")
     assert why(there, RANDOM) == [f"{RANDOM}: up to date"]
-    simple.write_text(simple.read_text() + "\nANOTHER = 1\n")
-    assert why(there, RANDOM)[1:] == ["code: bocu/algorithms/simple.py: changed"]
+    edit(simple, "class Random(WithoutModel):", "class Random(WithoutModel):\n    another = 1\n")
+    assert why(there, RANDOM)[1:] == ["code: bocu/algorithms/simple.py: Random changed"]
     assert why(there, RUN) == [f"{RUN}: up to date"]
-    protocol = package / "protocol.py"
-    protocol.write_text(protocol.read_text() + "\nfrom bocu import errors as _errors\n")
-    assert "code: bocu/protocol.py: changed" in why(there, RUN)
-    cubes = package / "cubes.py"
-    cubes.write_text(cubes.read_text() + "\nANOTHER = 1\n")
+    edit(package / "protocol.py", "epsilon = self._ambiguity.epsilon(", "epsilon = +self._ambiguity.epsilon(")
+    assert "code: bocu/protocol.py: Announcer changed" in why(there, RUN)
+    edit(package / "cubes.py", "def build_cube(", "def _unused():\n    return 1\n\n\ndef build_cube(")
+    assert not any(line.startswith("code: changed") for line in why(there, CUBE))
+    edit(package / "cubes.py", "def build_cube(", "@staticmethod\ndef build_cube(")
     line = next(line for line in why(there, CUBE) if line.startswith("code: changed"))
     assert "bocu/cubes.py" in line
 

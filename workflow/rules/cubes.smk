@@ -32,6 +32,6 @@ rule summary:
         mem_mb=lambda wildcards, attempt: memory(1000, attempt),
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
-        fingerprint=lambda wildcards: plan.fingerprint("bocu.cubes"),
+        fingerprint=lambda wildcards: plan.fingerprint("summary"),
     script:
         "../scripts/summary.py"

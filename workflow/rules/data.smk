@@ -33,7 +33,7 @@ rule download:
         file=plan.catalogue.patterns("download")["file"],
     params:
         known=lambda wildcards: plan.catalogue.known(wildcards.dataset, wildcards.file),
-        fingerprint=lambda wildcards: plan.fingerprint("bocu.data.fetch"),
+        fingerprint=lambda wildcards: plan.fingerprint("download"),
     script:
         "../scripts/download.py"
 
@@ -49,7 +49,7 @@ rule mirror:
     params:
         mirror=plan.experiment.data.mirror,
         known=lambda wildcards: plan.catalogue.known(wildcards.dataset, wildcards.file),
-        fingerprint=lambda wildcards: plan.fingerprint("bocu.data.fetch"),
+        fingerprint=lambda wildcards: plan.fingerprint("mirror"),
     script:
         "../scripts/mirror.py"
 
@@ -67,7 +67,7 @@ rule simulate:
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         fingerprint=lambda wildcards: plan.fingerprint(
-            f"bocu.data.simulated.{wildcards.dataset}"
+            "simulate", f"bocu.data.simulated.{wildcards.dataset}:simulate"
         ),
     script:
         "../scripts/simulate.py"
@@ -92,7 +92,7 @@ rule prepare_wind:
         origin=lambda wildcards: plan.catalogue.origin(
             "wind", wildcards.record, wildcards.source
         ),
-        fingerprint=lambda wildcards: plan.fingerprint("bocu.data.wind"),
+        fingerprint=lambda wildcards: plan.fingerprint("prepare_wind"),
     script:
         "../scripts/prepare_wind.py"
 
@@ -114,7 +114,7 @@ rule prepare_intel_log:
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin("intel", "log", wildcards.source),
-        fingerprint=lambda wildcards: plan.fingerprint("bocu.data.intel_log"),
+        fingerprint=lambda wildcards: plan.fingerprint("prepare_intel_log"),
     script:
         "../scripts/prepare_intel_log.py"
 
@@ -137,7 +137,7 @@ rule prepare_intel_matrices:
         origin=lambda wildcards: plan.catalogue.origin(
             "intel", "matrices", wildcards.source
         ),
-        fingerprint=lambda wildcards: plan.fingerprint("bocu.data.intel_matrices"),
+        fingerprint=lambda wildcards: plan.fingerprint("prepare_intel_matrices"),
     script:
         "../scripts/prepare_intel_matrices.py"
 
@@ -160,7 +160,7 @@ rule prepare_portfolio:
         origin=lambda wildcards: plan.catalogue.origin(
             "portfolio", "samples", wildcards.source
         ),
-        fingerprint=lambda wildcards: plan.fingerprint("bocu.data.portfolio"),
+        fingerprint=lambda wildcards: plan.fingerprint("prepare_portfolio"),
     script:
         "../scripts/prepare_portfolio.py"
 
@@ -181,7 +181,7 @@ rule prepare_plant:
         origin=lambda wildcards: plan.catalogue.origin(
             "plant", "svgp", wildcards.source
         ),
-        fingerprint=lambda wildcards: plan.fingerprint("bocu.data.plant"),
+        fingerprint=lambda wildcards: plan.fingerprint("prepare_plant"),
     script:
         "../scripts/prepare_plant.py"
 
@@ -204,6 +204,6 @@ rule prepare_infection:
         origin=lambda wildcards: plan.catalogue.origin(
             "infection", "runs", wildcards.source
         ),
-        fingerprint=lambda wildcards: plan.fingerprint("bocu.data.infection"),
+        fingerprint=lambda wildcards: plan.fingerprint("prepare_infection"),
     script:
         "../scripts/prepare_infection.py"

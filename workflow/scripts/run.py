@@ -5,7 +5,7 @@ import json
 from bocu.jobs import job
 
 with job(snakemake):
-    from bocu.fingerprint import module_hashes, run_modules
+    from bocu.fingerprint import definitions, run_roots
     from bocu.plan import SHARED_RUNS, checkpoint_folder
     from bocu.progress import Progress
     from bocu.runs import Block, execute
@@ -13,8 +13,8 @@ with job(snakemake):
 
     parameters = snakemake.params.block
     specification = json.loads(parameters["specification"])
-    modules = module_hashes(run_modules(specification))
-    block = Block(specification, dict(snakemake.input.items()), parameters["fingerprint"], modules)
+    code = parameters["fingerprint"], definitions(run_roots(specification))
+    block = Block(specification, dict(snakemake.input.items()), *code)
     with Progress(block.rounds, "rounds") as progress:
         execute(
             block,

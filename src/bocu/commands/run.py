@@ -26,7 +26,7 @@ def run_command(
     the command that makes it.
     """
     from bocu.experiment import read_experiment_file
-    from bocu.fingerprint import module_hashes
+    from bocu.fingerprint import definitions, fingerprint
     from bocu.planning import make_plan
     from bocu.progress import Progress
     from bocu.runs import Block, execute
@@ -36,7 +36,7 @@ def run_command(
     plan = make_plan({**read_experiment_file(experiment), **overrides}, [experiment], overrides)
     branch = plan.branch(problem, objective, algorithm)
     specification = {**branch.specification, "seeds": [seed, seed + seeds - 1]}
-    code = plan.fingerprint(*branch.modules), module_hashes(branch.modules)
+    code = fingerprint(*branch.roots), definitions(branch.roots)
     block = Block(specification, plan.problem_inputs(problem), *code)
     checkpoints = output.with_name(f".{output.name}.checkpoints")
     with Progress(block.rounds, "rounds") as progress:
