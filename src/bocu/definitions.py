@@ -24,7 +24,12 @@ CHANGERS = words(  # methods that change what they are called on
     "add append appendleft clear discard extend insert pop popitem popleft register remove reverse setdefault "
     "sort update"
 )
+_BLIND = words(  # decorators that look at no annotation
+    "abstractmethod cache cached_property classmethod compiled contextmanager lru_cache model_validator njit overload "
+    "override property setter staticmethod wraps"
+)
 _LOADERS = words("import_module load")  # of modules and "module:Name" by their text
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FIELDS: dict[type, tuple[str, ...]] = {}
@@ -143,6 +148,10 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and _is_string(node.value)
 
 
+def _is_for_main_programs(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and not node.orelse and ast.unparse(node.test) == "__name__ == '__main__'"
+
+
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[Import]:
     if isinstance(node, ast.ImportFrom):
         for alias in node.names:
@@ -218,9 +227,11 @@ class _Reader:
         self._calls: set[str] = set()
         self._imports: list[Import] = []
         self._changed: set[str] = set()
-        self._by_text = self._sets_globals = False
+        self._by_text = self._sets_globals = self._in_class = False
         self._scopes: list[frozenset[str]] = []
+        self._annotations: list[bool] = [True]  # of each function around: whether nothing looks at its annotations
         self._later = 0  # above 0 in code that does not run when the module is imported
+        self._noted = 0  # above 0 in annotations that nothing looks at
         self._write(node)
 
     def statement(self, outside: set[str]) -> Statement:
@@ -241,7 +252,7 @@ class _Reader:
             tuple(self._imports),
             tuple(sorted(self._calls)),
             tuple(bases),
-            not (is_assignment or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)),
+            not (is_assignment or isinstance(node, _DEFINITIONS) or _is_for_main_programs(node)),
             self._sets_globals or bool(self._changed & (outside | own)),
             self._by_text and self.names != ("__getattr__",),  # of a module, which is followed by its tables
             hooks,
@@ -280,14 +291,14 @@ class _Reader:
 
     def _name(self, node: ast.Name) -> None:
         self._text.append(f"{node.id};")
-        if not self._is_local(node.id):
+        if not self._noted and not self._is_local(node.id):
             self._uses.add(node.id)
             self._by_text |= node.id in _BY_TEXT or (node.id == "__name__" and self._later > 0)
 
     def _attribute(self, node: ast.Attribute) -> None:
         self._by_text |= node.attr == "__subclasses__"
         dotted = _dotted(node)
-        if dotted is None or self._is_local(dotted.partition(".")[0]):
+        if dotted is None or self._noted or self._is_local(dotted.partition(".")[0]):
             self._plain(node)
             return
         self._text.append(f"{dotted};")
@@ -332,15 +343,30 @@ class _Reader:
         if not is_lambda:
             self._text.append(f"{type(node).__name__};{node.name};")
             self._decorators(node)
-            self._write(node.returns)
+            self._annotations.append(all(map(_is_blind, node.decorator_list)))
+            self._annotation(node.returns)
             self._write(getattr(node, "type_params", []))
         self._write(node.args)  # with its defaults, which are worked out outside
+        if not is_lambda:
+            self._annotations.pop()
         self._scopes.append(_local_names(node))
         self._later += 1
+        inside, self._in_class = self._in_class, False
         self._write(node.body)
+        self._in_class = inside
         self._later -= 1
         self._scopes.pop()
         self._text.append(")")
+
+    def _annotation(self, node: ast.expr | None) -> None:
+        """Write the annotation of an argument, a result or a local variable."""
+        self._noted += self._annotations[-1]
+        self._write(node)
+        self._noted -= self._annotations[-1]
+
+    def _argument(self, node: ast.arg) -> None:
+        self._text.append(f"{node.arg}:")
+        self._annotation(node.annotation)
 
     def _decorators(self, node: Any) -> None:
         if not self._later:
@@ -355,10 +381,19 @@ class _Reader:
         self._write(node.bases)
         self._write(node.keywords)
         self._write(getattr(node, "type_params", []))
+        inside, self._in_class = self._in_class, True
         self._write([child for child in node.body if not _is_about(child)])
+        self._in_class = inside
         self._text.append(")")
 
     def _annotated(self, node: ast.AnnAssign) -> None:
+        if self._scopes and not self._in_class:
+            self._text.append("AnnAssign(")
+            self._write(node.target)
+            self._text.append(f"{ast.unparse(node.annotation)};")  # of a local variable: never worked out
+            self._write(node.value)
+            self._text.append(")")
+            return
         for child in ast.walk(node.annotation):
             if isinstance(child, ast.Constant) and isinstance(child.value, str):
                 self._uses.update(_names_in(child.value))  # a reference that is looked up later
@@ -384,6 +419,7 @@ _METHODS: dict[type, Any] = {
     ast.AsyncFunctionDef: _Reader._function,
     ast.Lambda: _Reader._function,
     ast.ClassDef: _Reader._class,
+    ast.arg: _Reader._argument,
     ast.AnnAssign: _Reader._annotated,
     ast.Import: _Reader._import,
     ast.ImportFrom: _Reader._import,
@@ -400,6 +436,11 @@ def _is_about(node: ast.stmt) -> bool:
         return False
     called = _dotted(node.value.func) if isinstance(node.value, ast.Call) else None
     return [_dotted(target) for target in targets] == [_ABOUT] and (called or "").split(".")[-1] == _ABOUT_CLASS
+
+
+def _is_blind(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return (_dotted(called) or "").rpartition(".")[2] in _BLIND
 
 
 def _is_plain_target(node: ast.expr) -> bool:
@@ -431,7 +472,7 @@ def _bound(node: ast.stmt) -> Iterator[str]:
                 seen.add(name)
                 yield name
         if not isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
-            waiting.extend(ast.iter_child_nodes(child))
+            waiting.extend(reversed(list(ast.iter_child_nodes(child))))
 
 
 def _names_in(text: str) -> Iterator[str]:

@@ -131,7 +131,11 @@ def _graph(root: str) -> tuple[str, tuple[Node, ...]]:
             modules.add(node[0])
             uses, imported = links(node)
             for use, targets in uses:
-                shown = [t if isinstance(t, str) else number(t) for t in targets if t[0] not in passed_by]
+                shown = [
+                    t if isinstance(t, str) else number(t)
+                    for t in targets
+                    if isinstance(t, str) or t[0] not in passed_by
+                ]
                 lines.append(f"{use}>{','.join(shown)}")
             for module in imported:
                 modules.add(module)
