@@ -26,6 +26,7 @@ PRIOR_CODE, CUBE_CODE, REPORT_CODE = "bocu.priors.fit", "bocu.cubes", "bocu.repo
 FIGURE_SUFFIXES = ("png", "svg", "json")
 RESULTS = "results"
 SHARED_RUNS = f"{RESULTS}/.shared"  # no experiment has this name: a label begins with a letter or digit
+MACHINE_CODE = f"{RESULTS}/.machine-code"  # where homes cannot be written to
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -5,12 +5,14 @@ import json
 from bocu.jobs import job
 
 with job(snakemake):
+    from bocu.compiling import share_with_jobs
     from bocu.fingerprint import module_hashes, run_modules
     from bocu.plan import SHARED_RUNS, checkpoint_folder
     from bocu.progress import Progress
     from bocu.runs import Block, execute
     from bocu.sharing import SharedRuns
 
+    share_with_jobs()
     parameters = snakemake.params.block
     specification = json.loads(parameters["specification"])
     modules = module_hashes(run_modules(specification))
