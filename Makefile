@@ -1,10 +1,12 @@
 # make report   install into a virtual environment, run the quick start to its report
-# make test     install, run the tests
+# make test     install, run the tests of the first tier: at most 15 minutes on two cores
+# make drills   install, run all tests with what .ci/run leaves out, hours: before a release
 # make check    install, run the linters and the type checker
 
 VENV ?= .venv
 PYTHON ?= python3
 CORES ?= all
+WORKERS ?= auto
 PYTEST_ARGS ?=
 
 BIN := $(abspath $(VENV))/bin
@@ -15,13 +17,16 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export PATH := $(BIN):$(PATH)
 
-.PHONY: report test check format schema clean
+.PHONY: report test drills check format schema clean
 report: $(INSTALLED)
 	snakemake --cores $(CORES)
 	@echo "open results/quickstart/report/index.html"
 
 test: $(INSTALLED)
-	python -m pytest $(PYTEST_ARGS)
+	python -m pytest --numprocesses $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+
+drills: $(INSTALLED)
+	python -m pytest --numprocesses $(WORKERS) --dist loadgroup -m '' $(PYTEST_ARGS)
 
 check: $(INSTALLED)
 	ruff check .

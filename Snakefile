@@ -65,4 +65,7 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
+    from bocu.compiling import compile_ahead
+
     plan.write_record()
+    compile_ahead(plan)

@@ -6,6 +6,25 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+NEEDS_MORE = ("real_data", "slurm", "browser")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to `.ci/run` what a machine may lack, and to one worker the tests that share what their module made."""
+    for item in items:
+        if any(item.get_closest_marker(name) for name in NEEDS_MORE):
+            item.add_marker(pytest.mark.ci)
+        if group := _group(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def _group(item: pytest.Item) -> str:
+    if "cluster" in getattr(item, "fixturenames", ()):
+        return "slurm"  # there is one
+    fixtures = getattr(item, "_fixtureinfo", None)
+    definitions = fixtures.name2fixturedefs.values() if fixtures is not None else ()
+    return item.location[0] if any(found[-1].scope == "module" for found in definitions) else ""
 
 
 @pytest.fixture(scope="session")

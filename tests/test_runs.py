@@ -81,66 +81,61 @@ def test_a_run_of_anything_else_is_not_continued(tmp_path, caplog, change):
 CHILD = """
 import json, sys
 from bocu.runs import Block, execute
-specification, output, checkpoints = sys.argv[1:4]
-print("started", flush=True)
-execute(Block(json.loads(specification), {}, "code"), output, checkpoints, float(sys.argv[4]))
+specification, output, checkpoints, seconds = sys.argv[1:5]
+
+def advance(rounds):
+    if rounds == 1:
+        print("asks", flush=True)
+        sys.stdin.readline()
+
+execute(Block(json.loads(specification), {}, "code"), output, checkpoints, float(seconds), advance)
 """
 
 
-def start_child(folder, wanted, seconds):
+def start_child(folder, wanted, seconds, rounds=0):
+    """Start a run in a process of its own, which holds after so many rounds until its standard input ends."""
     arguments = [
         canonical_json(wanted.specification),
         str(folder / "run.nc"),
         str(folder / "checkpoints"),
         str(seconds),
     ]
-    child = subprocess.Popen([sys.executable, "-c", CHILD, *arguments], stdout=subprocess.PIPE, text=True)
-    child.stdout.readline()
+    pipe = subprocess.PIPE
+    child = subprocess.Popen([sys.executable, "-c", CHILD, *arguments], stdin=pipe, stdout=pipe, text=True)
+    child.stdin.write("\n" * rounds)
+    child.stdin.flush()
     return child
-
-
-def wait_for_checkpoint(folder, child):
-    while child.poll() is None and not list(folder.glob("checkpoints/generation-*")):
-        time.sleep(0.002)
 
 
 @pytest.mark.parametrize("algorithm", ["pe-gp-ucb", "random"])
 def test_killed_again_and_again_the_run_resumes_to_the_same_bits(tmp_path, algorithm):
     wanted = block(algorithm, (0, 3), iterations=150)
     generator = np.random.default_rng(0)
-    kills = 0
-    while not (tmp_path / "run.nc").exists():
-        child = start_child(tmp_path, wanted, 0)
-        wait_for_checkpoint(tmp_path, child)
+    for _ in range(4):
+        # At work, in the middle of a checkpoint, or where it holds: wherever it has come to by then.
+        child = start_child(tmp_path, wanted, 0, int(generator.integers(20, 140)))
+        child.stdout.readline()
         time.sleep(generator.uniform(0, 0.5))
         child.kill()
-        if child.wait() == -signal.SIGKILL:
-            kills += 1
-        if kills == 4:
-            subprocess.run(
-                [
-                    sys.executable,
-                    "-c",
-                    CHILD,
-                    canonical_json(wanted.specification),
-                    str(tmp_path / "run.nc"),
-                    str(tmp_path / "checkpoints"),
-                    "0",
-                ],
-                check=True,
-            )
-    assert kills >= 2
+        child.communicate()
+        assert child.returncode == -signal.SIGKILL
+        assert not (tmp_path / "run.nc").exists()
+    child = start_child(tmp_path, wanted, 0)
+    child.communicate()
+    assert child.returncode == 0
     assert_same_numbers(read_netcdf(tmp_path / "run.nc"), run(tmp_path, "fresh", wanted))
     assert not (tmp_path / "checkpoints").exists()
     assert not list(tmp_path.glob(".*.tmp"))
 
 
 def test_sigterm_saves_a_checkpoint_and_exits(tmp_path, caplog):
-    wanted = block(seeds=(0, 9), iterations=2000, grid=400)
-    child = start_child(tmp_path, wanted, 1e9)
-    time.sleep(1.0)
+    wanted = block(iterations=100)
+    child = start_child(tmp_path, wanted, 1e9, rounds=5)
+    for _ in range(6):
+        assert child.stdout.readline() == "asks\n"
     child.send_signal(signal.SIGTERM)
-    assert child.wait(timeout=30) == EXIT_TERMINATED
+    child.communicate()
+    assert child.returncode == EXIT_TERMINATED
     assert len(list(tmp_path.glob("checkpoints/generation-*"))) == 1
     assert not (tmp_path / "run.nc").exists()
     caplog.set_level("INFO")

@@ -25,6 +25,7 @@ PARTIAL = "/partial"
 FIGURE_SUFFIXES = ("png", "svg", "json")
 RESULTS = "results"
 SHARED_RUNS = f"{RESULTS}/.shared"  # no experiment has this name: a label begins with a letter or digit
+MACHINE_CODE = f"{RESULTS}/.machine-code"  # where homes cannot be written to
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

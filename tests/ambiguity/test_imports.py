@@ -37,15 +37,3 @@ def test_unknown_name_is_an_attribute_error() -> None:
         "assert 'TotalVariation' in dir(a)\n"
         "try:\n    a.NoSuchSet\nexcept AttributeError:\n    pass\nelse:\n    raise SystemExit(1)\n"
     )
-
-
-def test_compiled_path_works_where_no_cache_can_be_written(tmp_path) -> None:
-    # A copy of the compiled modules in a folder nobody can write to, and a home that does not exist.
-    code = (
-        "import numpy as np, numba.core.caching as c\n"
-        "c.CacheImpl._locator_classes = []\n"
-        "import bocu.ambiguity as a\n"
-        "b = a.MaximumMeanDiscrepancy(.7, np.eye(3))\n"
-        "print(a.worst_case([0., 1., 3.], [.3, .3, .4], b).value)\n"
-    )
-    run(code)

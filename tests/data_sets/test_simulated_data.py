@@ -3,7 +3,6 @@
 import gzip
 import importlib
 import json
-import time
 
 import numpy as np
 import pandas as pd
@@ -121,13 +120,6 @@ def test_lab_warms_by_day_and_differs_from_sensor_to_sensor_and_day_to_day(intel
     assert temperatures.max(axis=2).std(axis=1).min() > 0.3
     assert temperatures.mean(axis=(1, 2)).std() > 0.3
     assert len(set(temperatures[-1].argmax(axis=0).tolist())) >= 3
-
-
-def test_simulating_and_preparing_the_lab_takes_seconds(tmp_path, catalogue):
-    start = time.perf_counter()
-    files = [simulate("intel", file, tmp_path) for file in ("mote_locs.txt", "data.txt.gz")]
-    prepare_log(files, tmp_path / "log.nc", catalogue.origin("intel", "log", "simulate"), 10)
-    assert time.perf_counter() - start < 12
 
 
 def test_simulated_wind_resembles_wind(raw, catalogue, tmp_path):

@@ -48,10 +48,12 @@ class Sweep:
     Attributes:
         folder: the working folder.
         started: Snakemakes that may still run.
+        submits: whether any of them may have left jobs in SLURM's queue.
     """
 
     folder: Path
     started: list[subprocess.Popen[str]] = field(default_factory=list)
+    submits: bool = False
 
     def configure(self, experiment: dict[str, Any]) -> None:
         (self.folder / "experiment.yaml").write_text(yaml.safe_dump(experiment))
@@ -64,6 +66,7 @@ class Sweep:
         return [*base, *where, *options, "--", *targets]
 
     def start(self, *arguments: str, slurm: bool = True) -> subprocess.Popen[str]:
+        self.submits |= slurm
         environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
         output = (self.folder / f"snakemake-{len(self.started)}.txt").open("w")
         child = subprocess.Popen(
@@ -133,7 +136,7 @@ class Sweep:
             if child.poll() is None:
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
-        if shutil.which("scancel"):
+        if self.submits:
             for number in self.jobs() + self.jobs("PENDING"):
                 subprocess.run(["scancel", number], check=False)
             _wait_until(lambda: not self.jobs() + self.jobs("COMPLETING"), "SLURM to end the jobs")

@@ -1,14 +1,16 @@
 """Faults, each tried for real. What is expected stands in each test's docstring, written before it was tried.
 
-The quick ones run always; the others with BOCU_FAULTS=1, some minutes in all. docs/cluster.md has the table.
+Those that take many minutes are drills. docs/cluster.md has the table.
 """
 
+import contextlib
 import os
 import random
 import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from experiments import tiny
@@ -17,7 +19,7 @@ from bocu.files import read_netcdf
 
 CUBE = "results/tiny/cubes/hills.nc"
 
-long_drill = pytest.mark.skipif(not os.environ.get("BOCU_FAULTS"), reason="takes minutes; BOCU_FAULTS=1 runs it")
+long_drill = pytest.mark.drill
 
 
 def one_block(seconds: float, **changes):
@@ -57,9 +59,32 @@ def attempts(text):
 
 def computing(wait_until, sweep):
     """Wait until the block computes; give its process."""
-    wait_until(lambda: list(sweep.folder.glob("results/tiny/checkpoints/**/lock")), "a block that is held")
-    time.sleep(1)
-    return wait_until(sweep.run_processes, "a run")[0]
+
+    def heeding_sigterm():
+        return [process for process in sweep.run_processes() if catches(process, signal.SIGTERM)]
+
+    return wait_until(heeding_sigterm, "a run that computes")[0]
+
+
+def catches(process, number):
+    """Whether a process has a handler for a signal; a run has one for SIGTERM as long as it holds its block."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+    caught = int(re.search(r"^SigCgt:\s*([0-9a-f]+)", status, re.MULTILINE).group(1), 16)
+    return bool(caught >> (number - 1) & 1)
+
+
+@contextlib.contextmanager
+def held_up(process):
+    """Keep a process from going on, so that what is tried meets it at work, however fast it is."""
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGCONT)
 
 
 def assert_taken_up(sweep, undisturbed, experiment, submissions):
@@ -77,7 +102,8 @@ def test_scancel(cluster, sweep, undisturbed, wait_until):
     experiment = one_block(1000)
     sweep.configure(experiment)
     sweep.start(RUN)
-    computing(wait_until, sweep)
+    process = computing(wait_until, sweep)
+    os.kill(process, signal.SIGSTOP)  # held up until it is cancelled; SLURM sends SIGCONT with its SIGTERM
     subprocess.run(["scancel", *sweep.jobs()], check=True)
     wait_until(sweep.checkpoints, "a checkpoint")
     assert_taken_up(sweep, undisturbed, experiment, submissions=2)
@@ -195,7 +221,7 @@ def test_restart_beside_a_job_that_still_runs(cluster, sweep, undisturbed, wait_
     assert_undisturbed(sweep, undisturbed, experiment)
 
 
-@pytest.mark.slurm
+@pytest.mark.ci
 def test_disk_full(sweep, undisturbed):
     """One line names the file and the reason, no partial file stays, and with room again the sweep ends as ever."""
     experiment = one_block(1)
@@ -220,10 +246,10 @@ def test_disk_full(sweep, undisturbed):
         subprocess.run(["umount", "--lazy", str(results)], check=False)
 
 
-@pytest.mark.slurm
+@pytest.mark.ci
 def test_stale_locks(sweep, undisturbed, wait_until):
     """The folder's lock of a killed Snakemake is named with its remedy; the block's dies with its process."""
-    experiment = one_block(1)
+    experiment = one_block(0.5)
     sweep.configure(experiment)
     child = sweep.start(RUN, slurm=False)
     computing(wait_until, sweep)
@@ -241,20 +267,19 @@ def test_stale_locks(sweep, undisturbed, wait_until):
     assert_undisturbed(sweep, undisturbed, experiment)
 
 
-@pytest.mark.slurm
+@pytest.mark.ci
 def test_two_snakemakes_at_once(sweep, undisturbed, wait_until):
     """The second ends at once with a LockException; the first never notices."""
     experiment = one_block(1)
     sweep.configure(experiment)
     first = sweep.start(RUN, slurm=False)
-    computing(wait_until, sweep)
-    refused = sweep.run(RUN, slurm=False, check=False)
+    with held_up(computing(wait_until, sweep)):
+        refused = sweep.run(RUN, slurm=False, check=False)
     assert "LockException" in refused
     assert first.wait(120) == 0
     assert_undisturbed(sweep, undisturbed, experiment)
 
 
-@pytest.mark.slurm
 @long_drill
 def test_a_hundred_random_kills(sweep, undisturbed, wait_until):
     """Each killed run is started again and goes on from its checkpoint; the cube is that of an undisturbed sweep."""

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -254,11 +255,11 @@ def test_status_shows_a_running_block_its_progress_and_then_its_death(pipeline, 
         try:
             while child.poll() is None and not list(pipeline.folder.glob("results/tiny/checkpoints/**/generation-1")):
                 time.sleep(0.05)
-            time.sleep(0.5)
+            os.killpg(child.pid, signal.SIGSTOP)  # held up, so that it is at work however long the commands take
             running = status(pipeline, "experiment.yaml")
             left = pipeline.run("bocu", "status", "experiment.yaml").stdout
         finally:
-            os.killpg(child.pid, 9)
+            os.killpg(child.pid, signal.SIGKILL)
     assert running["running"] == 1
     assert running["rounds"] < 100
     assert "time left: about" in left

@@ -5,12 +5,14 @@ import json
 from bocu.jobs import job
 
 with job(snakemake):
+    from bocu.compiling import share_with_jobs
     from bocu.fingerprint import definitions, run_roots
     from bocu.plan import SHARED_RUNS, checkpoint_folder
     from bocu.progress import Progress
     from bocu.runs import Block, execute
     from bocu.sharing import SharedRuns
 
+    share_with_jobs()
     parameters = snakemake.params.block
     specification = json.loads(parameters["specification"])
     code = parameters["fingerprint"], definitions(run_roots(specification))

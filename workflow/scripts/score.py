@@ -5,8 +5,10 @@ import json
 from bocu.jobs import job
 
 with job(snakemake):
+    from bocu.compiling import share_with_jobs
     from bocu.scores import score
 
+    share_with_jobs()
     parameters = snakemake.params.score
     inputs = dict(snakemake.input.items())
     runs = inputs.pop("runs", [])

@@ -1,0 +1,45 @@
+"""Compiling ahead all that worst cases call, so that the first jobs of a sweep need not."""
+
+from __future__ import annotations
+
+import contextlib
+
+from bocu.ambiguity import machine_code
+
+#: Names of distances whose worst cases run compiled code.
+COMPILED_DISTANCES = frozenset({"mmd"})
+
+#: Modules with the functions that are called from Python; those that they call are compiled with them.
+ENTRIES = tuple(f"bocu.ambiguity.{name}" for name in ("critical_line", "near_reference", "nonnegative"))
+
+_READY = "ready"
+
+
+def is_ready() -> bool:
+    """Whether `prepare` has compiled for this processor what the sources say now."""
+    places = machine_code.places()
+    return all(any((place / name / _READY).is_file() for place in places) for name in map(_name, ENTRIES))
+
+
+def prepare() -> None:
+    """Compile everything for this processor, or find it compiled: some ten seconds, once."""
+    import numpy as np
+
+    from bocu.ambiguity.ball import worst_case
+    from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+
+    contexts = 8
+    gram = np.eye(contexts) + 0.1
+    payoffs = np.cos(np.arange(4.0 * contexts)).reshape(4, contexts)
+    spread, narrow = np.full(contexts, 1.0 / contexts), np.eye(contexts)[0]
+    # From the floor, from the reference, and away from a reference without mass at some contexts.
+    for epsilon, reference in ((0.7, spread), (0.4, spread), (0.0, narrow)):
+        worst_case(payoffs, reference, MaximumMeanDiscrepancy(epsilon, gram))
+    for folder in (place / _name(entry) for place in machine_code.places() for entry in ENTRIES):
+        with contextlib.suppress(OSError):
+            if folder.is_dir():
+                (folder / _READY).touch()
+
+
+def _name(module: str) -> str:
+    return machine_code.folder_name(module)

@@ -1,0 +1,51 @@
+"""What worst cases run is compiled before the first job, once, and never a reason to run one again."""
+
+import shutil
+
+import pytest
+from experiments import tiny
+
+pytestmark = pytest.mark.workflow
+
+CUBE = "results/tiny/cubes/gp-sample.nc"
+PROBLEM = {
+    "name": "gp-sample",
+    "parameters": {"decision_points": [4, 4], "context_points": [3, 3], "prior_points": 50},
+}
+
+
+def robust(distance):
+    objective = {"name": "dro", "parameters": {"ball": {"distance": distance, "radius": 0.3}}}
+    return tiny(
+        problems=[PROBLEM],
+        objectives=[objective],
+        judges=["so"],
+        algorithms=["ucb-bocu-1"],
+        iterations=3,
+        seeds={"count": 2, "per_job": 1},
+    )
+
+
+def test_jobs_find_compiled_what_they_run_and_losing_it_reruns_none(pipeline):
+    # No place for it at home: it lies beside the results.
+    cache = pipeline.folder / "cache"
+    cache.mkdir()
+    (cache / "bocu").touch()
+    pipeline.environment.update({"XDG_CACHE_HOME": str(cache), "NUMBA_CACHE_DIR": ""})
+    arguments = ("--configfile", pipeline.configuration(robust("tv")), "--", CUBE)
+    assert "compiling" not in (done := pipeline.snakemake(*arguments)).stdout + done.stderr
+    folder = pipeline.folder / "results/.machine-code"
+    assert not folder.exists()
+
+    arguments = ("--configfile", pipeline.configuration(robust("mmd")), "--", CUBE)
+    assert "compiling worst cases" in pipeline.snakemake(*arguments).stderr
+    assert len(list(folder.glob("*/ready"))) == 3
+    written = {path: path.stat().st_mtime_ns for path in folder.rglob("*.nb[ci]")}
+    assert pipeline.planned(*arguments) == {}
+    # More jobs compile nothing.
+    more = ("--configfile", pipeline.configuration({**robust("mmd"), "seeds": {"count": 3, "per_job": 1}}), "--", CUBE)
+    assert "compiling" not in (done := pipeline.snakemake(*more)).stdout + done.stderr
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.nb[ci]")} == written
+
+    shutil.rmtree(folder)
+    assert pipeline.planned(*more) == {}
