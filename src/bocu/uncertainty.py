@@ -58,7 +58,7 @@ class BallParameters(Parameters):
     )
     lengthscale: Positive = Field(0.1, description="length-scale of the MMD's squared-exponential kernel")
     jitter: NotNegative = Field(JITTER, description="added to the diagonal of the MMD's Gram matrix")
-    k: Annotated[Number, Field(gt=1.0)] | None = Field(None, description="order of Cressie-Read, for `cr`")
+    k: Annotated[Number, Field(ge=1.05, le=100.0)] | None = Field(None, description="order of Cressie-Read, for `cr`")
     alpha: Annotated[Number, Field(gt=0.0, le=1.0)] | None = Field(None, description="level of CVaR, for `cvar`")
     phi: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] | None = Field(
         None,
