@@ -12,9 +12,9 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.ambiguity.ball import Ball
-from bocu.ambiguity.gram import JITTER, mmd_radius
-from bocu.ambiguity.named import Settings, ball_named
+from bocu.ambiguity.ball import NO_CONCENTRATION, Ball
+from bocu.ambiguity.gram import JITTER
+from bocu.ambiguity.named import Settings, ball_named, set_class
 from bocu.errors import BocuError
 from bocu.loading import load
 from bocu.objectives import UncertaintyObjective
@@ -28,13 +28,16 @@ INFINITE_SLOPE_AT_ZERO = ("chi2mod", "chi2", "kl", "cr", "phi")
 
 
 class Concentration(Parameters):
-    """The radius `(2 + sqrt(2 log(1 / delta))) / sqrt(N)` around an empirical distribution of N contexts.
+    """The radius within which the distribution of N contexts seen lies of the true one, but for a probability.
 
-    Source: Kirschner et al. 2020, Lemma 3, for the MMD with a kernel bounded by 1. Infinite while nothing was seen.
+    What it comes to is said by the set (`Ball.concentration_radius`). Infinite while nothing was seen.
     """
 
     delta: Annotated[Number, Field(gt=0.0, lt=1.0)] = Field(
-        0.1, description="probability with which the truth may lie outside, radius (2 + sqrt(2 log(1/delta)))/sqrt(N)"
+        0.1,
+        description="probability with which the truth may lie outside after N of n contexts: radius "
+        "sqrt(2 log((2^n - 2)/delta)/N) for `tv`; (2 + sqrt(2 log(1/delta)))/sqrt(N) for `mmd`; for `wass` the "
+        "diameter times sqrt(log(2/delta)/(2 N)) on a line, half the diameter times the radius of `tv` elsewhere",
     )
 
 
@@ -51,11 +54,11 @@ class BallParameters(Parameters):
         "margin",
         description="a number; a list over the rounds, whose last number stays; `margin`: the distance of the true "
         "distribution from the reference; `announced`: what the problem announces; `{delta: 0.1}`: shrinking with "
-        "the number of contexts seen",
+        "the number of contexts seen (`tv`, `mmd` and `wass`)",
     )
     lengthscale: Positive = Field(0.1, description="length-scale of the MMD's squared-exponential kernel")
     jitter: NotNegative = Field(JITTER, description="added to the diagonal of the MMD's Gram matrix")
-    k: Annotated[Number, Field(gt=1.0)] | None = Field(None, description="order of Cressie-Read, for `cr`")
+    k: Annotated[Number, Field(ge=1.05, le=100.0)] | None = Field(None, description="order of Cressie-Read, for `cr`")
     alpha: Annotated[Number, Field(gt=0.0, le=1.0)] | None = Field(None, description="level of CVaR, for `cvar`")
     phi: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] | None = Field(
         None,
@@ -76,6 +79,8 @@ class BallParameters(Parameters):
                 raise ValueError(f"the key '{key}' and the distance '{distance}' go together")
         if isinstance(self.radius, list) and not self.radius:
             raise ValueError("a list of radii holds one number or more")
+        if isinstance(self.radius, Concentration) and not set_class(self.distance).concentrates():
+            raise ValueError(f"the distance '{self.distance}' {NO_CONCENTRATION}")
         return self
 
     def ball(self, contexts: np.ndarray) -> Ball:
@@ -97,7 +102,7 @@ class BallParameters(Parameters):
         """
         rule = self.radius
         if isinstance(rule, Concentration):
-            return mmd_radius(situation.observed, rule.delta)
+            return ball.concentration_radius(situation.observed, len(situation.reference), rule.delta)
         if isinstance(rule, list):
             return rule[min(max(situation.t, 1), len(rule)) - 1]
         if rule == "margin":

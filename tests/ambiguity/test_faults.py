@@ -49,7 +49,7 @@ FAULTS = {
     "alpha above 1": (lambda: ConditionalValueAtRisk(1.5), r"alpha is 1.5: it must lie in \(0, 1\]"),
     "k 1": (lambda: CressieRead(0.1, 1.0), r"k is 1.0: it must lie in"),
     "k below 1": (lambda: CressieRead(0.1, -2.0), r"k is -2.0: it must lie in"),
-    "k huge": (lambda: CressieRead(0.1, 100.0), r"k is 100.0: it must lie in"),
+    "k huge": (lambda: CressieRead(0.1, 101.0), r"k is 101.0: it must lie in"),
     "indefinite gram": (
         lambda: MaximumMeanDiscrepancy(0.1, [[1.0, 2.0], [2.0, 1.0]]),
         r"gram is not positive definite: its smallest eigenvalue is -1",

@@ -23,6 +23,12 @@ from bocu.errors import BocuError
 
 ROUNDING = 64 * np.finfo(float).eps  # of a sum of products, relative
 
+#: Why a set has no radius by concentration, and what has one.
+NO_CONCENTRATION = (
+    "has no radius by concentration: contexts not seen yet may come, which this set leaves out at every radius; "
+    "take tv, mmd or wass, or give the radius itself"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
@@ -160,6 +166,33 @@ class Ball(ABC):
     @abstractmethod
     def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
         """Distance d(q, p) of distributions `(..., n)`, in the unit of epsilon: `(...)`, `inf` where there is none."""
+
+    @classmethod
+    def concentrates(cls) -> bool:
+        """Whether `concentration_radius` is known for sets of this class."""
+        return cls.concentration_radius is not Ball.concentration_radius
+
+    def concentration_radius(self, observations: int, contexts: int, delta: float) -> float:
+        """Radius within which the empirical distribution lies of the true one with probability `1 - delta`.
+
+        A set that keeps to the support of its reference has none: whatever its radius, it leaves out a truth that may
+        bring a context not seen yet.
+
+        Parameters
+        ----------
+        observations
+            number N of contexts seen, independent draws from the truth; 0 gives infinity.
+        contexts
+            number n of contexts that there are.
+        delta
+            probability of failure, in (0, 1).
+
+        Raises
+        ------
+        BocuError
+            No such radius is known for this set, or an argument is out of range.
+        """
+        raise BocuError(f"{type(self).__name__} {NO_CONCENTRATION}")
 
     @abstractmethod
     def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:

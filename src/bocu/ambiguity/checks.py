@@ -55,6 +55,16 @@ def radius(value: Any, name: str = "epsilon") -> float:
     return number
 
 
+def concentration(observations: int, contexts: int, delta: float) -> None:
+    """What a radius by concentration is made from: 0 draws or more, 1 context or more, delta in (0, 1)."""
+    if observations < 0:
+        raise BocuError(f"observations is {observations}: it must be 0 or more")
+    if contexts < 1:
+        raise BocuError(f"contexts is {contexts}: it must be 1 or more")
+    if not 0.0 < delta < 1.0:
+        raise BocuError(f"delta is {delta}: it must lie in (0, 1)")
+
+
 def payoffs(values: ArrayLike) -> Floats:
     """Payoffs `(..., n)`: finite, at least one context."""
     array = floats("payoffs", values)

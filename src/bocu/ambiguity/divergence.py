@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,14 +25,15 @@ LOWEST, HIGHEST = -40.0, 40.0
 class Point:
     """Points of the curve, one a row: `q` and `tilt` `(m, n)`, the rest `(m,)`.
 
-    `multiplier` is minus the slope of v there, `steepness` the derivative of the divergence in u; along the curve q
-    moves in the direction `q (tilt - q.tilt)`.
+    `multiplier` is minus the slope of v there, `penalty` its product with the divergence, `steepness` the derivative of
+    the divergence in u; along the curve q moves in the direction `q (tilt - q.tilt)`.
     """
 
     q: Floats
     value: Floats
     divergence: Floats
     multiplier: Floats
+    penalty: Floats
     steepness: Floats
     tilt: Floats
 
@@ -41,13 +43,17 @@ class CurveDivergence(Ball):
 
     leaves_support = False
 
+    #: Smallest u to look at, and the step of u, relative where u is large, below which a root is found.
+    lowest: float = LOWEST
+    tolerance: ClassVar[float] = 4e-15
+
     @abstractmethod
     def _point(self, u: Floats, f: Floats, p: Floats, *, small: bool) -> Point:
         """The points at u `(m,)` of rows f `(m, n)`; `small` asks for a divergence that is accurate near 0."""
 
     @abstractmethod
-    def _start(self, variance: Floats) -> Floats:
-        """First guess of u `(m,)` from the variances of the payoffs, exact as epsilon falls to 0."""
+    def _start(self, f: Floats, p: Floats, mean: Floats) -> Floats:
+        """First guess of u `(m,)` for rows f `(m, n)` with expectations `(m,)`, exact as epsilon falls to 0."""
 
     @abstractmethod
     def _floor_radius(self, mass: Floats) -> Floats:
@@ -90,17 +96,17 @@ class CurveDivergence(Ball):
             return np.log(divergence) - log_radius, point.steepness / divergence
 
         # In logarithms the divergence is concave in u and a line near the reference, where Newton needs one step.
-        start = self._start(expectation((f - mean[:, None]) ** 2, p))
-        return self._point(newton_decreasing(excess, start, LOWEST, HIGHEST), f, p, small=small)
+        start = self._start(f, p, mean)
+        return self._point(newton_decreasing(excess, start, self.lowest, HIGHEST, self.tolerance), f, p, small=small)
 
     def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         # The penalised value H = v + multiplier * divergence rises along u from the floor to the expectation.
         def deficit(u: Floats, rows: np.ndarray) -> Floats:
             point = self._point(u, f[rows], pick(p, rows), small=True)
-            return tau[rows] - point.value - point.multiplier * point.divergence
+            return tau[rows] - point.value - point.penalty
 
         count = len(f)
-        root, _ = bracketed(deficit, np.full(count, LOWEST), np.full(count, HIGHEST))
+        root, _ = bracketed(deficit, np.full(count, self.lowest), np.full(count, HIGHEST))
         point = self._point(root, f, p, small=True)
         return Tangent(-point.multiplier, point.divergence, point.q)
 

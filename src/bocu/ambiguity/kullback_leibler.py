@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bocu.ambiguity.ball import pair, relative
+from bocu.ambiguity.ball import expectation, pair, relative
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.divergence import CurveDivergence, Point
 
@@ -45,9 +45,10 @@ class KullbackLeibler(CurveDivergence):
         else:
             divergence = _stable(exponent - np.log(total)[:, None], p)
         variance = np.maximum(second - value**2, 0.0)
-        return Point(q, value, divergence, temperature, -variance / temperature**2, f)
+        return Point(q, value, divergence, temperature, temperature * divergence, -variance / temperature**2, f)
 
-    def _start(self, variance: Floats) -> Floats:
+    def _start(self, f: Floats, p: Floats, mean: Floats) -> Floats:
+        variance = expectation((f - mean[:, None]) ** 2, p)
         return 0.5 * np.log(variance / (2.0 * self.epsilon))
 
     def _floor_radius(self, mass: Floats) -> Floats:

@@ -16,9 +16,12 @@ from numpy.typing import ArrayLike
 from bocu.ambiguity import checks
 from bocu.ambiguity.ball import Ball, Rows, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
-from bocu.ambiguity.gram import Gram
+from bocu.ambiguity.gram import Gram, mmd_radius
 from bocu.ambiguity.mmd_path import PreparedReference
 from bocu.errors import BocuError
+
+#: A kernel whose values on the diagonal exceed 1 by no more counts as bounded by 1: that is jitter.
+_JITTER_ABOVE_ONE = 1e-3
 
 
 class MaximumMeanDiscrepancy(Ball):
@@ -65,6 +68,16 @@ class MaximumMeanDiscrepancy(Ball):
         if first.shape[-1] != self.contexts:
             raise BocuError(f"q has {first.shape[-1]} contexts: this ball is made for {self.contexts}")
         return np.sqrt((((first - second) @ self._gram.factor) ** 2).sum(axis=-1))
+
+    def concentration_radius(self, observations: int, contexts: int, delta: float) -> float:
+        """`(2 + sqrt(2 log(1 / delta))) / sqrt(N)` (Kirschner et al., 2020, Lemma 3), for a kernel bounded by 1.
+
+        Times the root of the largest kernel value where that is more than 1.
+        """
+        checks.concentration(observations, contexts, delta)
+        largest = float(np.diag(self.gram).max())
+        bound = largest if largest > 1.0 + _JITTER_ABOVE_ONE else 1.0
+        return mmd_radius(observations, delta, largest_kernel_value=bound)
 
     def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         gap = np.zeros(len(f))

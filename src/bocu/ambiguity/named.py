@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,6 +57,13 @@ def ball_named(distance: str, settings: Settings) -> Ball:
     if distance not in DISTANCES:
         raise BocuError(f"distance is {distance!r}: it must be one of {', '.join(DISTANCES)}")
     return DISTANCES[distance](settings)
+
+
+def set_class(distance: str) -> type[Ball]:
+    """The class of the sets called so, `phi` (a divergence of one's own) included; imports that class alone."""
+    name = CLASSES[distance]
+    kind: type[Ball] = getattr(import_module("bocu.ambiguity"), name)
+    return kind
 
 
 def _tv(settings: Settings) -> Ball:
@@ -121,4 +129,16 @@ DISTANCES: dict[str, Callable[[Settings], Ball]] = {
     "cr": _cr,
     "cvar": _cvar,
     "wass": _wass,
+}
+
+CLASSES = {
+    "tv": "TotalVariation",
+    "mmd": "MaximumMeanDiscrepancy",
+    "chi2mod": "ModifiedChiSquared",
+    "chi2": "ChiSquared",
+    "kl": "KullbackLeibler",
+    "cr": "CressieRead",
+    "cvar": "ConditionalValueAtRisk",
+    "wass": "Wasserstein",
+    "phi": "PhiDivergence",
 }

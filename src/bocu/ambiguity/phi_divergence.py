@@ -114,7 +114,8 @@ class PhiDivergence(CurveDivergence):
         ratio, nu = self._normalised(temperature, f, p)
         q = p * ratio
         value = np.einsum("bn,bn->b", q, f)
-        return Point(q, value, self._divergence(ratio, np.broadcast_to(p, f.shape)), temperature, nu, f)
+        divergence = self._divergence(ratio, np.broadcast_to(p, f.shape))
+        return Point(q, value, divergence, temperature, temperature * divergence, nu, f)
 
     def _at_radius(self, f: Floats, p: Floats, mean: Floats) -> Point:
         def excess(u: Floats, rows: np.ndarray) -> Floats:
@@ -155,8 +156,8 @@ class PhiDivergence(CurveDivergence):
         both = (ends[0] > 0.0) & (ends[1] > 0.0)
         return np.log(np.where(both, ends[0], 1.0) / np.where(both, ends[1], 1.0))
 
-    def _start(self, variance: Floats) -> Floats:
-        return np.zeros_like(variance)
+    def _start(self, f: Floats, p: Floats, mean: Floats) -> Floats:
+        return np.zeros_like(mean)
 
     def _floor_radius(self, mass: Floats) -> Floats:
         with np.errstate(all="ignore"):

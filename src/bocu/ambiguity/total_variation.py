@@ -6,11 +6,13 @@ to one with the smallest (Tay et al., 2024, Appendix A, with the factor 1/2 of t
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bocu.ambiguity import checks
 from bocu.ambiguity.ball import Ball, Rows, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.sorting import sorted_rows, unsorted
@@ -31,6 +33,16 @@ class TotalVariation(Ball):
         """L1 distance `(...)` of distributions `(..., n)`."""
         first, second = pair(q, p)
         return np.asarray(np.abs(first - second).sum(axis=-1))
+
+    def concentration_radius(self, observations: int, contexts: int, delta: float) -> float:
+        """`sqrt(2 log((2^n - 2) / delta) / N)` (Weissman et al., 2003, Theorem 2.1): a union bound over all events."""
+        checks.concentration(observations, contexts, delta)
+        if contexts == 1:
+            return 0.0
+        if observations == 0:
+            return math.inf
+        log_events = contexts * math.log(2.0) + math.log1p(-(2.0 ** (1 - contexts)))
+        return math.sqrt(2.0 * (log_events - math.log(delta)) / observations)
 
     def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         # Comparing -f in place of f saves a reversal; the payoffs of minimisers are exactly 0.

@@ -1,0 +1,119 @@
+"""Wasserstein sets: transports on a line and elsewhere against a linear programme, worst cases on a line."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from bocu.ambiguity import Wasserstein
+
+GRID = np.linspace(0.0, 1.0, 64)
+
+
+def costs(points: np.ndarray) -> np.ndarray:
+    points = points if points.ndim == 2 else points[:, None]
+    return np.sqrt(((points[:, None] - points) ** 2).sum(-1))
+
+
+def normal(mean: float, deviation: float) -> np.ndarray:
+    density = np.exp(-0.5 * ((GRID - mean) / deviation) ** 2)
+    return density / density.sum()
+
+
+def transport(q: np.ndarray, p: np.ndarray, cost: np.ndarray) -> float:
+    """Least cost by a linear programme (HiGHS), one row of the constraints left out: the others imply it."""
+    n = len(p)
+    leaves, arrives = np.kron(np.eye(n), np.ones((1, n))), np.kron(np.ones((1, n)), np.eye(n))
+    equal, values = np.vstack([leaves, arrives])[:-1], np.concatenate([p, q])[:-1]
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    found = linprog(cost.ravel(), A_eq=equal, b_eq=values, method="highs", options=options)
+    assert found.status == 0, found.message
+    return float(found.fun)
+
+
+def some_points(place: str, n: int, generator: np.random.Generator) -> np.ndarray:
+    along = np.sort(generator.normal(size=n))
+    return {
+        "line": generator.permutation(along),
+        "line in space": along[:, None] * np.array([0.6, 0.0, 0.8]) + np.array([5.0, -3.0, 0.0]),
+        "line with copies": np.round(generator.random(n), 1),
+        "plane": generator.random((n, 2)),
+        "plane with copies": np.round(generator.random((n, 2)), 1),
+    }[place]
+
+
+PLACES = ("line", "line in space", "line with copies", "plane", "plane with copies")
+
+
+def two_distributions(n: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    q, p = generator.dirichlet(np.full(n, 0.5), 2)
+    q[generator.random(n) < 0.3] = 0.0
+    p[generator.random(n) < 0.3] = 0.0
+    return q / q.sum(), p / p.sum()
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("n", [2, 7, 24])
+def test_distance_is_the_least_cost_of_a_transport(place: str, n: int) -> None:
+    for seed in range(6):
+        generator = np.random.default_rng(100 * n + seed)
+        cost = costs(some_points(place, n, generator))
+        q, p = two_distributions(n, generator)
+        assert float(Wasserstein(0.0, cost).distance(q, p)) == pytest.approx(transport(q, p, cost), abs=1e-9)
+
+
+def test_distances_on_a_line_do_not_depend_on_the_way() -> None:
+    from ot import emd2
+
+    generator = np.random.default_rng(3)
+    cost = costs(generator.random(200))
+    q, p = generator.dirichlet(np.ones(200), (2, 3))
+    found = Wasserstein(0.0, cost).distance(q, p)
+    np.testing.assert_allclose(found, [emd2(a, b, cost) for a, b in zip(p, q, strict=True)], rtol=1e-12)
+
+
+def test_a_transport_between_neighbouring_normals_is_found() -> None:
+    # A redundant row of the constraints once had the linear programme called infeasible.
+    found = Wasserstein(0.0, costs(GRID)).distance(normal(0.6, 0.1), normal(0.5, 0.1))
+    assert found == pytest.approx(0.1, abs=1e-4)
+
+
+def test_masses_that_differ_by_rounding_are_moved() -> None:
+    generator = np.random.default_rng(2)
+    for place in PLACES:
+        cost = costs(some_points(place, 12, generator))
+        p = generator.dirichlet(np.ones(12))
+        q = np.roll(p, 3) * (1.0 + 5e-9)
+        expected = transport(np.roll(p, 3), p, cost)
+        assert float(Wasserstein(0.0, cost).distance(q, p)) == pytest.approx(expected, abs=1e-7)
+
+
+EXPERIMENT = """
+name: no-torch
+seeds: 1
+iterations: 2
+problems:
+  - name: gp-sample
+    parameters: {decision_points: [3, 3], context_points: [3, 3], protocol: data-driven}
+objectives:
+  - {name: dro, parameters: {ball: {distance: wass, radius: margin}}}
+algorithms: [ucb-bocu-2]
+"""
+
+
+def test_a_run_that_measures_transports_starts_without_torch(tmp_path: Path) -> None:
+    experiment = tmp_path / "experiment.yaml"
+    experiment.write_text(EXPERIMENT)
+    arguments = ["run", "--experiment", str(experiment), "--problem", "gp-sample", "--objective", "dro"]
+    arguments += ["--algorithm", "ucb-bocu-2", "--output", str(tmp_path / "run.nc")]
+    code = (
+        "import sys\nfrom bocu.cli import app\n"
+        f"app({arguments!r}, standalone_mode=False)\n"
+        "print([name for name in ('ot', 'torch', 'jax', 'cupy', 'tensorflow') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "['ot']"
