@@ -178,3 +178,15 @@ def test_the_command_plan_tells_what_a_file_costs(root, name):
     told = CliRunner().invoke(app, ["plan", str(root / f"config/experiments/{name}.yaml")])
     assert told.exit_code == 0, told.output
     assert "core hours" in told.output
+
+
+def test_slope_and_initial_design_of_the_code_are_its_file_s_alone(root):
+    for name, coded in (("tay2024", False), ("tay2024-as-coded", True)):
+        plan = plan_of(root, name)
+        assert {plan.problem_parameters(problem).initial_replacement for problem in plan.problems} == {not coded}
+        slopes = {
+            branch.algorithm.parameters.slope
+            for branch in plan.branches.values()
+            if branch.algorithm.registered.name == "ucb-bocu-2"
+        }
+        assert slopes == {"as-pursued" if coded else "exact"}

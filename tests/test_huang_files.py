@@ -82,3 +82,17 @@ def test_smoke_scale_runs_and_is_judged(root, name):
         assert np.isfinite(done).all()
         # Against the published numbers regret may be a little negative, against optima that are computed it is not.
         assert done.min() > (-0.01 if name == "huang2024-as-published" else -1e-3)
+
+
+def test_the_published_code_s_deviations_are_switched_on_in_its_file_alone(root):
+    for name, there in (("huang2024-as-published", True), ("huang2024", False)):
+        plan = plan_of(root, name)
+        told = {problem: plan.problem_parameters(problem).contexts_told for problem in PROBLEMS}
+        assert told == {p: "as-drawn" if there and not p.startswith("portfolio") else "clipped" for p in PROBLEMS}
+        found = parameters_of(plan)
+        assert found["minimax-continuous"].mean == ("uniform" if there else "reference")
+        assert found["drbo-kde"].infimum_of_samples is not there
+        assert found["stableopt"].clip_box is not there
+        for label in ("drbo-mmd", "minimax-continuous"):
+            kernel = "scaled-context-part-of-model" if there else "squared-exponential"
+            assert found[label].mmd_kernel == kernel

@@ -234,7 +234,7 @@ def around_mean(points: ArrayLike, reference: ArrayLike, radius: float) -> NDArr
 
 
 def box_around_mean(
-    observations: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, ddof: int = 1
+    observations: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None, *, ddof: int = 1
 ) -> tuple[Floats, Floats]:
     """StableOpt's set in a box: mean plus and minus one standard deviation of the observations, within the box.
 
@@ -243,14 +243,16 @@ def box_around_mean(
     observations
         (t, l) observed contexts.
     lower, upper
-        (l,) corners of the context space.
+        (l,) corners of the context space; without them the set may reach beyond it.
     ddof
         1 as in the published code of Huang et al. (2024); a single observation has standard deviation 0.
     """
     seen = _points("observations", observations)
-    low, high = _box(lower, upper)
     mean = seen.mean(axis=0)
     std = seen.std(axis=0, ddof=ddof) if len(seen) > ddof else np.zeros(seen.shape[1])
+    if lower is None or upper is None:
+        return mean - std, mean + std
+    low, high = _box(lower, upper)
     return np.clip(mean - std, low, high), np.clip(mean + std, low, high)
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from bocu.errors import BocuError
-from bocu.surrogates.continuous.fitting import LogPosterior, Priors, fit
+from bocu.surrogates.continuous.fitting import NOISY, QUIET, LogPosterior, Priors, fit
 from bocu.surrogates.continuous.kernels import Hyperparameters, joint, product
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings, Posterior, standardise
 
@@ -212,3 +212,41 @@ def test_units_of_the_payoff_do_not_matter():
 def test_misuse_is_named_in_one_line(fault, line):
     with pytest.raises(BocuError, match=line):
         fault()
+
+
+def waves(noise, count=55):
+    """Quick waves of one decision: short length-scales explain them, or noise."""
+    generator = np.random.default_rng(0)
+    inputs = generator.random((count, 1))
+    return inputs, np.sin(80.0 * inputs[:, 0]) + noise * generator.standard_normal(count)
+
+
+@pytest.mark.parametrize(
+    ("noise", "stuck"),
+    [
+        pytest.param(0.05, Hyperparameters(np.array([3.0]), 0.5, 1.0), id="payoffs taken for noise"),
+        pytest.param(3.0, Hyperparameters(np.array([0.004]), 1.0, 2e-4), id="noise taken for payoffs"),
+    ],
+)
+def test_a_fit_does_not_stay_at_the_noise_level_of_the_last_optimum(noise, stuck):
+    structure = joint(1, 0, SE)
+    inputs, outputs = waves(noise)
+    objective = LogPosterior(structure, inputs, standardise(outputs)[2], Priors())
+    generator = np.random.default_rng(1)
+    best = max(objective(fit(objective, [Priors().draw(1, generator)]).to_vector())[0] for _ in range(20))
+    assert objective(fit(objective, [stuck]).to_vector())[0] < best - 1.0
+    gp = ContinuousGP(structure)
+    gp.restore({"inputs": inputs, "outputs": outputs, "fitted": len(inputs) - 1, "hyperparameters": stuck.state()})
+    found = gp.posterior(np.random.default_rng(0)).hyperparameters
+    assert objective(found.to_vector())[0] >= best - 0.01
+
+
+def test_a_fit_starts_at_two_noise_levels():
+    priors = Priors()
+    for last in (None, Hyperparameters(np.ones(2), 1.0, 1e-3), Hyperparameters(np.ones(2), 1.0, 0.7)):
+        one, other = priors.starts(2, last)
+        assert max(one.noise, other.noise) / min(one.noise, other.noise) >= 0.7 / QUIET
+        assert last is None or one is last
+    assert priors.start(2).noise == QUIET
+    assert priors.start(2, NOISY).noise == NOISY
+    assert Priors(least_noise=0.1).start(2).noise == 0.2

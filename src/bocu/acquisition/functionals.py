@@ -63,35 +63,43 @@ class SampledTotalVariation:
     Args:
         epsilon: L1 radius, 0 to 2; larger is as 2.
         samples: the first so many contexts are the samples; any others only lower the infimum.
+        of_samples: whether the infimum is over the samples too. Over the others alone it may lie above some samples,
+            which then keep their mass: `max over theta >= m of E min(u, theta) - epsilon / 2 (theta - m)`.
 
     Raises:
-        BocuError: the radius is negative or there is no sample.
+        BocuError: the radius is negative, there is no sample, or no context for the infimum to be over.
     """
 
-    def __init__(self, epsilon: float, samples: int) -> None:
+    def __init__(self, epsilon: float, samples: int, of_samples: bool = True) -> None:
         self.epsilon = checks.radius(epsilon)
         if samples < 1:
             raise BocuError(f"samples: found {samples}; allowed: 1 or more")
         self.samples = samples
+        self.of_samples = of_samples
         moved = samples * min(self.epsilon / 2.0, 1.0)
         self._emptied = min(int(moved), samples - 1)  # largest samples that lose all their mass
         self._kept = 1.0 - (moved - self._emptied)  # share of its mass that the next one keeps
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows = np.arange(len(payoffs))
-        worst = payoffs.argmin(axis=1)
+        first = 0 if self.of_samples else self.samples
+        worst = first + payoffs[:, first:].argmin(axis=1)
         next_largest = self.samples - 1 - self._emptied
         order = payoffs[:, : self.samples].argpartition(next_largest, axis=1)
         weights = np.zeros_like(payoffs)
         weights[:, : self.samples] = 1.0 / self.samples
         weights[rows[:, None], order[:, next_largest + 1 :]] = 0.0
         weights[rows, order[:, next_largest]] *= self._kept
-        weights[rows, worst] += min(self.epsilon / 2.0, 1.0)
+        if self.of_samples:
+            weights[rows, worst] += min(self.epsilon / 2.0, 1.0)
+        else:
+            weights[:, : self.samples][payoffs[:, : self.samples] <= payoffs[rows, worst][:, None]] = 1.0 / self.samples
+            weights[rows, worst] = 1.0 - weights[:, : self.samples].sum(axis=1)
         return np.einsum("bm,bm->b", weights, payoffs), weights
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
         samples, others = _thinned(self.samples), _thinned(contexts - self.samples) + self.samples
-        return np.concatenate([samples, others]), SampledTotalVariation(self.epsilon, len(samples))
+        return np.concatenate([samples, others]), SampledTotalVariation(self.epsilon, len(samples), self.of_samples)
 
 
 class WorstCaseValue:

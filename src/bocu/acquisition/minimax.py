@@ -83,13 +83,15 @@ class Chord:
     Args:
         ball: a total variation, MMD, Wasserstein or chi-squared set.
         reference: probabilities, shape (M,).
+        mean: probabilities of the expectation, shape (M,), in place of the reference, from which distances still are.
 
     Raises:
-        BocuError: the ball has no chord, or the reference is no distribution over its contexts.
+        BocuError: the ball has no chord, or a distribution is none over its contexts.
     """
 
-    def __init__(self, ball: Ball, reference: np.ndarray) -> None:
+    def __init__(self, ball: Ball, reference: np.ndarray, mean: np.ndarray | None = None) -> None:
         self.reference = checks.distribution(reference, ball.contexts)
+        self.mean = self.reference if mean is None else checks.distribution(mean, ball.contexts)
         self.ball = ball
         self._power = _power(ball)
         self._reachable = np.flatnonzero(self.reference > 0.0) if not ball.leaves_support else None
@@ -101,8 +103,8 @@ class Chord:
         self, payoffs: np.ndarray, share: np.ndarray, floor: np.ndarray, worst: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Give what a call gives, from what `share` and `floor` gave."""
-        mean = payoffs @ self.reference
-        weights = (1.0 - share)[:, None] * self.reference
+        mean = payoffs @ self.mean
+        weights = (1.0 - share)[:, None] * self.mean
         weights[np.arange(len(payoffs)), worst] += share
         return mean + share * (floor - mean), weights
 
@@ -133,18 +135,25 @@ class MinimaxApproximation:
         ball: a total variation, MMD, Wasserstein or chi-squared set.
         reference: probabilities, shape (M,).
         sensitivity: in place of the exact one.
+        mean: as the `Chord` takes it.
 
     Raises:
-        BocuError: the ball has no such approximation, or the reference is no distribution over its contexts.
+        BocuError: the ball has no such approximation, or a distribution is none over its contexts.
     """
 
-    def __init__(self, ball: Ball, reference: np.ndarray, sensitivity: Sensitivity | None = None) -> None:
-        self.chord = Chord(ball, reference)
+    def __init__(
+        self,
+        ball: Ball,
+        reference: np.ndarray,
+        sensitivity: Sensitivity | None = None,
+        mean: np.ndarray | None = None,
+    ) -> None:
+        self.chord = Chord(ball, reference, mean)
         self.sensitivity = sensitivity or exact_sensitivity(ball, self.chord.reference)
         self._scale = ball.epsilon ** _power(ball)
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        reference = self.chord.reference
+        start = self.chord.mean
         share = self.chord.share(payoffs)
         floor, worst = self.chord.floor(payoffs)
         upper, upper_weights = self.chord.drawn(payoffs, share, floor, worst)
@@ -152,7 +161,7 @@ class MinimaxApproximation:
         lower_weights[np.arange(len(payoffs)), worst] = 1.0
         open_rows = np.flatnonzero(share < 1.0)
         if len(open_rows):
-            mean = payoffs[open_rows] @ reference
+            mean = payoffs[open_rows] @ start
             # From this sensitivity on the linearisation is below the floor.
             depth = mean - floor[open_rows]
             enough = np.divide(depth, self._scale, out=np.full_like(depth, np.inf), where=self._scale > 0.0)
@@ -160,7 +169,7 @@ class MinimaxApproximation:
             above = steep < enough
             rows = open_rows[above]
             lower[rows] = (mean - self._scale * steep)[above]
-            lower_weights[rows] = reference - self._scale * gradient[above]
+            lower_weights[rows] = start - self._scale * gradient[above]
         return 0.5 * (lower + upper), 0.5 * (lower_weights + upper_weights)
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:

@@ -3,7 +3,10 @@
 UCB-SO is the UCB of Kirschner et al. (2020), and UCB-BOCU-2 under a DRO objective their DRBO.
 """
 
+from typing import Literal
+
 import numpy as np
+from pydantic import Field
 
 from bocu.algorithms.base import Round
 from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
@@ -69,10 +72,23 @@ class UCBBOCU1(UpperConfidenceAlgorithm):
         return rule.argmax_from_bounds(mean + width, mean - width, self.reference(round)).index
 
 
+class UCBBOCU2Parameters(BoundParameters):
+    """How wide the bound is, and how the objective's slope is taken."""
+
+    slope: Literal["exact", "as-pursued"] = Field(
+        "exact",
+        description="`exact`, whatever the objective states; or as the objective states it, a forward difference where "
+        "the published code is to be followed",
+    )
+
+
 class UCBBOCU2(UpperConfidenceAlgorithm):
-    """UCB-BOCU-2: the objective of the upper bound, slopes exact."""
+    """UCB-BOCU-2: the objective of the upper bound, slopes exact unless they are to be as pursued."""
 
     name = "ucb-bocu-2"
+    Parameters = UCBBOCU2Parameters
+    parameters: UCBBOCU2Parameters
 
     def _rule(self) -> UncertaintyObjective:
-        return self._pursued().exact()
+        pursued = self._pursued()
+        return pursued.exact() if self.parameters.slope == "exact" else pursued

@@ -59,13 +59,18 @@ class DRBOKDEParameters(SBOKDEParameters):
         "contexts",
         description="box of these points: the context space, or the box [2 lower - upper, lower] of the published code",
     )
+    infimum_of_samples: bool = Field(
+        True,
+        description="whether the infimum is over the samples too; the published code takes it over the points alone, "
+        "so that mass may leave a sample for a better context",
+    )
 
 
 class DRBOKDE(SBOKDE):
     """The worst mean of the upper bound over distributions within a total variation distance of the estimate.
 
     Mass that leaves the samples goes to the worst of all contexts: of the samples and of Sobol points, which are drawn
-    once a round.
+    once a round. As published it goes to the worst of the Sobol points, and only from samples that are better.
     """
 
     name = "drbo-kde"
@@ -82,4 +87,5 @@ class DRBOKDE(SBOKDE):
         others = scrambled_sobol(lower, upper, self.parameters.infimum_points, generator)
         stated = self.parameters.radius
         radius = kde_radius(*self.observed.shape) if stated == "shrinking" else stated
-        return np.concatenate([samples, others]), SampledTotalVariation(radius, len(samples))
+        functional = SampledTotalVariation(radius, len(samples), self.parameters.infimum_of_samples)
+        return np.concatenate([samples, others]), functional

@@ -43,10 +43,11 @@ class GridContextParameters(ContextualParameters):
         BallParameters(distance="mmd", radius=Concentration()),
         description="the ambiguity set; its radius is a number, a list, or shrinks with the contexts seen",
     )
-    mmd_kernel: Literal["squared-exponential", "context-part-of-model"] = Field(
+    mmd_kernel: Literal["squared-exponential", "context-part-of-model", "scaled-context-part-of-model"] = Field(
         "squared-exponential",
-        description="kernel of the MMD: squared exponential of the ball's length-scale, or that of the model over "
-        "contexts as it is fitted in the round, at unit variance, as in the published code",
+        description="kernel of the MMD: squared exponential of the ball's length-scale; that of the model over "
+        "contexts as it is fitted in the round, at unit variance; or the same times the fitted output scale, as in the "
+        "published code, which divides the radius by its root",
     )
 
     @pydantic.model_validator(mode="after")
@@ -77,6 +78,7 @@ class GridContexts(Contextual):
         if self.parameters.grid == "diagonal":
             per_coordinate = round(len(self.points) ** (1.0 / len(self.lower)))
             self.points = diagonal_grid(self.lower, self.upper, per_coordinate)
+        self._scaled = self.parameters.mmd_kernel == "scaled-context-part-of-model"
         fixed = self.parameters.mmd_kernel == "squared-exponential"
         self._fixed_ball = self.parameters.ball.ball(self.points) if fixed else None
 
@@ -94,11 +96,13 @@ class GridContexts(Contextual):
         """Give what is maximised, for a ball at the radius of the round."""
 
     def _model_ball(self, posterior: "Posterior") -> Ball:
-        """Give the MMD ball whose kernel is the model's over contexts."""
+        """Return the MMD ball whose kernel is the model's over contexts."""
         structure, here = posterior.structure, posterior.hyperparameters
         padded = np.zeros((len(self.points), structure.inputs))
         padded[:, structure.decisions :] = self.points
         gram = structure.correlation(here.lengthscales, padded, padded)
+        if self._scaled:
+            gram *= here.output_scale
         return MaximumMeanDiscrepancy(0.0, with_jitter(gram, self.parameters.ball.jitter))
 
 
@@ -131,6 +135,11 @@ class MinimaxContinuousParameters(GridContextParameters):
         description="sensitivity of the worst expectation at radius 0; `identity`: the published code's stand-in for "
         "`mmd`, its Gram matrix replaced by the identity",
     )
+    mean: Literal["reference", "uniform"] = Field(
+        "reference",
+        description="distribution of the expectation that the approximation starts from: the reference, or the uniform "
+        "one of the published code; distances are from the reference in both",
+    )
 
     @pydantic.model_validator(mode="after")
     def _defined(self) -> Self:
@@ -150,4 +159,5 @@ class MinimaxContinuous(GridContexts):
 
     def _functional(self, ball: Ball, reference: np.ndarray) -> Functional:
         stand_in = IdentitySensitivity() if self.parameters.sensitivity == "identity" else None
-        return MinimaxApproximation(ball, reference, stand_in)
+        mean = np.full(len(reference), 1.0 / len(reference)) if self.parameters.mean == "uniform" else None
+        return MinimaxApproximation(ball, reference, stand_in, mean)

@@ -30,6 +30,11 @@ class StableOptContinuousParameters(ContextualParameters):
         description="[mean - sd, mean + sd] of the contexts seen, or the box [mean - 3 sd, mean - sd] that the "
         "published code's points fall into",
     )
+    clip_box: bool = Field(
+        True,
+        description="whether [mean - sd, mean + sd] is cut to the context space, before it becomes another box; the "
+        "published code does not cut",
+    )
 
 
 class StableOptContinuous(Contextual):
@@ -42,7 +47,8 @@ class StableOptContinuous(Contextual):
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
     ) -> tuple[np.ndarray, Functional]:
-        lower, upper = box_around_mean(self.observed, self.lower, self.upper, ddof=self.parameters.ddof)
+        space = (self.lower, self.upper) if self.parameters.clip_box else (None, None)
+        lower, upper = box_around_mean(self.observed, *space, ddof=self.parameters.ddof)
         if self.parameters.box == "as-published":
             lower, upper = 2.0 * lower - upper, lower
         return scrambled_sobol(lower, upper, self.parameters.points, generator), Minimum()

@@ -36,6 +36,11 @@ class ContinuousParameters(ProblemParameters):
         description="where the contexts of the initial design come from: the true distribution (as the published "
         "code has it), or a scrambled Sobol sequence over the box (as the paper's algorithm 1 has it)",
     )
+    contexts_told: Literal["clipped", "as-drawn"] = Field(
+        "clipped",
+        description="what algorithms are told, and run files record, of a context: where the payoff was observed, "
+        "clipped to the box, or as it was drawn, perhaps outside of it, as the published code has it",
+    )
     noise: Annotated[Number, Field(ge=0.0)] = Field(0.0, description="standard deviation of the observation noise")
     rule: RuleName | None = Field(
         None,
@@ -79,6 +84,11 @@ class ContinuousProblem(Problem):
         return self.setting.law
 
     @property
+    def told(self) -> ContextLaw:
+        """The distribution of the contexts that algorithms are told; equal uniform numbers are equal contexts."""
+        return self.law.unclipped() if self.parameters.contexts_told == "as-drawn" else self.law
+
+    @property
     def dimensions(self) -> tuple[int, int]:
         """Dx and Dc."""
         assert self.setting.function is not None
@@ -114,7 +124,8 @@ class ContinuousRealisation(Realisation):
         )
 
     def payoff(self, decision: Decision, context: Context) -> float:
-        return float(self.problem.payoff(np.asarray(decision), np.asarray(context)))
+        law = self.problem.law
+        return float(self.problem.payoff(np.asarray(decision), np.clip(context, law.lower, law.upper)))
 
     def payoffs(self, t: int) -> np.ndarray:
         raise NotImplementedError("a continuous problem has no table of payoffs")
@@ -123,7 +134,7 @@ class ContinuousRealisation(Realisation):
         raise NotImplementedError("a continuous problem announces no reference")
 
     def draw_context(self, t: int, generator: np.random.Generator) -> Context:
-        return self.problem.law.sample(generator, 1)[0]
+        return self.problem.told.sample(generator, 1)[0]
 
     def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
         """Draw scrambled Sobol decisions, with contexts from the true distribution or from the same sequence."""
@@ -133,7 +144,7 @@ class ContinuousRealisation(Realisation):
             both = scrambled_sobol(np.zeros(whole), np.ones(whole), size, generator)
             return list(zip(both[:, :dimension], both[:, dimension:], strict=True))
         decisions = scrambled_sobol(np.zeros(dimension), np.ones(dimension), size, generator)
-        return list(zip(decisions, self.problem.law.sample(generator, size), strict=True))
+        return list(zip(decisions, self.problem.told.sample(generator, size), strict=True))
 
     def expected_payoffs(self, decisions: np.ndarray) -> tuple[np.ndarray, float]:
         return self.problem.expected(decisions), self.problem.best

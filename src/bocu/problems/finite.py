@@ -4,7 +4,7 @@ The settings of Tay et al. (2024) and Kirschner et al. (2020). All coordinates a
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -108,6 +108,11 @@ class FiniteParameters(ProblemParameters):
     initial: Annotated[Integer, Field(ge=0)] = Field(
         5, description="points of the initial design, drawn uniformly from decisions and contexts"
     )
+    initial_replacement: bool = Field(
+        True,
+        description="whether the same decision and context may be drawn twice for the initial design; the published "
+        "code of Tay et al. (2024) draws without replacement",
+    )
     kernel: Literal["squared-exponential", "matern-5/2"] = Field(
         "squared-exponential", description="kernel of the Gaussian process that algorithms believe in, not refitted"
     )
@@ -196,6 +201,7 @@ class FiniteRealisation(Realisation):
     def __init__(self, problem: FiniteProblem, table: np.ndarray) -> None:
         self._table = table
         self._references, self._truths = problem.references, problem.truths
+        self._replacement = problem.parameters.initial_replacement
         self.description = Description(
             decisions=FiniteDomain(problem.decisions, problem.decision_names, problem.decision_units),
             contexts=FiniteDomain(problem.contexts, problem.context_names, problem.context_units),
@@ -203,6 +209,15 @@ class FiniteRealisation(Realisation):
             protocol=problem.protocol,
             model=problem.model,
         )
+
+    def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
+        if self._replacement:
+            return super().initial_design(generator, size)
+        if size > self._table.size:
+            raise BocuError(f"initial: found {size} points; allowed without replacement: {self._table.size} or fewer")
+        chosen = generator.choice(self._table.size, size, replace=False)
+        decisions, contexts = np.unravel_index(chosen, self._table.shape)
+        return list(zip(decisions.tolist(), contexts.tolist(), strict=True))
 
     def payoff(self, decision: Decision, context: Context) -> float:
         return float(self._table[decision, context])

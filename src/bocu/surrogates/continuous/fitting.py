@@ -21,6 +21,9 @@ LOG_TWO_PI = math.log(2.0 * math.pi)
 #: Far from any optimum that the priors allow; they only keep a line search from overflowing.
 SMALLEST, LARGEST = 1e-4, 1e4
 
+#: Noise variances that fits start from, shares of the payoff's variance: nearly none, and all of it.
+QUIET, NOISY = 1e-2, 1.0
+
 
 @dataclass(frozen=True)
 class Gamma:
@@ -58,9 +61,20 @@ class Priors:
         total = float(lengthscale.sum() + output_scale[0] + noise[0])
         return total, np.concatenate([by_lengthscale, by_output_scale, by_noise])
 
-    def start(self, inputs: int) -> Hyperparameters:
-        """Give where a fit without a past starts; payoffs start nearly free of noise, not at its broad prior's mode."""
-        return Hyperparameters(np.full(inputs, self.lengthscale.start), 1.0, max(1e-2, 2.0 * self.least_noise))
+    def start(self, inputs: int, noise: float = QUIET) -> Hyperparameters:
+        """Return a start at the priors' centre, but for the noise; its prior is too broad for its mode to say much."""
+        return Hyperparameters(np.full(inputs, self.lengthscale.start), 1.0, max(noise, 2.0 * self.least_noise))
+
+    def starts(self, inputs: int, last: Hyperparameters | None = None) -> list[Hyperparameters]:
+        """Return two starts at different noise levels: the last optimum, or the quiet centre, and one far from it.
+
+        Posteriors have an optimum that explains the payoffs by short length-scales and one that explains them by noise;
+        an ascent ends in the one on its side.
+        """
+        if last is None:
+            return [self.start(inputs), self.start(inputs, NOISY)]
+        quiet = last.noise < math.sqrt(QUIET * NOISY)
+        return [last, self.start(inputs, NOISY if quiet else QUIET)]
 
     def draw(self, inputs: int, generator: np.random.Generator) -> Hyperparameters:
         """Draw length-scales and output scale from their priors and the noise log-uniformly from least to 1."""

@@ -14,9 +14,6 @@ from bocu.errors import BocuError
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors, factorise, fit
 from bocu.surrogates.continuous.kernels import Hyperparameters, Structure
 
-#: Up to so many observations, and at multiples of the second number, a fit does not trust the last optimum alone.
-FRESH_UNTIL, FRESH_EVERY = 50, 10
-
 
 class Posterior:
     """A Gaussian process given observations, at fixed hyper-parameters.
@@ -69,8 +66,8 @@ class FitSettings:
     Attributes:
         priors: of the hyper-parameters.
         every: hyper-parameters are fitted again after this many observations.
-        restarts: ascents from random draws of the priors, beside those from the last optimum and, while observations
-            are few and now and then later, from the priors' centre.
+        restarts: ascents from random draws of the priors, beside those from the last optimum and from the priors'
+            centre at another noise level.
         tolerance: relative change of the objective at which an ascent ends.
     """
 
@@ -205,9 +202,7 @@ class ContinuousGP:
 
     def _fit(self, generator: np.random.Generator) -> Hyperparameters:
         priors = self.settings.priors
-        starts = [] if self._hyperparameters is None else [self._hyperparameters]
-        if not starts or self.count <= FRESH_UNTIL or self.count % FRESH_EVERY == 0:
-            starts.append(priors.start(self.structure.inputs))
+        starts = priors.starts(self.structure.inputs, self._hyperparameters)
         starts += [priors.draw(self.structure.inputs, generator) for _ in range(self.settings.restarts)]
         _, _, standardised = standardise(self._outputs)
         objective = LogPosterior(self.structure, self._inputs, standardised, priors)

@@ -1,0 +1,232 @@
+"""Options by which algorithms and problems do as published code does, each against a computation of its own."""
+
+import numpy as np
+import pytest
+from continuous_games import after_design, announced
+from finite_games import REFERENCE, announce, ball, posterior_of, specification, start
+from finite_games import seed_run as finite_seed_run
+from scipy.optimize import linprog
+
+from bocu.acquisition.base import SurfaceAcquisition
+from bocu.acquisition.functionals import SampledTotalVariation
+from bocu.acquisition.surfaces import surface
+from bocu.ambiguity import MaximumMeanDiscrepancy, worst_case
+from bocu.contexts import silverman_bandwidth
+from bocu.errors import BocuError
+from bocu.objectives import UncertaintyObjective as U
+from bocu.registry import find
+from bocu.runs import SeedRun, build_problem
+
+DECISIONS = np.random.default_rng(9).random((40, 2))
+
+
+def acquired(run):
+    """Contexts, optimistic payoffs (decisions, contexts) point by point, and what the algorithm makes of them."""
+    posterior = run.algorithm.models[0].glance(np.random.default_rng(0))
+    points, functional = run.algorithm._game([posterior], announced(run), np.random.default_rng(1))
+    table = np.empty((len(DECISIONS), len(points)))
+    for row, decision in enumerate(DECISIONS):
+        mean, deviation = posterior.moments(np.hstack([np.tile(decision, (len(points), 1)), points]))
+        table[row] = mean + 1.5 * deviation
+    found = SurfaceAcquisition(surface(posterior, points, 1.5), functional)(DECISIONS)[0]
+    return posterior, points, table, found
+
+
+# Huang et al. (2024)
+
+
+def played(told, algorithm="random", initial=60, iterations=60):
+    """A run on complicated Hartmann, whose contexts often leave the box."""
+    specified = {
+        "problem": described("problem", "complicated-hartmann", {"contexts_told": told, "initial": initial}),
+        "objective": None,
+        "algorithm": described("algorithm", algorithm, {}),
+        "iterations": iterations,
+        "threads": 1,
+    }
+    run = SeedRun(specified, build_problem(specified["problem"], {}), 4)
+    while run.done < run.rows:
+        run.play()
+    return run
+
+
+def described(kind, name, given):
+    entry = find(kind, name)
+    parameters = entry.load().Parameters.model_validate(given).model_dump(mode="json")
+    return {"class": entry.target, "parameters": parameters}
+
+
+def test_contexts_as_drawn_leave_the_box_and_payoffs_stay_those_of_clipped_ones():
+    clipped, drawn = (played(told).record.arrays for told in ("clipped", "as-drawn"))
+    outside = (drawn["context"] < 0.0) | (drawn["context"] > 1.0)
+    assert outside[:60].any()  # in the initial design
+    assert outside[60:].any()
+    np.testing.assert_array_equal(np.clip(drawn["context"], 0.0, 1.0), clipped["context"])
+    assert ((clipped["context"] >= 0.0) & (clipped["context"] <= 1.0)).all()
+    for same in ("decision", "payoff", "observation"):
+        np.testing.assert_array_equal(drawn[same], clipped[same])
+
+
+def test_model_and_estimate_are_told_contexts_as_drawn():
+    run = played("as-drawn", "sbo-kde", iterations=0)
+    told = run.record.arrays["context"]
+    np.testing.assert_array_equal(run.algorithm.models[0].inputs[:, 5:], told)
+    np.testing.assert_array_equal(run.algorithm.observed, told)
+    # Draws are clipped, as in the published code, but scatter as widely as what was seen.
+    samples = run.algorithm._sample(np.random.default_rng(0))
+    assert samples.min() == 0.0
+    assert samples.max() == 1.0
+    assert silverman_bandwidth(told) > 1.1 * silverman_bandwidth(np.clip(told, 0.0, 1.0))
+
+
+def programme(samples, infimum, radius):
+    """The dual that the published code solves: max -b - radius a + mean min(u + b, a) with a + b >= -infimum."""
+    count = len(samples)
+    cost = np.concatenate([[radius, 1.0], np.full(count, -1.0 / count)])
+    of_sample = np.hstack([np.zeros((count, 1)), -np.ones((count, 1)), np.eye(count)])
+    of_a = np.hstack([-np.ones((count, 1)), np.zeros((count, 1)), np.eye(count)])
+    above = np.concatenate([[-1.0, -1.0], np.zeros(count)])
+    left, right = np.vstack([of_sample, of_a, above]), np.concatenate([samples, np.zeros(count), [infimum]])
+    bounds = [(0.0, None), *[(None, None)] * (count + 1)]
+    return -linprog(cost, A_ub=left, b_ub=right, bounds=bounds).fun
+
+
+@pytest.mark.parametrize("shift", [-3.0, 0.0, 0.7, 1.5, 4.0])
+@pytest.mark.parametrize("radius", [0.0, 0.13, 0.5, 1.7, 2.0])
+def test_the_infimum_may_leave_the_samples_out(shift, radius):
+    """From below all samples to above all of them."""
+    generator = np.random.default_rng(1)
+    samples, others = generator.standard_normal((6, 30)), shift + generator.random((6, 8))
+    both = np.concatenate([samples, others], axis=1)
+    value, weights = SampledTotalVariation(radius, 30, of_samples=False)(both)
+    expected = [programme(*pair, radius) for pair in zip(samples, others.min(axis=1), strict=True)]
+    np.testing.assert_allclose(value, expected, atol=1e-9)
+    np.testing.assert_allclose((weights * both).sum(axis=1), value, atol=1e-12)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    assert weights.min() >= -1e-12
+
+
+def test_drbo_kde_takes_the_infimum_over_the_points_alone_when_asked():
+    run = after_design("drbo-kde", infimum_of_samples=False, infimum_over="as-published", radius=0.7)
+    _, _, table, found = acquired(run)
+    expected = [programme(row[:40], row[40:].min(), 0.7) for row in table]
+    np.testing.assert_allclose(found, expected, rtol=1e-7)
+    with_samples = acquired(after_design("drbo-kde", infimum_over="as-published", radius=0.7))[3]
+    assert not np.allclose(found, with_samples)
+
+
+def test_stableopt_s_box_may_leave_the_context_space_before_it_is_reflected():
+    boxes = {}
+    for clip in (True, False):
+        run = after_design("stableopt", points=512, box="as-published", clip_box=clip)
+        for context in (0.0, 0.01, 0.0, 0.02, 0.0, 1.0):
+            run.algorithm.tell(np.array([0.4, 0.4]), np.array([context]), 0.3)
+        boxes[clip] = run.algorithm, acquired(run)[1]
+    algorithm, points = boxes[False]
+    mean, deviation = algorithm.observed.mean(), algorithm.observed.std(ddof=1)
+    assert mean - deviation < 0.0
+    assert points.min() == pytest.approx(mean - 3.0 * deviation, abs=0.01)
+    assert points.max() == pytest.approx(mean - deviation, abs=0.01)
+    assert boxes[True][1].min() == pytest.approx(-(mean + deviation), abs=0.01)
+    assert boxes[True][1].max() == pytest.approx(0.0, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["drbo-mmd", "minimax-continuous"])
+def test_the_model_s_kernel_may_keep_its_output_scale(name):
+    """The same as dividing radius and root of the jitter by the root of the scale."""
+    radius, jitter = 0.05, 1e-3
+    both = {}
+    for kernel in ("context-part-of-model", "scaled-context-part-of-model"):
+        given = {"distance": "mmd", "radius": radius, "jitter": jitter}
+        run = after_design(name, ball=given, mmd_kernel=kernel)
+        posterior, points, table, found = acquired(run)
+        here = posterior.hyperparameters
+        gram = np.exp(-0.5 * ((points - points.T) / here.lengthscales[2:]) ** 2)
+        both[kernel] = found
+    assert abs(here.output_scale - 1.0) > 0.1
+    assert not np.allclose(*both.values())
+    if name == "drbo-mmd":
+        root = np.sqrt(here.output_scale)
+        ball = MaximumMeanDiscrepancy(radius / root, gram + jitter / root**2 * np.eye(len(gram)))
+        nearest = np.abs(run.algorithm.observed - points.T).argmin(axis=1)
+        reference = np.bincount(nearest, minlength=len(points)) / len(nearest)
+        np.testing.assert_allclose(found, worst_case(table, reference, ball).value, rtol=1e-7)
+
+
+@pytest.mark.parametrize("radius", [0.0, 1e-3, 0.1, 10.0])
+def test_the_minimax_approximation_may_start_from_the_uniform_mean(radius):
+    given = {"ball": {"distance": "mmd", "radius": radius}, "sensitivity": "identity", "contexts": 16}
+    run = after_design("minimax-continuous", mean="uniform", **given)
+    _, points, table, found = acquired(run)
+    gram = np.exp(-0.5 * ((points - points.T) / 0.1) ** 2) + 1e-6 * np.eye(len(points))
+    nearest = np.abs(run.algorithm.observed - points.T).argmin(axis=1)
+    reference = np.bincount(nearest, minlength=len(points)) / len(nearest)
+    for row, value in zip(table, found, strict=True):
+        mean, least = row.mean(), row.min()
+        away = -reference.copy()
+        away[row.argmin()] += 1.0
+        end = np.sqrt(away @ gram @ away)
+        line = max(mean - radius * np.sqrt(((row - mean) ** 2).sum()), least)
+        chord = max(mean - (mean - least) * radius / end, least)
+        # Where the ball reaches the worst context, both bounds are the least payoff.
+        expected = (line + chord) / 2.0 if radius < end else least
+        assert value == pytest.approx(expected, rel=1e-7)
+    if radius < 1.0:
+        assert not np.allclose(found, acquired(after_design("minimax-continuous", **given))[3])
+
+
+# Tay et al. (2024)
+
+
+@pytest.mark.parametrize("distance", ["tv", "mmd", "kl"])
+def test_ucb_bocu_2_may_take_the_slope_as_the_objective_states_it(distance):
+    step, epsilon = 0.3, 0.2
+    mean, deviation = posterior_of()
+    upper = mean + 1.7 * deviation
+    here, there = (worst_case(upper, REFERENCE, ball(distance, radius)).value for radius in (epsilon, epsilon + step))
+    objective = U.gen(ball(distance), 0.0, 1.0, difference=step)
+    decided = {
+        slope: start("ucb-bocu-2", objective, sqrt_beta=1.7, slope=slope).ask(announce(1, epsilon))
+        for slope in ("exact", "as-pursued")
+    }
+    assert decided["as-pursued"] == ((there - here) / step).argmax()
+    exact = worst_case(upper, REFERENCE, ball(distance, epsilon)).slope
+    assert exact[decided["exact"]] == pytest.approx(exact.max())
+
+
+def test_both_slopes_of_ucb_bocu_2_lead_to_decisions_of_their_own():
+    """A context of little mass, which a difference looks beyond."""
+    reference = np.array([0.01, 0.33, 0.33, 0.32, 0.01])
+    objective = U.wcs(ball("tv"), difference=0.5)
+    decided = {
+        slope: [
+            start("ucb-bocu-2", objective, sqrt_beta=width, slope=slope).ask(announce(1, 0.0, reference))
+            for width in np.linspace(0.0, 3.0, 13)
+        ]
+        for slope in ("exact", "as-pursued")
+    }
+    assert decided["exact"] != decided["as-pursued"]
+
+
+def design_of(seed, replacement, initial=54):
+    specified = specification("random", problem={"initial_replacement": replacement, "initial": initial})
+    return finite_seed_run(specified, seed).design
+
+
+def test_an_initial_design_may_be_drawn_without_replacement():
+    everything = {(decision, context) for decision in range(9) for context in range(6)}
+    assert set(design_of(0, False)) == everything
+    assert len(set(design_of(0, True))) < 54
+    counts = np.zeros((9, 6))
+    for seed in range(600):
+        chosen = design_of(seed, False, 9)
+        assert len(set(chosen)) == 9
+        for point in chosen:
+            counts[point] += 1
+    # Binomial of 600 and 1/6: mean 100, standard deviation 9.1.
+    assert np.abs(counts - 100.0).max() < 4.5 * 9.1
+
+
+def test_more_points_than_the_grid_has_are_refused():
+    with pytest.raises(BocuError, match="initial: found 55 points; allowed without replacement: 54 or fewer"):
+        design_of(0, False, 55)
