@@ -1,5 +1,6 @@
 """The run loop on the real hills problem."""
 
+import gc
 import json
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from bocu.algorithms.base import Algorithm
 from bocu.errors import BocuError
 from bocu.files import canonical_json, read_netcdf
 from bocu.planning import make_plan
@@ -167,3 +169,15 @@ def test_run_file_says_where_it_comes_from(tmp_path):
     assert data.attrs["wall_seconds"] > 0
     assert data.sizes == {"seed": 3, "iteration": 40, "decision_dim": 1, "context_dim": 1, "prior": 11}
     assert (tmp_path / "run.nc").stat().st_size < 200_000
+
+
+def test_finished_seeds_of_a_block_leave_no_posterior_in_memory(tmp_path):
+    at_the_start_of_a_seed = []
+
+    def count(steps):
+        if not steps:
+            gc.collect()
+            at_the_start_of_a_seed.append(sum(isinstance(thing, Algorithm) for thing in gc.get_objects()))
+
+    execute(block(seeds=(0, 4)), tmp_path / "run.nc", tmp_path / "checkpoints", advance=count)
+    assert at_the_start_of_a_seed == [1, 1, 1, 1, 1]

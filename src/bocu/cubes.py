@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.errors import BocuError
-from bocu.files import canonical_json, open_netcdf, write_netcdf
+from bocu.errors import BocuError, BrokenFileError
+from bocu.files import canonical_json, open_netcdf, reading, write_netcdf
 from bocu.provenance import COLLECTED, SHARED
 from bocu.run_status import DONE, MISSING, NOT_DEFINED, STATUS_ATTRIBUTES
 from bocu.slabs import SlabFile, seed_slices, slab_file
@@ -69,14 +69,13 @@ class _Cube:
         self.status[place] = MISSING
         if not Path(branch["score"]).is_file():
             return
-        with open_netcdf(branch["score"]) as scores:
+        with open_netcdf(branch["score"]) as scores, reading(branch["score"]):
             if not scores.sizes["seed"]:
                 return
             for dim in ("judge", "iteration"):
                 if scores[dim].values.tolist() != self.coordinates[dim]:
-                    fault = f"dimension '{dim}' does not fit the plan; delete the file and run again"
-                    raise BocuError(f"{branch['score']}: {fault}")
-            self.status[place][self._positions(scores)] = DONE
+                    raise BrokenFileError(branch["score"], f"dimension '{dim}' does not fit the plan")
+            self.status[place][self._positions(scores, branch["score"])] = DONE
             self.sources[place] = branch["score"]
             if "prior" in scores.coords:
                 self.coordinates["prior"] = scores["prior"].values.tolist()
@@ -90,13 +89,11 @@ class _Cube:
             for key in COLLECTED:
                 self.collected[key] |= set(json.loads(scores.attrs[key]))
 
-    def _positions(self, scores: "xr.Dataset") -> np.ndarray:
+    def _positions(self, scores: "xr.Dataset", file: str) -> np.ndarray:
         """Where the seeds of a score file stand among those of the plan."""
         positions = scores["seed"].values - self.coordinates["seed"][0]
         if positions.min() < 0 or positions.max() >= len(self.coordinates["seed"]):
-            raise BocuError(
-                f"{scores.encoding['source']}: dimension 'seed' does not fit the plan; delete it and run again"
-            )
+            raise BrokenFileError(file, "dimension 'seed' does not fit the plan")
         return positions
 
     def write(self, output: str | Path) -> None:
@@ -116,7 +113,8 @@ class _Cube:
                 self._write_variable(file, place, name, None, np.empty(0, dtype=int))
             return
         with open_netcdf(self.sources[place]) as scores:
-            positions = self._positions(scores)
+            with reading(self.sources[place]):
+                positions = self._positions(scores, self.sources[place])
             for name in self.variables:
                 self._write_variable(file, place, name, scores.get(name), positions)
 
@@ -132,7 +130,8 @@ class _Cube:
             rows = np.flatnonzero((positions >= part.start) & (positions < part.stop))
             if found is not None and len(rows):
                 # Seeds lie together in both files, so that a slice reads them.
-                values = found.isel(seed=slice(rows[0], rows[-1] + 1)).values
+                with reading(self.sources[place]):
+                    values = found.isel(seed=slice(rows[0], rows[-1] + 1)).values
                 slab[(slice(None),) * axis + (positions[rows] - part.start,)] = values
             file.write(name, (*place, *(slice(None),) * axis, part), slab)
 
@@ -164,7 +163,7 @@ def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
     import xarray as xr
 
     parts = [_summary_of(file) for file in cubes]
-    fill = {"status": NOT_DEFINED, "algorithm_name": ""}
+    fill = {"status": NOT_DEFINED, "algorithm_name": "", "algorithm_parameters": ""}
     data = xr.concat(parts, dim="problem", join="outer", coords="different", compat="equals", fill_value=fill)
     data["checkpoint"] = ("checkpoint", list(CHECKPOINTS))
     described = {
@@ -185,7 +184,7 @@ def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
 def _summary_of(file: str | Path) -> "xr.Dataset":
     import xarray as xr
 
-    with open_netcdf(file) as cube:
+    with open_netcdf(file) as cube, reading(file):
         cube = cube.sel(iteration=slice(1, None))
         rounds = cube.sizes["iteration"]
         rows = [max(1, round(fraction * rounds)) for fraction in CHECKPOINTS]

@@ -1,4 +1,7 @@
-"""The one exception that means: the user's input is at fault, and here is the line to show."""
+"""The exceptions that mean: the user's input, or a file, is at fault, and here is the line to show."""
+
+import os
+from pathlib import Path
 
 
 class BocuError(Exception):
@@ -7,3 +10,17 @@ class BocuError(Exception):
     The message names the file or argument, the key, what was found and what is allowed. Command line and workflow
     scripts print it without a traceback and exit with a non-zero status.
     """
+
+
+class BrokenFileError(BocuError):
+    """A file of the pipeline's own making is not what was written: damaged, edited, or of another version.
+
+    Attributes:
+        path: the file.
+        fault: what is wrong with it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], fault: str) -> None:
+        self.path = Path(path)
+        self.fault = fault
+        super().__init__(f"{path}: {fault}; delete it and it will be made again")

@@ -13,12 +13,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bocu.errors import BocuError
+from bocu.errors import BocuError, BrokenFileError
+from bocu.seals import SEAL, seal
 
 if TYPE_CHECKING:
     import xarray as xr
 
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.(?P<host>[^.]+)\.(?P<process>\d+)\.tmp$")
+BROKEN = ".broken"  # suffix of files that were set aside
 STRING_ATTRIBUTE_LIMIT = 64_000  # bytes; HDF5 keeps longer attributes in a way that not every reader follows
 
 
@@ -82,6 +84,14 @@ def _is_running(process: int) -> bool:
     return True
 
 
+def set_aside(path: str | os.PathLike[str]) -> Path:
+    """Rename a file to `<name>.broken`, in the place of an earlier one, and return that path."""
+    target = Path(f"{os.fspath(path)}{BROKEN}")
+    with contextlib.suppress(FileNotFoundError):  # another job that met it was quicker
+        Path(path).rename(target)
+    return target
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -103,13 +113,16 @@ def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str]) -> None:
         _check_lengths(dataset.attrs)
     except BocuError as error:
         raise BocuError(f"{path}: {error}") from None
-    encoding = {
-        name: {"zlib": True, "complevel": 2, "shuffle": True}
-        for name, variable in dataset.variables.items()
-        if variable.dtype.kind in "iufb" and variable.ndim
-    }
+    sealed = dataset.assign_attrs({SEAL: seal(dataset)})
+    encoding = {str(name): _encoding(variable) for name, variable in dataset.variables.items() if variable.ndim}
     with atomic_path(path) as temporary:
-        dataset.to_netcdf(temporary, format="NETCDF4", engine="netcdf4", encoding=encoding)
+        sealed.to_netcdf(temporary, format="NETCDF4", engine="netcdf4", encoding=encoding)
+
+
+def _encoding(variable: "xr.Variable") -> dict[str, Any]:
+    """Return how a variable is stored: compressed, and with checksums, which text has only as characters."""
+    text = {"dtype": "S1"} if variable.dtype.kind in "UO" else {}
+    return {"zlib": True, "complevel": 2, "shuffle": True, "fletcher32": True, **text}
 
 
 def check_metadata(name: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,38 +144,55 @@ def _check_lengths(attributes: Mapping[str, Any]) -> None:
             raise BocuError(f"attribute '{key}' has {found} bytes; allowed: {STRING_ATTRIBUTE_LIMIT}")
 
 
-def read_netcdf(path: str | os.PathLike[str]) -> "xr.Dataset":
-    """Read a whole NetCDF file into memory and close it.
+def read_netcdf(path: str | os.PathLike[str], sealed: bool = False) -> "xr.Dataset":
+    """Read a whole NetCDF file into memory, compare it with its seal, and close it.
+
+    Args:
+        path: the file.
+        sealed: refuse a file without a seal; aggregates, which are written in parts, have none.
 
     Raises:
-        BocuError: the file is missing or cannot be read.
+        BrokenFileError: it cannot be read, or is not what was written.
+        BocuError: the file is missing, or the system does not let us read it.
     """
-    with open_netcdf(path) as data, _reading(path):
-        return data.load()
+    with open_netcdf(path) as data, reading(path):
+        data.load()
+        written = data.attrs.pop(SEAL, None)
+        found = written if written is None else seal(data)
+    if found != written:
+        raise BrokenFileError(path, f"its contents were changed (SHA-256 {found}; written with {written})")
+    if sealed and written is None:
+        raise BrokenFileError(path, f"no attribute '{SEAL}': made by an earlier version, or not by this project")
+    return data
 
 
 @contextlib.contextmanager
 def open_netcdf(path: str | os.PathLike[str]) -> Iterator["xr.Dataset"]:
-    """Open a NetCDF file to read parts of it.
+    """Open a NetCDF file to read parts of it, each within `reading`; a seal is not looked at.
 
     Raises:
-        BocuError: the file is missing or is none.
+        BrokenFileError: it is no NetCDF file.
+        BocuError: the file is missing, or the system does not let us read it.
     """
     import xarray as xr
 
     if not Path(path).is_file():
         raise BocuError(f"{path}: no such file")
-    with _reading(path):
+    with reading(path):
         data = xr.open_dataset(path, engine="netcdf4", cache=False)
     with data:
         yield data
 
 
 @contextlib.contextmanager
-def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn whatever the libraries raise over a broken file, within a block that reads, into one line."""
     try:
         yield
-    except (OSError, ValueError, RuntimeError) as error:
+    except (BocuError, MemoryError):
+        raise
+    except Exception as error:  # over flipped bits libraries stumble in any way: KeyError, AttributeError, ...
+        if isinstance(error, OSError) and (error.errno or 0) > 0:  # those of the NetCDF library are negative
+            raise BocuError(f"{path}: could not be read: {error.strerror or error}") from error
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        found = f"not a readable NetCDF file ({reason})"
-        raise BocuError(f"{path}: {found}; delete it and it will be made again") from error
+        raise BrokenFileError(path, f"not a readable NetCDF file ({reason})") from error

@@ -110,7 +110,7 @@ def _measure(path: Path | None) -> _Measured | None:
             specification = json.loads(data.getncattr("specification"))
             # A run that was resumed knows the time since then only; its rounds know theirs.
             seconds = max(float(data.getncattr("wall_seconds")), float(np.nansum(data["seconds"][:])))
-    except (OSError, AttributeError, IndexError, ValueError):
+    except (OSError, AttributeError, IndexError, ValueError, RuntimeError):
         return None
     return _Measured(specification, seconds, 1e-6 * path.stat().st_size)
 

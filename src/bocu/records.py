@@ -1,5 +1,6 @@
 """What one seed's run leaves behind, round by round, and the run file that holds a block of seeds."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -7,7 +8,10 @@ import numpy as np
 
 from bocu.algorithms.base import Reported
 from bocu.domains import Domain, FiniteDomain
+from bocu.errors import BrokenFileError
+from bocu.files import read_netcdf
 from bocu.protocol import Turn
+from bocu.provenance import SCHEMA_VERSION
 from bocu.run_status import DONE, STATUS_ATTRIBUTES
 
 if TYPE_CHECKING:
@@ -133,4 +137,18 @@ def run_dataset(
     data["status"] = ("seed", np.full(len(seeds), DONE, dtype="i1"), STATUS_ATTRIBUTES)
     if prior_labels:
         data["prior"] = ("prior", list(prior_labels), {"long_name": "candidate prior", "units": "1"})
+    return data
+
+
+def read_runs(path: str | os.PathLike[str]) -> "xr.Dataset":
+    """Read a whole run file, which has to be as it was written.
+
+    Raises:
+        BrokenFileError: it is damaged, was edited, or is of another schema.
+        BocuError: it is missing.
+    """
+    data = read_netcdf(path, sealed=True)
+    found = data.attrs.get("schema_version")
+    if found != SCHEMA_VERSION:
+        raise BrokenFileError(path, f"attribute 'schema_version': found {found}; allowed: {SCHEMA_VERSION}")
     return data

@@ -8,7 +8,7 @@ import json
 import logging
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,15 +19,15 @@ import numpy as np
 from bocu.algorithms.base import Algorithm
 from bocu.checkpoints import CheckpointStore
 from bocu.domains import FiniteDomain
-from bocu.errors import BocuError
-from bocu.files import canonical_json, read_netcdf, write_netcdf
+from bocu.errors import BocuError, BrokenFileError
+from bocu.files import canonical_json, set_aside, write_netcdf
 from bocu.loading import load
 from bocu.parameters import validate
 from bocu.problems.base import Problem, Realisation
 from bocu.protocol import PROTOCOLS, Announcer
 from bocu.provenance import SCHEMA_VERSION, SIMULATED_LABEL, hash_files, machine
 from bocu.randomness import Streams
-from bocu.records import Record, run_dataset
+from bocu.records import Record, read_runs, run_dataset
 from bocu.sharing import SharedRuns, digest
 from bocu.situation import Situation
 from bocu.uncertainty import Objective
@@ -132,7 +132,7 @@ class SeedRun:
             "done": self.done,
             "record": self.record.arrays,
             "streams": self.streams.state(),
-            "algorithm": {} if self.finished else self.algorithm.state(),
+            "algorithm": self.algorithm.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -141,6 +141,22 @@ class SeedRun:
         self.done = state["done"]
         if not self.finished:
             self.algorithm.restore(state["algorithm"])
+
+    def result(self) -> "FinishedRun":
+        return FinishedRun(self.record, self.streams.state())
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """What stays of a seed's run after its last round: what it recorded and where its streams stood, no posterior."""
+
+    record: Record
+    streams: dict[str, Any]
+
+    def state(self) -> dict[str, Any]:
+        """Return what `SeedRun.restore` takes."""
+        done = len(self.record.arrays["payoff"])
+        return {"done": done, "record": self.record.arrays, "streams": self.streams, "algorithm": {}}
 
 
 @dataclass(frozen=True)
@@ -213,7 +229,7 @@ def execute(
         runner = _Runner(block, problem, store, checkpoint_seconds, advance, asked_to_stop)
         runs = runner.complete(_earlier(output, block, input_hashes))
         dataset = run_dataset([run.record for run in runs], block.seeds, problem.prior_labels, problem.units)
-        states = [canonical_json(run.streams.state()) for run in runs]
+        states = [canonical_json(run.streams) for run in runs]
         dataset["stream_states"] = (
             "seed",
             states,
@@ -239,29 +255,37 @@ class _Runner:
     advance: Callable[[int], None]
     asked_to_stop: Callable[[], bool]
 
-    def complete(self, earlier: "xr.Dataset | None") -> list[SeedRun]:
+    def complete(self, earlier: "xr.Dataset | None") -> list[FinishedRun]:
         """Run all seeds, from a checkpoint or an earlier run file where there is one."""
         saved = (self.store.load() or {}).get("runs", [])
         if saved:
             done = sum(run["done"] for run in saved)
             logger.info("%s: going on from a checkpoint, %d rounds done", self.store.folder, done)
-        runs: list[SeedRun] = []
+        finished: list[FinishedRun] = []
         self._last = time.monotonic()
         for position, seed in enumerate(self.block.seeds):
-            run = SeedRun(self.block.specification, self.problem, seed)
-            if position < len(saved):
-                run.restore(saved[position])
-            elif earlier is not None:
-                run.replay(*_recorded(earlier.isel(seed=position)))
-            self.advance(max(0, run.t - 1))
-            runs.append(run)
-            while not run.finished:
-                run.play()
-                self.advance(int(run.t > 1))
-                self._save_when_due(runs)
-        return runs
+            state = saved[position] if position < len(saved) else None
+            recorded = None if earlier is None else earlier.isel(seed=position)
+            finished.append(self._complete(seed, state, recorded, finished))
+        return finished
 
-    def _save_when_due(self, runs: list[SeedRun]) -> None:
+    def _complete(
+        self, seed: int, state: Mapping[str, Any] | None, recorded: "xr.Dataset | None", before: list[FinishedRun]
+    ) -> FinishedRun:
+        """Run one seed, whose posterior goes with this frame: before the next seed's is built."""
+        run = SeedRun(self.block.specification, self.problem, seed)
+        if state is not None:
+            run.restore(state)
+        elif recorded is not None:
+            run.replay(*_recorded(recorded))
+        self.advance(max(0, run.t - 1))
+        while not run.finished:
+            run.play()
+            self.advance(int(run.t > 1))
+            self._save_when_due([*before, run.result() if run.finished else run])
+        return run.result()
+
+    def _save_when_due(self, runs: Sequence[SeedRun | FinishedRun]) -> None:
         stop = self.asked_to_stop()
         if stop or time.monotonic() - self._last >= self.seconds:
             self.store.save({"runs": [run.state() for run in runs]})
@@ -290,14 +314,15 @@ def _hash_inputs(inputs: Inputs) -> dict[str, str]:
 
 
 def _earlier(output: str | Path, block: Block, input_hashes: Mapping[str, str]) -> "xr.Dataset | None":
-    """Give the run file that stands at `output` if this block only continues it."""
+    """Give the run file that stands at `output` if this block only continues it; a broken one is set aside."""
     if not Path(output).is_file():
         return None
     try:
-        earlier = read_netcdf(output)
-        found = json.loads(earlier.attrs["identity"])
-    except (BocuError, KeyError, ValueError):
-        return None  # another kind of file, or a broken one: it is replaced
+        earlier = read_runs(output)
+    except BrokenFileError as error:
+        logger.warning("not continued: %s: %s; renamed to %s", output, error.fault, set_aside(output).name)
+        return None
+    found = json.loads(earlier.attrs["identity"])
     wanted = block.identity(input_hashes)
     shorter = found["specification"].get("iterations", 0) < wanted["specification"]["iterations"]
     found["specification"]["iterations"] = wanted["specification"]["iterations"]
@@ -345,7 +370,7 @@ def replay(run_file: str | Path, inputs: Inputs, seed: int, until: int) -> tuple
     Returns:
         The problem as the seed met it, and the algorithm.
     """
-    data = read_netcdf(run_file)
+    data = read_runs(run_file)
     specification = json.loads(data.attrs["specification"])
     run = SeedRun(specification, build_problem(specification["problem"], inputs), seed)
     run.replay(*_recorded(data.sel(seed=seed), until))

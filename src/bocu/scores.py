@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.algorithms.base import RECOMMENDED
-from bocu.errors import BocuError
-from bocu.files import canonical_json, read_netcdf
+from bocu.errors import BocuError, BrokenFileError
+from bocu.files import canonical_json
 from bocu.judges import Judge
 from bocu.loading import load
 from bocu.protocol import PROTOCOLS
 from bocu.provenance import COLLECTED, SHARED
 from bocu.randomness import Streams
-from bocu.records import ROUNDS, context_variable, decision_variable
+from bocu.records import ROUNDS, context_variable, decision_variable, read_runs
 from bocu.runs import Inputs, build_problem
 from bocu.slabs import SlabFile, slab_file
 
@@ -82,13 +82,11 @@ def _blocks(run_files: Sequence[str | Path], branch: Mapping[str, Any], partial:
     wanted = canonical_json(branch)
     for file in run_files:
         try:
-            block = read_netcdf(file)
-            specification = json.loads(block.attrs.get("specification", "{}"))
+            block = read_runs(file)
+            specification = json.loads(block.attrs["specification"])
             specification.pop("seeds", None)
             if canonical_json(specification) != wanted:
-                raise BocuError(
-                    f"{file}: attribute 'specification' is not that of the plan; delete the file and run again"
-                )
+                raise BrokenFileError(file, "attribute 'specification' is not that of the plan")
         except BocuError as error:
             if not partial:
                 raise

@@ -14,8 +14,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bocu.errors import BocuError
-from bocu.files import atomic_path, canonical_json, read_netcdf
+from bocu.errors import BocuError, BrokenFileError
+from bocu.files import atomic_path, canonical_json, set_aside
+from bocu.records import read_runs
 
 logger = logging.getLogger(__name__)
 
@@ -43,13 +44,16 @@ class SharedRuns:
         """Copy the run file of an identity to `output`, provenance and all.
 
         Returns:
-            Whether there was one; a broken entry is left aside, and replaced when the block has run.
+            Whether there was one; a broken entry is set aside, and made anew when the block has run.
         """
         entry = self.entry(identity)
         if not entry.is_file():
             return False
-        if not _is_of(entry, identity):
-            logger.warning("%s: damaged entry of the shared runs, left aside", entry)
+        try:
+            _check(entry, identity)
+        except BrokenFileError as error:
+            aside = set_aside(entry).name
+            logger.warning("%s: damaged entry of the shared runs: %s; renamed to %s", entry, error.fault, aside)
             return False
         with atomic_path(output) as temporary:
             shutil.copyfile(entry, temporary)
@@ -72,10 +76,7 @@ def _link_or_copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _is_of(run_file: Path, identity: Mapping[str, Any]) -> bool:
-    """Whether a file can be read to its end and is the run of an identity."""
-    try:
-        found = json.loads(read_netcdf(run_file).attrs["identity"])
-    except (BocuError, KeyError, ValueError):
-        return False
-    return canonical_json(found) == canonical_json(identity)
+def _check(run_file: Path, identity: Mapping[str, Any]) -> None:
+    """Refuse a file that is not as it was written, or is not the run of an identity."""
+    if canonical_json(json.loads(read_runs(run_file).attrs["identity"])) != canonical_json(identity):
+        raise BrokenFileError(run_file, "attribute 'identity' is not the one that it is stored under")

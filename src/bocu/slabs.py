@@ -29,10 +29,19 @@ class SlabFile:
     def coordinate(self, name: str, dim: str, values: Sequence[Any], attributes: Mapping[str, Any]) -> None:
         """Write a whole one-dimensional variable of numbers or text."""
         array = np.asarray(values)
-        is_text = array.dtype.kind in "UO"
-        variable = self._file.createVariable(name, str if is_text else array.dtype, (dim,))
-        variable.setncatts(check_metadata(name, attributes))
-        variable[:] = array.astype(object) if is_text else array
+        attributes = check_metadata(name, attributes)
+        if array.dtype.kind not in "UO":
+            variable = self._file.createVariable(name, array.dtype, (dim,), fletcher32=True)
+            variable.setncatts(attributes)
+            variable[:] = array
+            return
+        # Text as characters: only these have checksums.
+        encoded = np.char.encode(array.astype(str), "utf-8")
+        length = f"{name}_length"
+        self._file.createDimension(length, max(1, encoded.dtype.itemsize))
+        variable = self._file.createVariable(name, "S1", (dim, length), fletcher32=True)
+        variable.setncatts({**attributes, "_Encoding": "utf-8"})
+        variable[:] = array.astype(str)
 
     def define(self, name: str, dims: Sequence[str], dtype: Any, attributes: Mapping[str, Any]) -> None:
         """Declare a variable whose every element will be written."""
@@ -43,6 +52,7 @@ class SlabFile:
             compression="zlib",
             complevel=2,
             shuffle=True,
+            fletcher32=True,
             chunksizes=self._chunks(dims),
             fill_value=np.nan if np.dtype(dtype).kind == "f" else False,
         )

@@ -20,7 +20,7 @@ import xarray as xr
 from bocu.data.gzipped import read_comment
 from bocu.data.intel import intel_dataset, read_positions
 from bocu.data.provenance import attributes
-from bocu.errors import BocuError
+from bocu.errors import BocuError, BrokenFileError
 from bocu.files import write_netcdf
 
 COLUMNS = ("date", "time", "epoch", "mote", "temperature", "humidity", "light", "voltage")
@@ -118,7 +118,7 @@ def read_log(path: str | os.PathLike[str]) -> pd.DataFrame:
             skip_blank_lines=False,  # so that rows and lines count alike
         )
     except (EOFError, OSError, zlib.error) as error:
-        raise BocuError(f"{path}: corrupt or truncated gzip file ({error}); delete it and fetch it again") from error
+        raise BrokenFileError(path, f"corrupt or truncated gzip file ({error})") from error
     except (ValueError, pd.errors.ParserError) as error:
         raise BocuError(_first_bad_line(path) or f"{path}: {error}") from error
     if table.empty:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.errors import BocuError
+from bocu.errors import BocuError, BrokenFileError
 from bocu.figures import style
 from bocu.files import read_netcdf
 from bocu.parameters import nearest
@@ -50,7 +50,7 @@ class Cube:
         self.data: xr.Dataset = read_netcdf(path)
         for variable in ("regret", "status"):
             if variable not in self.data:
-                raise BocuError(f"{path}: no variable '{variable}'; delete it and it will be made again")
+                raise BrokenFileError(path, f"no variable '{variable}'")
         labels = [str(label) for label in self.data["algorithm"].values]
         self.names = dict(zip(labels, (str(name) for name in self.data["algorithm_name"].values), strict=True))
 
@@ -176,9 +176,7 @@ class Cube:
         try:
             return json.loads(self.data.attrs[name])
         except (KeyError, TypeError, ValueError):
-            raise BocuError(
-                f"{self.path}: attribute '{name}' is missing or no JSON; delete the file, it is made again"
-            ) from None
+            raise BrokenFileError(self.path, f"attribute '{name}' is missing or no JSON") from None
 
     def judge(self, wanted: str | None) -> str:
         """Give the judge that is wanted, or the first.

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from bocu.errors import BocuError
+from bocu.errors import BocuError, BrokenFileError
 from bocu.files import read_netcdf
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
@@ -26,10 +26,8 @@ def read_prior(path: str | os.PathLike[str], sensors: np.ndarray) -> TimeVarying
     if lacking or "prior" not in stored.attrs:
         raise BocuError(f"{path}: not a fitted prior: no {', '.join(lacking) or 'attribute prior'}")
     if not np.array_equal(stored["sensor"].values, sensors):
-        raise BocuError(
-            f"{path}: prior over {stored['sensor'].size} sensors, the data have {len(sensors)} complete ones, not the "
-            "same; delete it and it will be made again"
-        )
+        complete = f"the data have {len(sensors)} complete ones, not the same"
+        raise BrokenFileError(path, f"prior over {stored['sensor'].size} sensors, {complete}")
     return TimeVaryingPrior(
         str(stored.attrs["prior"]), stored["mean"].values, stored["covariance"].values, float(stored["forgetting"])
     )

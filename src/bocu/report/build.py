@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from bocu.errors import BocuError
+from bocu.errors import BocuError, BrokenFileError
 from bocu.figures.reading import DONE, MISSING, Cube, counted
 from bocu.files import read_netcdf, write_text
 from bocu.parameters import nearest
@@ -135,9 +135,7 @@ def _picture(description: str | Path, folder: Path) -> Picture:
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
     except (OSError, ValueError, KeyError, struct.error) as error:
-        raise BocuError(
-            f"{path}: not the description of a figure ({error}); delete it and it will be made again"
-        ) from None
+        raise BrokenFileError(path, f"not the description of a figure ({error})") from None
 
 
 def _link(path: Path, folder: Path) -> str:
