@@ -43,6 +43,12 @@ def checkpoint_folder(run_file: str | Path) -> Path:
     return path.parents[4].joinpath("checkpoints", *path.parts[-4:-1], path.stem)
 
 
+def log_file(run_file: str | Path) -> Path:
+    """Return the log of a run file: `logs/runs` in the place of `runs`."""
+    path = Path(run_file)
+    return path.parents[4].joinpath("logs", *path.parts[-5:-1], f"{path.stem}.log")
+
+
 def _block_name(branch: Branch, first: int, last: int) -> str:
     return f"{'/'.join(branch.key)}/seeds-{first}-{last}"
 
@@ -168,7 +174,7 @@ class Plan:
 
     def log(self, branch: Branch, first: int, last: int) -> str:
         """Give the log of a block's job."""
-        return f"{self.results}/logs/runs/{_block_name(branch, first, last)}.log"
+        return log_file(self.run_file(branch, first, last)).as_posix()
 
     def prior_files(self) -> list[str]:
         return [self.problem_paths(problem).prior(prior) for problem in self.problems for prior in self.priors(problem)]

@@ -48,7 +48,7 @@ class SharedRuns:
         entry = self.entry(identity)
         if not entry.is_file():
             return False
-        if not _is_of(entry, identity):
+        if not is_run_of(entry, identity):
             logger.warning("%s: damaged entry of the shared runs, left aside", entry)
             return False
         with atomic_path(output) as temporary:
@@ -72,7 +72,7 @@ def _link_or_copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _is_of(run_file: Path, identity: Mapping[str, Any]) -> bool:
+def is_run_of(run_file: Path, identity: Mapping[str, Any]) -> bool:
     """Whether a file can be read to its end and is the run of an identity."""
     try:
         found = json.loads(read_netcdf(run_file).attrs["identity"])

@@ -2,9 +2,9 @@
 
 import json
 
-from bocu.jobs import job
+from bocu.jobs import block_job
 
-with job(snakemake):
+with block_job(snakemake.output[0]):
     from bocu.fingerprint import module_hashes, run_modules
     from bocu.plan import SHARED_RUNS, checkpoint_folder
     from bocu.progress import Progress
