@@ -49,7 +49,8 @@ def log_file(run_file: str | Path) -> Path:
     return path.parents[4].joinpath("logs", *path.parts[-5:-1], f"{path.stem}.log")
 
 
-def _block_name(branch: Branch, first: int, last: int) -> str:
+def block_name(branch: Branch, first: int, last: int) -> str:
+    """Return the name of a block of seeds, such as `hills/any/random/seeds-0-9`."""
     return f"{'/'.join(branch.key)}/seeds-{first}-{last}"
 
 
@@ -103,7 +104,7 @@ class Plan:
         return self.experiment.seeds.blocks()
 
     def run_file(self, branch: Branch, first: int, last: int) -> str:
-        return f"{self.results}/runs/{_block_name(branch, first, last)}.nc"
+        return f"{self.results}/runs/{block_name(branch, first, last)}.nc"
 
     def run_files(self, branch: Branch) -> list[str]:
         return [self.run_file(branch, first, last) for first, last in self.blocks]
