@@ -11,6 +11,7 @@ min_version("9.1")
 gc.set_threshold(*gc.get_threshold()[:2], 200)
 
 try:
+    from bocu import calls
     from bocu.errors import BocuError
     from bocu.planning import make_plan
 except ModuleNotFoundError as error:
@@ -64,8 +65,22 @@ include: "workflow/rules/cubes.smk"
 include: "workflow/rules/report.smk"
 
 
+# Snakemake itself would say less, and only when it has planned all jobs.
+if workflow.is_main_process and (hindrance := calls.hindrance(plan)):
+    print(f"note: {hindrance}", file=sys.stderr, flush=True)
+
+
 onstart:
     from bocu.compiling import compile_ahead
 
     plan.write_record()
     compile_ahead(plan)
+    calls.begin(plan.experiment.name, log)
+
+
+onsuccess:
+    calls.end()
+
+
+onerror:
+    calls.end()

@@ -1,5 +1,10 @@
 import logging
+import logging.handlers
 import math
+import queue
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -7,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from bocu.checkpoints import CheckpointStore
+from bocu.checkpoints import CheckpointStore, hold
 from bocu.errors import BocuError
 
 leaves = st.one_of(
@@ -88,10 +93,71 @@ def test_a_checkpoint_of_another_identity_is_ignored(tmp_path):
     assert CheckpointStore(tmp_path, "another").load() is None
 
 
-def test_one_process_at_a_time(tmp_path):
-    with (
-        CheckpointStore(tmp_path, "id").lock(),
-        pytest.raises(BocuError, match="another process is running this block"),
-        CheckpointStore(tmp_path, "id").lock(),
-    ):
+HOLDER = """
+import sys, time
+from pathlib import Path
+from bocu.checkpoints import CheckpointStore, hold
+with hold(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.readline()
+    if "clear" in sys.argv:
+        CheckpointStore(sys.argv[1], "id").clear()
+"""
+
+
+def holder(folder, *arguments):
+    """A process that holds a block until it reads a line or is killed."""
+    command = [sys.executable, "-c", HOLDER, str(folder), *arguments]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "held\n"
+    return child
+
+
+@pytest.fixture
+def waiter(tmp_path):
+    """Start a thread that waits for the block; give it, what it has logged, and when it got the block."""
+    said, held = queue.Queue(), queue.Queue()
+    handler = logging.handlers.QueueHandler(said)
+    logging.getLogger("bocu.checkpoints").addHandler(handler)
+
+    def wait():
+        with hold(tmp_path) as waited:
+            held.put(waited)
+
+    yield threading.Thread(target=wait, daemon=True), said, held
+    logging.getLogger("bocu.checkpoints").removeHandler(handler)
+
+
+@pytest.mark.parametrize("end", ["release", "clear", "kill"])
+def test_a_block_that_another_process_holds_is_waited_for_however_that_ends(tmp_path, waiter, end):
+    child = holder(tmp_path, end)
+    thread, said, held = waiter
+    thread.start()
+    assert "another process runs this block; waiting for it" in said.get(timeout=60).getMessage()
+    assert held.empty()
+    if end == "kill":
+        child.kill()
+    else:
+        child.communicate("now\n")
+    assert held.get(timeout=60) > 0.0
+    thread.join(60)
+    child.wait(60)
+    assert (tmp_path / "lock").exists()
+
+
+def test_a_process_may_hold_its_block_twice_and_nobody_else_meanwhile(tmp_path, waiter):
+    thread, said, held = waiter
+    with hold(tmp_path) as waited:
+        with hold(tmp_path) as again:
+            assert waited == again == 0.0
+        thread.start()
+        said.get(timeout=60)
+        assert held.empty()
+    held.get(timeout=60)
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
+    (tmp_path / "file").touch()
+    block = tmp_path / "file/block"
+    with pytest.raises(BocuError, match=r"file/block: could not be locked: Not a directory"), hold(block):
         pass

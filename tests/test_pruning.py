@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from experiments import tiny
 
-from bocu.checkpoints import CheckpointStore
+from bocu.checkpoints import CheckpointStore, hold
 from bocu.planning import make_plan
 from bocu.pruning import leftovers
 from bocu.sharing import digest
@@ -42,7 +42,7 @@ def test_a_checkpoint_that_the_block_resumes_from_stays_and_one_of_another_speci
 
 def test_a_checkpoint_of_a_block_that_is_gone_goes_unless_it_is_running(plan):
     store = checkpoint(plan, "whatever", 0, 7)
-    with store.lock():
+    with hold(store.folder):
         assert found(plan) == {}
     assert found(plan) == {str(store.folder): "checkpoints: not in the plan"}
 

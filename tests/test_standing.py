@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from experiments import tiny
 
-from bocu.checkpoints import CheckpointStore, peek
+from bocu.checkpoints import CheckpointStore, hold, peek
 from bocu.planning import make_plan
 from bocu.runs import Block, SeedRun, build_problem, execute
 from bocu.staleness import Staleness
@@ -79,7 +79,7 @@ def test_a_run_of_another_specification_or_a_broken_one_is_stale(plan, branch):
 
 def test_a_held_lock_is_a_running_block_however_old_its_files_and_looking_takes_it_from_nobody(plan, branch):
     store = checkpoint(plan, branch, 7)
-    with store.lock():
+    with hold(store.folder):
         grow_old(store.folder)
         found = first_block(plan)
         assert (found.state, found.rounds, found.of) == (State.RUNNING, 7, 24)

@@ -5,12 +5,14 @@ back to the one before. Nothing is pickled: arrays go to an npz member, everythi
 """
 
 import contextlib
+import errno
 import hashlib
 import io
 import json
 import logging
 import os
 import shutil
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +27,43 @@ logger = logging.getLogger(__name__)
 
 _MAGIC = b"bocu checkpoint 1\n"
 _GENERATIONS = 2
+_POLL_SECONDS = 0.5  # between two looks at a lock that another process holds
+
+
+@contextlib.contextmanager
+def hold(folder: str | Path) -> Iterator[float]:
+    """Hold a block by the lock in the folder of its checkpoints; where another process holds it, wait for its end.
+
+    A process that holds a block may do so again. The operating system frees the lock of a process that ends, killed or
+    not.
+
+    Yields:
+        Seconds waited.
+
+    Raises:
+        BocuError: the folder cannot be made or locked.
+    """
+    import filelock
+
+    folder = Path(folder)
+    lock = filelock.FileLock(folder / "lock", is_singleton=True)
+    start, patience = time.monotonic(), 0.0
+    while True:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock.acquire(timeout=patience, poll_interval=_POLL_SECONDS)
+            break
+        except filelock.Timeout:
+            logger.warning("%s: another process runs this block; waiting for it", folder)
+            patience = -1.0
+        except OSError as error:
+            # Gone or stale: the process that held it has just cleared the folder.
+            if error.errno not in (errno.ENOENT, errno.ESTALE):
+                raise BocuError(f"{folder}: could not be locked: {error.strerror or error}") from error
+    try:
+        yield time.monotonic() - start if patience else 0.0
+    finally:
+        lock.release()
 
 
 class CheckpointStore:
@@ -39,22 +78,6 @@ class CheckpointStore:
         self.folder = Path(folder)
         self.identity = identity
         self._saved = 0
-
-    @contextlib.contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold the block; another process that holds it is an error, for both would write the same files."""
-        import filelock
-
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(self.folder / "lock")
-        try:
-            lock.acquire(timeout=0)
-        except filelock.Timeout:
-            raise BocuError(f"{self.folder}: another process is running this block; wait for it or end it") from None
-        try:
-            yield
-        finally:
-            lock.release()
 
     def save(self, content: dict[str, Any]) -> None:
         """Write `content`, nested dicts and lists of arrays and plain values, over the older generation."""

@@ -10,6 +10,7 @@ from bocu.commands.diff import diff_command
 from bocu.commands.listing import list_command
 from bocu.commands.plan import plan_command
 from bocu.commands.prune import prune_command
+from bocu.commands.resume import resume_command
 from bocu.commands.run import run_command
 from bocu.commands.schema import schema_command
 from bocu.commands.status import status_command
@@ -31,6 +32,7 @@ app.command("schema")(schema_command)
 app.command("worst-case")(worst_case_command)
 app.command("plan")(plan_command)
 app.command("status")(status_command)
+app.command("resume")(resume_command)
 app.command("why")(why_command)
 app.command("diff")(diff_command)
 app.command("prune")(prune_command)

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import socket
 import sys
 import traceback
 from collections.abc import Iterator
@@ -11,6 +12,10 @@ from typing import Any
 
 from bocu.errors import BocuError
 
+logger = logging.getLogger(__name__)
+
+ATTEMPT = "attempt"  # with which the line that each attempt at a block opens its part of the log begins
+
 
 @contextlib.contextmanager
 def job(snakemake: Any) -> Iterator[None]:
@@ -18,9 +23,35 @@ def job(snakemake: Any) -> Iterator[None]:
 
     A `BocuError` ends the job with exit status 1 and one line, in the log and on the terminal.
     """
-    log = Path(snakemake.log[0])
+    with _log_in(Path(snakemake.log[0]), "w"):
+        yield
+
+
+@contextlib.contextmanager
+def block_job(run_file: str) -> Iterator[None]:
+    """Do as `job` for a job that runs a block of seeds, once no other process runs the block.
+
+    The log is opened when the block is held, and added to: whoever held it before is left undisturbed, and what earlier
+    attempts said stays.
+    """
+    from bocu.checkpoints import hold
+    from bocu.plan import checkpoint_folder, log_file
+
+    try:
+        with hold(checkpoint_folder(run_file)) as waited, _log_in(log_file(run_file), "a"):
+            number = os.environ.get("SLURM_JOB_ID")
+            place = f"{socket.gethostname()}, process {os.getpid()}" + (f", SLURM job {number}" if number else "")
+            logger.info("%s on %s, after waiting %.0f s for another process", ATTEMPT, place, waited)
+            yield
+    except BocuError as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        raise SystemExit(1) from None
+
+
+@contextlib.contextmanager
+def _log_in(log: Path, mode: str) -> Iterator[None]:
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("w", encoding="utf-8") as file, _standard_error_to(file) as terminal:
+    with log.open(mode, encoding="utf-8") as file, _standard_error_to(file) as terminal:
         _log_to_standard_error()
         try:
             yield

@@ -29,7 +29,7 @@ def open_plan(experiment: str | Path, mirror: str | None = None, settings: Seque
     Raises:
         BocuError: no such experiment, or it is faulty.
     """
-    file = Path(experiment) if Path(experiment).is_file() else _file_of(str(experiment))
+    file = file_of(experiment)
     overrides: dict[str, Any] = dict(_setting(text) for text in settings)
     if mirror is not None:
         overrides["mirror"] = mirror
@@ -57,7 +57,15 @@ def differences_from_record(plan: Plan) -> list[str]:
     return [line for key in _TOLD for line in changes(before.get(key), now.get(key), key)]
 
 
-def _file_of(name: str) -> Path:
+def file_of(experiment: str | Path) -> Path:
+    """Return the file of an experiment, which is given itself or by the experiment's name.
+
+    Raises:
+        BocuError: no such file or experiment.
+    """
+    if Path(experiment).is_file():
+        return Path(experiment)
+    name = str(experiment)
     if name.endswith((".yaml", ".yml")) or "/" in name:
         raise BocuError(f"{name}: no such file")
     known = dict(_names())

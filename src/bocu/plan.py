@@ -43,7 +43,14 @@ def checkpoint_folder(run_file: str | Path) -> Path:
     return path.parents[4].joinpath("checkpoints", *path.parts[-4:-1], path.stem)
 
 
-def _block_name(branch: Branch, first: int, last: int) -> str:
+def log_file(run_file: str | Path) -> Path:
+    """Return the log of a run file: `logs/runs` in the place of `runs`."""
+    path = Path(run_file)
+    return path.parents[4].joinpath("logs", *path.parts[-5:-1], f"{path.stem}.log")
+
+
+def block_name(branch: Branch, first: int, last: int) -> str:
+    """Return the name of a block of seeds, such as `hills/any/random/seeds-0-9`."""
     return f"{'/'.join(branch.key)}/seeds-{first}-{last}"
 
 
@@ -98,7 +105,7 @@ class Plan:
         return self.experiment.seeds.blocks()
 
     def run_file(self, branch: Branch, first: int, last: int) -> str:
-        return f"{self.results}/runs/{_block_name(branch, first, last)}.nc"
+        return f"{self.results}/runs/{block_name(branch, first, last)}.nc"
 
     def run_files(self, branch: Branch) -> list[str]:
         return [self.run_file(branch, first, last) for first, last in self.blocks]
@@ -169,7 +176,7 @@ class Plan:
 
     def log(self, branch: Branch, first: int, last: int) -> str:
         """Give the log of a block's job."""
-        return f"{self.results}/logs/runs/{_block_name(branch, first, last)}.log"
+        return log_file(self.run_file(branch, first, last)).as_posix()
 
     def prior_files(self) -> list[str]:
         return [self.problem_paths(problem).prior(prior) for problem in self.problems for prior in self.priors(problem)]

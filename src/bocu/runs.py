@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.algorithms.base import Algorithm
-from bocu.checkpoints import CheckpointStore
+from bocu.checkpoints import CheckpointStore, hold
 from bocu.domains import FiniteDomain
 from bocu.errors import BocuError, BrokenFileError
 from bocu.files import canonical_json, set_aside, write_netcdf
@@ -28,7 +28,7 @@ from bocu.protocol import PROTOCOLS, Announcer
 from bocu.provenance import SCHEMA_VERSION, SIMULATED_LABEL, hash_files, machine
 from bocu.randomness import Streams
 from bocu.records import Record, read_runs, run_dataset
-from bocu.sharing import SharedRuns, digest
+from bocu.sharing import SharedRuns, digest, is_run_of
 from bocu.situation import Situation
 from bocu.uncertainty import Objective
 
@@ -199,9 +199,10 @@ def execute(
 ) -> None:
     """Run a block of seeds and write its run file.
 
-    A block that was run before, under another name or label, is taken over. An interrupted block goes on from its
-    checkpoint. A run file at `output` of the same specification but fewer iterations is continued by replaying it. In
-    all cases the numbers are those of an undisturbed run, bit for bit.
+    While another process runs the block, this one waits; what stands at `output` of the same identity then is the
+    result. A block that was run before, under another name or label, is taken over. An interrupted block goes on from
+    its checkpoint. A run file at `output` of the same specification but fewer iterations is continued by replaying it.
+    In all cases the numbers are those of an undisturbed run, bit for bit.
 
     Args:
         block: what to run.
@@ -212,7 +213,7 @@ def execute(
         shared: the runs of all experiments; none are looked up where it is left out.
 
     Raises:
-        BocuError: an input file is missing or broken, or another process runs this block.
+        BocuError: an input file is missing or broken, or the block cannot be locked.
     """
     from threadpoolctl import threadpool_limits
 
@@ -220,8 +221,12 @@ def execute(
     input_hashes = _hash_inputs(block.inputs)
     identity = block.identity(input_hashes)
     store = CheckpointStore(checkpoints, digest(identity))
-    with store.lock(), threadpool_limits(block.specification["threads"]), _termination() as asked_to_stop:
-        if shared is not None and shared.take_over(identity, output):
+    with (
+        hold(checkpoints),
+        threadpool_limits(block.specification["threads"]),
+        _termination() as asked_to_stop,
+    ):
+        if _stands(output, identity) or (shared is not None and shared.take_over(identity, output)):
             advance(block.rounds)
             store.clear()
             return
@@ -244,6 +249,14 @@ def execute(
         if shared is not None:
             shared.offer(identity, output)
         store.clear()
+
+
+def _stands(output: str | Path, identity: Mapping[str, Any]) -> bool:
+    """Whether another process has written the run file while this one waited, or before it started."""
+    if not Path(output).is_file() or not is_run_of(Path(output), identity):
+        return False
+    logger.info("%s: stands already, of the same specification, code and inputs", output)
+    return True
 
 
 @dataclass

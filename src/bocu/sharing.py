@@ -80,3 +80,12 @@ def _check(run_file: Path, identity: Mapping[str, Any]) -> None:
     """Refuse a file that is not as it was written, or is not the run of an identity."""
     if canonical_json(json.loads(read_runs(run_file).attrs["identity"])) != canonical_json(identity):
         raise BrokenFileError(run_file, "attribute 'identity' is not the one that it is stored under")
+
+
+def is_run_of(run_file: Path, identity: Mapping[str, Any]) -> bool:
+    """Whether a file is as it was written, and the run of an identity."""
+    try:
+        _check(run_file, identity)
+    except BrokenFileError:
+        return False
+    return True

@@ -1,21 +1,25 @@
-"""What became of every block of seeds: done, stale, running, failed or missing, from files and logs alone."""
+"""What became of every block of seeds: done, stale, running, queued, failed or missing, from files, logs and queue."""
 
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 
 from bocu.branches import Branch
 from bocu.checkpoints import peek
-from bocu.plan import Plan
+from bocu.jobs import ATTEMPT
+from bocu.plan import Plan, block_name
 from bocu.staleness import MISSING, Staleness
 
 LEAST_SILENCE = 60.0  # seconds; a job that runs saves checkpoints and logs more often
 _TAIL = 4096  # bytes of a log that are read
 _ROUNDS = re.compile(r"rounds: (\d+) of \d+")
 _STOPPED = "asked to stop"
+_COMPUTING = ("RUNNING", "COMPLETING", "SUSPENDED")  # of SLURM's states
+NO_QUEUE: Mapping[str, str] = MappingProxyType({})
 
 
 class State(StrEnum):
@@ -24,6 +28,7 @@ class State(StrEnum):
     DONE = "done"
     STALE = "stale"
     RUNNING = "running"
+    QUEUED = "queued"
     FAILED = "failed"
     MISSING = "missing"
 
@@ -50,12 +55,19 @@ class Standing:
         return (self.last - self.first + 1) * self.branch.iterations
 
 
-def standings(plan: Plan, staleness: Staleness) -> Iterator[Standing]:
-    """Look at every block of a plan."""
+def standings(plan: Plan, staleness: Staleness, queue: Mapping[str, str] = NO_QUEUE) -> Iterator[Standing]:
+    """Look at every block of a plan.
+
+    Args:
+        plan: the plan.
+        staleness: what is up to date of it.
+        queue: state in SLURM's words of the blocks in its queue, by name, such as `hills/any/random/seeds-0-9`.
+    """
     held = held_locks()
     for branch in plan.branches.values():
         for first, last in plan.blocks:
-            yield _standing(plan, staleness, branch, first, last, held)
+            state = queue.get(block_name(branch, first, last), "")
+            yield _standing(plan, staleness, branch, first, last, held, state)
 
 
 def by_branch(blocks: Iterable[Standing]) -> dict[tuple[str, str, str], list[Standing]]:
@@ -67,7 +79,7 @@ def by_branch(blocks: Iterable[Standing]) -> dict[tuple[str, str, str], list[Sta
 
 
 def _standing(
-    plan: Plan, staleness: Staleness, branch: Branch, first: int, last: int, held: frozenset[int]
+    plan: Plan, staleness: Staleness, branch: Branch, first: int, last: int, held: frozenset[int], in_queue: str
 ) -> Standing:
     reasons = staleness.run(branch, first, last).reasons
     rounds = (last - first + 1) * branch.iterations
@@ -77,8 +89,11 @@ def _standing(
     tail = _tail(log)
     error = _error(tail)
     saved = min(_rounds(tail, checkpoint), rounds)
-    if not error and _STOPPED not in tail[-400:] and is_running(checkpoint, log, plan, held):
+    silent = bool(error) or _STOPPED in tail[-400:]
+    if in_queue in _COMPUTING or _is_held(checkpoint, held) or (not silent and is_running(checkpoint, log, plan, held)):
         return Standing(branch, first, last, State.RUNNING, saved)
+    if in_queue:
+        return Standing(branch, first, last, State.QUEUED, _saved(checkpoint))
     run_file = Path(plan.run_file(branch, first, last))
     if error and (not run_file.exists() or log.stat().st_mtime > run_file.stat().st_mtime):
         return Standing(branch, first, last, State.FAILED, _saved(checkpoint), error)
@@ -97,21 +112,29 @@ def held_locks() -> frozenset[int]:
 
 def is_running(checkpoint: Path, log: Path, plan: Plan, held: frozenset[int]) -> bool:
     """Whether a process holds a block: its lock is taken on this machine, or its files were written lately."""
-    lock = checkpoint / "lock"
-    if not lock.exists():
+    if not (checkpoint / "lock").exists():
         return False
-    if lock.stat().st_ino in held:
+    if _is_held(checkpoint, held):
         return True
     silence = max(LEAST_SILENCE, 3 * plan.experiment.checkpoint_seconds)
     written = [path.stat().st_mtime for path in (log, *checkpoint.glob("generation-*")) if path.exists()]
     return time.time() - max(written, default=0.0) < silence
 
 
+def _is_held(checkpoint: Path, held: frozenset[int]) -> bool:
+    try:
+        return (checkpoint / "lock").stat().st_ino in held
+    except OSError:
+        return False
+
+
 def _tail(log: Path) -> str:
+    """Return the end of a log, of its last attempt alone."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - _TAIL))
-            return file.read().decode("utf-8", errors="replace").rstrip()
+            text = file.read().decode("utf-8", errors="replace").rstrip()
+            return text[max(0, text.rfind(f" {ATTEMPT} on ")) :]
     except OSError:
         return ""
 

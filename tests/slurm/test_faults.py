@@ -201,26 +201,6 @@ def test_snakemake_killed_and_restarted(cluster, sweep, undisturbed, wait_until)
 
 
 @pytest.mark.slurm
-@long_drill
-def test_restart_beside_a_job_that_still_runs(cluster, sweep, undisturbed, wait_until):
-    """The new job is refused, in one line, while the old one holds the block; nothing is computed or written twice."""
-    experiment = one_block(1000)
-    sweep.configure(experiment)
-    child = sweep.start(RUN)
-    process = computing(wait_until, sweep)
-    os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-    os.kill(process, signal.SIGSTOP)  # as long as it takes
-    sweep.run("--unlock", RUN, slurm=False)
-    refused = sweep.run("--retries=0", RUN, check=False)
-    assert "another process is running this block" in sweep.log() + refused
-    assert not the_run_file(sweep).exists()
-    os.kill(process, signal.SIGCONT)
-    wait_until(lambda: not sweep.jobs(), "the old job to end")
-    sweep.run(RUN)
-    assert_undisturbed(sweep, undisturbed, experiment)
-
-
 @pytest.mark.ci
 def test_disk_full(sweep, undisturbed):
     """One line names the file and the reason, no partial file stays, and with room again the sweep ends as ever."""

@@ -17,8 +17,8 @@ rule run:
     output:
         # `update` leaves the finished file in place, so that more iterations continue it.
         update(plan.results + "/runs/{block}.nc"),
-    log:
-        plan.results + "/logs/runs/{block}.log",
+    # No `log`: Snakemake deletes it before a job, also under a job of an earlier call that still writes there. The script
+    # adds to `log_file` of the output.
     benchmark:
         plan.results + "/benchmarks/runs/{block}.tsv"
     threads: plan.experiment.threads

@@ -2,9 +2,9 @@
 
 import json
 
-from bocu.jobs import job
+from bocu.jobs import block_job
 
-with job(snakemake):
+with block_job(snakemake.output[0]):
     from bocu.compiling import share_with_jobs
     from bocu.fingerprint import definitions, run_roots
     from bocu.plan import SHARED_RUNS, checkpoint_folder

@@ -10,10 +10,12 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bocu.calls import Call, QueuedJob
     from bocu.plan import Plan
     from bocu.standing import Standing
 
 _SHOWN_ERRORS = 5
+_SHOWN_JOBS = 10
 _CLEAR = "\x1b[2J\x1b[H"  # of a terminal
 
 
@@ -28,9 +30,10 @@ def status_command(
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
     config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
 ) -> None:
-    """Show which blocks of seeds are done, stale, running, failed or missing, and how much time is left.
+    """Show which blocks of seeds are done, stale, running, queued, failed or missing, and how much time is left.
 
-    Read from files and logs alone, so it works beside a running sweep, on any machine that sees them. `stale` is a run
+    Read from files, logs and, where it was used, SLURM's queue, so it works beside a running sweep, on any
+    machine that sees them. Jobs whose Snakemake was killed are named: `bocu resume` waits for them. `stale` is a run
     file that stands but would be made again (`bocu why FILE` says why); what a checkpoint holds counts as progress.
     """
     from bocu.opening import open_plan
@@ -54,7 +57,8 @@ def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
     from bocu.standing import State, by_branch, standings
     from bocu.tables import duration, table
 
-    blocks = list(standings(plan, Staleness(plan)))
+    known, jobs, trouble = _queue(plan)
+    blocks = list(standings(plan, Staleness(plan), {job.block: job.state for job in jobs if job.block}))
     forecaster = Forecaster(plan)
     left = {
         block: forecaster.block(block.branch, block.last - block.first + 1).seconds * (1 - block.rounds / block.of)
@@ -78,6 +82,7 @@ def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
     else:
         lines.append("all runs are done")
     lines += _errors(plan, [block for block in blocks if block.state is State.FAILED])
+    lines += [*trouble, *_left_behind(known, jobs)]
     return "\n".join(lines), len(left)
 
 
@@ -86,6 +91,30 @@ def _errors(plan: "Plan", failed: "list[Standing]") -> "Iterator[str]":
         yield f"{plan.log(block.branch, block.first, block.last)}: {block.error}"
     if len(failed) > _SHOWN_ERRORS:
         yield f"... and {len(failed) - _SHOWN_ERRORS} more failed"
+
+
+def _queue(plan: "Plan") -> "tuple[list[Call], list[QueuedJob], list[str]]":
+    """Give the experiment's calls of Snakemake, their jobs in SLURM's queue, and a line where it cannot be asked."""
+    from bocu.calls import calls, queued
+    from bocu.errors import BocuError
+
+    known = [call for call in calls() if call.experiment == plan.experiment.name]
+    try:
+        return known, queued(known), []
+    except BocuError as error:
+        return known, [], [f"note: {error}"]
+
+
+def _left_behind(known: "list[Call]", jobs: "list[QueuedJob]") -> "Iterator[str]":
+    """Name the jobs in SLURM's queue whose Snakemake was killed."""
+    for call in known:
+        mine = [job for job in jobs if job.name == call.run_id()]
+        if mine and not call.is_alive():
+            yield f"{call}, was killed; `bocu resume` waits for its {len(mine)} jobs that are still in SLURM's queue:"
+            for job in mine[:_SHOWN_JOBS]:
+                yield f"  {job.number} {job.state.lower()} {job.block or job.comment}"
+            if len(mine) > _SHOWN_JOBS:
+                yield f"  ... and {len(mine) - _SHOWN_JOBS} more"
 
 
 def _percent(fraction: float) -> str:

@@ -1,0 +1,96 @@
+"""`bocu resume`: go on with an experiment whose Snakemake was killed, or that another Snakemake keeps waiting."""
+
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from bocu.calls import Call, QueuedJob
+    from bocu.plan import Plan
+
+
+def resume_command(
+    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- ARGUMENTS]",
+            help="Arguments of Snakemake; those of the killed call if left out, or `--cores all` if there was none.",
+        ),
+    ] = None,
+    every: Annotated[float, typer.Option(metavar="SECONDS", help="Time between two looks.", min=0.1)] = 10.0,
+    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
+    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+) -> None:
+    """Wait for what earlier calls of Snakemake left, then call Snakemake again with the same arguments.
+
+    Waited for are their jobs that are still in SLURM's queue, and Snakemakes that are making files that this experiment
+    needs. Locks that a killed Snakemake left are removed. The exit status is Snakemake's.
+    """
+    import os
+    import subprocess
+
+    from bocu.calls import calls, forget, locked_files
+    from bocu.opening import file_of, open_plan
+
+    plan = open_plan(experiment, mirror, config or [])
+    earlier = [call for call in calls() if call.experiment == plan.experiment.name]
+    again = _arguments(file_of(experiment), arguments or [], earlier)
+    snakemake = [sys.executable, "-m", "snakemake"]
+    _wait(plan, earlier, every)
+    if locked_files(plan):
+        unlocked = subprocess.run([*snakemake, "--unlock", *again], capture_output=True, text=True)
+        if unlocked.returncode:
+            typer.echo(unlocked.stderr, err=True)
+            raise typer.Exit(unlocked.returncode)
+    for call in earlier:
+        forget(call.note)
+    typer.echo(f"snakemake {shlex.join(again)}")
+    sys.stdout.flush()
+    os.execv(sys.executable, [*snakemake, *again])  # so that signals are Snakemake's own
+
+
+def _arguments(file: Path, given: list[str], earlier: "list[Call]") -> list[str]:
+    if earlier and not given:
+        return list(earlier[-1].arguments)
+    given = given or ["--cores", "all"]
+    return given if "--configfile" in given or "--configfiles" in given else [*given, "--configfile", str(file)]
+
+
+def _wait(plan: "Plan", earlier: "list[Call]", every: float) -> None:
+    """Return when no job of the earlier calls is queued and no living Snakemake keeps a file of the plan locked."""
+    from bocu.calls import calls, living, locked_files, locks_are_new, queued
+
+    said = ""
+    while True:
+        waiting = _counts(queued(earlier))
+        if locked_files(plan):
+            waiting += [f"{call}, for '{call.experiment}'" for call in living(calls())]
+            if not waiting and locks_are_new():
+                waiting = ["a Snakemake that begins"]
+        if not waiting:
+            return
+        line = "; ".join(waiting)
+        if line != said:
+            typer.echo(f"{time.strftime('%H:%M:%S')} waiting for {line}; {_progress(plan)} of the rounds are done")
+            said = line
+        time.sleep(every)
+
+
+def _counts(jobs: "list[QueuedJob]") -> list[str]:
+    states: dict[str, int] = {}
+    for job in jobs:
+        states[job.state.lower()] = states.get(job.state.lower(), 0) + 1
+    return [f"jobs of SLURM: {', '.join(f'{count} {state}' for state, count in states.items())}"] if jobs else []
+
+
+def _progress(plan: "Plan") -> str:
+    from bocu.staleness import Staleness
+    from bocu.standing import standings
+
+    blocks = list(standings(plan, Staleness(plan)))
+    return f"{int(100 * sum(block.rounds for block in blocks) / sum(block.of for block in blocks))} %"
