@@ -24,10 +24,11 @@ if not workflow.config_settings.configfiles:
     configfile: "config/config.yaml"
 
 
+configfiles = workflow.config_settings.configfiles or ["config/config.yaml"]
 try:
     plan = make_plan(
         config,
-        files=workflow.config_settings.configfiles or ["config/config.yaml"],
+        files=configfiles,
         overrides=workflow.config_settings.config,
         sources_file=workflow.source_path("data/sources.yaml"),
     )
@@ -64,4 +65,4 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
-    plan.write_record()
+    plan.write_record(configfiles, workflow.config_settings.config)

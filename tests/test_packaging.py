@@ -1,6 +1,7 @@
 """What is asked for, in every place that asks for it."""
 
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -43,6 +44,22 @@ def test_importing_the_package_and_its_command_line_is_light(root):
     code = f"import bocu, bocu.cli, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_condas_pip_lines_install_the_package_without_asking_for_anything_else(root, tmp_path):
+    """As conda does it: the lines go to a requirements file, and `pip install -U -r` reads that beside the clone."""
+    environment = yaml.safe_load((root / "environment.yml").read_text())
+    (pip,) = (entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(root / name, tmp_path)
+    shutil.copytree(root / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    (tmp_path / "requirements.txt").write_text("\n".join(pip) + "\n")
+    offline = ["--dry-run", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "install", *offline, "-U", "-r", "requirements.txt"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    would = [line for line in done.stdout.splitlines() if line.startswith("Would install")]
+    assert [re.fullmatch(r"Would install bocu-[0-9.]+", line) is not None for line in would] == [True]
 
 
 TEXT = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".smk", ".cff", ".rst", ".jinja", ".css", ""}

@@ -17,13 +17,14 @@ from bocu.problems.base import ProblemParameters
 from bocu.registry import REGISTRY, find
 
 SOURCES_FILE = "data/sources.yaml"
+_CLONE = Path(__file__).parents[2]  # where the package is installed from a clone
 
 
 def make_plan(
     config: Mapping[str, Any],
     files: Sequence[str | Path] = (),
     overrides: Mapping[str, Any] | None = None,
-    sources_file: str | Path = SOURCES_FILE,
+    sources_file: str | Path | None = None,
 ) -> Plan:
     """Turn a configuration into a plan.
 
@@ -31,14 +32,30 @@ def make_plan(
         config: the merged configuration.
         files: the files it came from, for error lines.
         overrides: what the command line added, for error lines.
-        sources_file: the catalogue of data sets.
+        sources_file: the catalogue of data sets; that of the clone if left out.
 
     Raises:
         BocuError: one line with file, key, what was found and what is allowed.
     """
     experiment = parse_experiment(config, files, overrides)
-    maker = _Maker(experiment, load_catalogue(sources_file), lambda key: f"{origin(key, files, overrides)}: ")
+    maker = _Maker(
+        experiment,
+        load_catalogue(sources_file or in_clone(SOURCES_FILE)),
+        lambda key: f"{origin(key, files, overrides)}: ",
+    )
     return maker.plan()
+
+
+def in_clone(path: str | Path) -> Path:
+    """Return a file or folder of the clone: as it lies in the working folder, else in the clone of the installation.
+
+    Raises:
+        BocuError: the working folder is no clone, and the package was not installed from one.
+    """
+    for found in (Path(path), _CLONE / path):
+        if found.exists():
+            return found
+    raise BocuError(f"{path}: not in {Path.cwd()}; start bocu in its clone: the folder that holds Snakefile and data/")
 
 
 @dataclass

@@ -9,6 +9,7 @@ import ast
 import functools
 import json
 import re
+import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -274,6 +275,19 @@ class Staleness:
         pictures = [name for suffix in ("png", "svg", "json") for name in self.plan.figure_files(suffix, part)]
         inputs = [*pictures, *self.plan.cubes(part), self.plan.summary(part)]
         return self._made(self.plan.report(part), inputs, self.plan.report_parameters(), [REPORT_CODE])
+
+
+def partial_report(plan: Plan) -> list[str]:
+    """Return the report of what exists so far; none where the report of the whole experiment stands up to date.
+
+    Raises:
+        BocuError: no run exists yet.
+    """
+    part = plan.part_that_exists()
+    if Staleness(plan).explain(plan.report()).is_stale:
+        return [plan.report(part)]
+    print(f"{plan.report()}: complete and up to date; there is nothing partial to make", file=sys.stderr)
+    return []
 
 
 class _NotPlanned(Exception):
