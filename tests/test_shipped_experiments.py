@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from bocu.cli import app
 
-FILES = sorted((ROOT / "config/experiments").glob("*.yaml")) + [ROOT / "config/config.yaml"]
+FILES = [*sorted((ROOT / "config/experiments").glob("*.yaml")), ROOT / "config/config.yaml"]
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def open_plan(experiment: str | Path, mirror: str | None = None, settings: Seque
 
 
 def merge(config: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    """Merge `changes` into `config`, as Snakemake merges files and `--config`: mappings key by key, all else replaced."""
+    """Merge `changes` into `config`, as Snakemake merges its files and `--config`: mappings key by key."""
     from snakemake.utils import update_config
 
     update_config(config, changes)
