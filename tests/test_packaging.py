@@ -7,6 +7,7 @@ import sys
 import tomllib
 
 import yaml
+from setuptools import find_packages
 
 # conda's names where they differ
 CONDA_NAMES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib", "snakemake-minimal": "snakemake"}
@@ -60,6 +61,30 @@ def test_condas_pip_lines_install_the_package_without_asking_for_anything_else(r
     assert done.returncode == 0, done.stderr
     would = [line for line in done.stdout.splitlines() if line.startswith("Would install")]
     assert [re.fullmatch(r"Would install bocu-[0-9.]+", line) is not None for line in would] == [True]
+
+
+def test_the_package_and_its_plugins_are_what_a_wheel_takes(root):
+    settings = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]
+    found = {name.partition(".")[0] for where in settings["where"] for name in find_packages(root / where)}
+    assert found == {"bocu", "snakemake_logger_plugin_bocu"}
+
+
+def test_installing_says_what_it_is_doing(root, tmp_path):
+    """With a Python and a pip that do nothing, each step says its line first, and nothing else is printed."""
+    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    (tmp_path / "env/bin").mkdir(parents=True)
+    nothing = tmp_path / "env/bin/python"
+    nothing.write_text("#!/bin/sh\n")
+    nothing.chmod(0o755)
+    command = ["make", "env/installed", "VENV=env", f"PYTHON={nothing}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [
+        "installing",
+        *(f"installing: {step} of 4" for step in (2, 3, 4)),
+    ]
+    assert "torch==" in lines[1]
 
 
 TEXT = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".smk", ".cff", ".rst", ".jinja", ".css", ""}
