@@ -11,6 +11,7 @@ PYTEST_ARGS ?=
 
 BIN := $(abspath $(VENV))/bin
 INSTALLED := $(VENV)/installed
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One thread for numerics in each job: jobs are what runs side by side.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
@@ -45,11 +46,15 @@ schema: $(INSTALLED)
 
 # torch goes first and pinned: asked for as a range, it would bring gigabytes for graphics cards.
 $(INSTALLED): requirements.txt pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(grep '^torch==' requirements.txt)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	touch $@
+	@echo "installing, once: 1 of 4, a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "installing: 2 of 4, $$(grep '^torch==' requirements.txt), the largest package"
+	@$(PIP_INSTALL) "$$(grep '^torch==' requirements.txt)"
+	@echo "installing: 3 of 4, the other packages of requirements.txt ($$(grep -c '==' requirements.txt)); a minute"
+	@$(PIP_INSTALL) --requirement requirements.txt
+	@echo "installing: 4 of 4, bocu itself"
+	@$(PIP_INSTALL) --no-deps --editable .
+	@touch $@
 
 clean:
 	rm -rf $(VENV) results .snakemake

@@ -25,10 +25,11 @@ if not workflow.config_settings.configfiles:
     configfile: "config/config.yaml"
 
 
+configfiles = workflow.config_settings.configfiles or ["config/config.yaml"]
 try:
     plan = make_plan(
         config,
-        files=workflow.config_settings.configfiles or ["config/config.yaml"],
+        files=configfiles,
         overrides=workflow.config_settings.config,
         sources_file=workflow.source_path("data/sources.yaml"),
         scripts=f"{workflow.basedir}/workflow/scripts",
@@ -73,7 +74,7 @@ if workflow.is_main_process and (hindrance := calls.hindrance(plan)):
 onstart:
     from bocu.compiling import compile_ahead
 
-    plan.write_record()
+    plan.write_record(configfiles, workflow.config_settings.config)
     compile_ahead(plan)
     calls.begin(plan.experiment.name, log)
 

@@ -1,4 +1,8 @@
 import json
+import os
+import shutil
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -6,6 +10,7 @@ from experiments import tiny
 
 from bocu.errors import BocuError
 from bocu.opening import differences_from_record, name_in, open_plan
+from bocu.planning import make_plan
 
 
 @pytest.fixture
@@ -65,3 +70,52 @@ def test_only_what_changes_numbers_is_told_apart_from_the_last_run(folder):
     changed = open_plan("named", settings=["iterations=40", "data=simulate"])
     assert differences_from_record(changed) == ['data.source: "download" -> "simulate"', "iterations: 30 -> 40"]
     assert json.loads((folder / "results/named/experiment.json").read_text())["iterations"] == 30
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["seeds={count: 3}"],
+        ["seeds={count: 3}", "seeds={first: 2}"],
+        ["seeds=5"],
+        ["data={source: simulate}", "problems=[hills]"],
+    ],
+)
+def test_settings_are_merged_as_snakemake_merges_them(folder, settings):
+    from snakemake.cli import parse_config
+    from snakemake.utils import update_config
+
+    file = "config/experiments/file.yaml"
+    merged = yaml.safe_load((folder / file).read_text())
+    update_config(merged, parse_config(settings))
+    assert open_plan(file, settings=settings).describe() == make_plan(merged).describe()
+
+
+def test_an_experiment_that_was_run_under_another_name_is_found_by_that_name(folder):
+    file, settings = "config/experiments/file.yaml", {"name": "trial", "iterations": "7", "seeds": {"count": "2"}}
+    run = open_plan(file, settings=["name=trial", "iterations=7", "seeds={count: 2}"])
+    run.write_record([file], settings)
+    assert open_plan("trial").describe() == run.describe()
+    assert open_plan("trial", settings=["seeds={per_job: 1}"]).blocks == [(0, 0), (1, 1)]
+    assert differences_from_record(open_plan("trial")) == []
+
+
+def test_outside_of_a_clone_the_clone_of_the_installation_is_meant(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert open_plan("quickstart").results == "results/quickstart"
+
+
+def test_outside_of_a_clone_and_installed_without_one_there_is_one_line(tmp_path, root):
+    shutil.copytree(root / "src/bocu", tmp_path / "installed/bocu", ignore=shutil.ignore_patterns("__pycache__"))
+    for command in (["check", root / "config/config.yaml"], ["list", "data"], ["plan", "quickstart"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "bocu.cli", *command],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path / "installed")},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 1
+        assert done.stderr.startswith("error: ")
+        assert done.stderr.count("\n") == 1
+        assert f"not in {tmp_path}; start bocu in its clone" in done.stderr

@@ -1,7 +1,7 @@
 """Finding the experiment that a command is about."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,8 @@ from bocu.changes import changes
 from bocu.errors import BocuError
 from bocu.experiment import read_experiment_file
 from bocu.parameters import nearest
-from bocu.plan import RESULTS, Plan
-from bocu.planning import make_plan
+from bocu.plan import MADE_FROM, RESULTS, Plan, record_of
+from bocu.planning import in_clone, make_plan
 
 CONFIGURATION = Path("config")
 _TOLD = ("data", "seeds", "iterations", "threads")
@@ -24,16 +24,27 @@ def open_plan(experiment: str | Path, mirror: str | None = None, settings: Seque
     Args:
         experiment: its file, or its name: the folder under results/.
         mirror: folder of a mirror to take data from.
-        settings: `key=value` for each key to replace, as for Snakemake's `--config`.
+        settings: `key=value` for each key to set, merged as Snakemake merges its `--config`.
 
     Raises:
         BocuError: no such experiment, or it is faulty.
     """
-    file = file_of(experiment)
-    overrides: dict[str, Any] = dict(_setting(text) for text in settings)
+    files, overrides = sources_of(experiment)
+    for text in settings:
+        merge(overrides, _setting(text))
     if mirror is not None:
         overrides["mirror"] = mirror
-    return make_plan({**read_experiment_file(file), **overrides}, [file], overrides)
+    config: dict[str, Any] = {}
+    for layer in (*map(read_experiment_file, files), overrides):
+        merge(config, layer)
+    return make_plan(config, files, overrides)
+
+
+def merge(config: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Merge `changes` into `config`, as Snakemake merges its files and `--config`: mappings key by key."""
+    from snakemake.utils import update_config
+
+    update_config(config, changes)
 
 
 def name_in(path: str | Path) -> str:
@@ -57,34 +68,42 @@ def differences_from_record(plan: Plan) -> list[str]:
     return [line for key in _TOLD for line in changes(before.get(key), now.get(key), key)]
 
 
-def file_of(experiment: str | Path) -> Path:
-    """Return the file of an experiment, which is given itself or by the experiment's name.
+def sources_of(experiment: str | Path) -> tuple[list[Path], dict[str, Any]]:
+    """Return the files and the settings of an experiment.
+
+    Args:
+        experiment: its file, or its name: the file under config/ that has it, else what made its results.
 
     Raises:
         BocuError: no such file or experiment.
     """
     if Path(experiment).is_file():
-        return Path(experiment)
+        return [Path(experiment)], {}
     name = str(experiment)
     if name.endswith((".yaml", ".yml")) or "/" in name:
         raise BocuError(f"{name}: no such file")
     known = dict(_names())
-    if name not in known:
-        raise BocuError(f"{name}: no experiment file of that name under {CONFIGURATION}/; {nearest(name, known)}")
-    return known[name]
+    if name in known:
+        return [known[name]], {}
+    record = Path(record_of(name))
+    made_from = json.loads(record.read_text(encoding="utf-8")).get(MADE_FROM) if record.is_file() else None
+    if made_from:
+        return [Path(file) for file in made_from["files"]], made_from["config"]
+    raise BocuError(f"{name}: no experiment file of that name under {CONFIGURATION}/; {nearest(name, known)}")
 
 
 def _names() -> Iterator[tuple[str, Path]]:
-    for file in [*sorted(CONFIGURATION.glob("experiments/*.yaml")), CONFIGURATION / "config.yaml"]:
+    folder = in_clone(CONFIGURATION)
+    for file in [*sorted(folder.glob("experiments/*.yaml")), folder / "config.yaml"]:
         if file.is_file():
             yield str(read_experiment_file(file).get("name")), file
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def _setting(text: str) -> dict[str, Any]:
     key, equals, value = text.partition("=")
     if not equals:
         raise BocuError(f"--config: found '{text}'; KEY=VALUE is wanted")
     try:
-        return key, yaml.safe_load(value)
+        return {key: yaml.safe_load(value)}
     except yaml.YAMLError as error:
         raise BocuError(f"--config: {key}: not YAML: {' '.join(str(error).split())}") from None

@@ -24,6 +24,7 @@ from bocu.problems.base import ProblemParameters
 PARTIAL = "/partial"
 FIGURE_SUFFIXES = ("png", "svg", "json")
 RESULTS = "results"
+MADE_FROM = "made_from"  # in the record: files and settings of the command line
 SHARED_RUNS = f"{RESULTS}/.shared"  # no experiment has this name: a label begins with a letter or digit
 MACHINE_CODE = f"{RESULTS}/.machine-code"  # where homes cannot be written to
 
@@ -41,6 +42,11 @@ def checkpoint_folder(run_file: str | Path) -> Path:
     """Give the folder of the checkpoints of a run file: `checkpoints` in the place of `runs`."""
     path = Path(run_file)
     return path.parents[4].joinpath("checkpoints", *path.parts[-4:-1], path.stem)
+
+
+def record_of(name: str) -> str:
+    """Return the file that says how the results of a name were made."""
+    return f"{RESULTS}/{name}/experiment.json"
 
 
 def log_file(run_file: str | Path) -> Path:
@@ -155,7 +161,7 @@ class Plan:
     @property
     def record(self) -> str:
         """The experiment as it was last run: what a smaller one may not replace unasked."""
-        return f"{self.results}/experiment.json"
+        return record_of(self.experiment.name)
 
     def figure_files(self, suffix: str, part: str = "") -> list[str]:
         """Give the figures; of a partial experiment, those that need nothing but its cubes."""
@@ -375,8 +381,10 @@ class Plan:
 
     # What was run before
 
-    def write_record(self) -> None:
-        write_json(self.record, self.describe())
+    def write_record(self, files: Sequence[str | Path] = (), overrides: Mapping[str, Any] | None = None) -> None:
+        """Note the experiment, and the files and settings of the command line that it was made from."""
+        made_from = {"files": [str(file) for file in files], "config": dict(overrides or {})}
+        write_json(self.record, {**self.describe(), **({MADE_FROM: made_from} if files else {})})
 
     def refuse_to_shrink(self) -> None:
         """Raise where results of this name hold more than is asked for, and the user has not agreed to lose them.

@@ -18,13 +18,14 @@ from bocu.registry import REGISTRY, find
 
 SOURCES_FILE = "data/sources.yaml"
 SCRIPTS = "workflow/scripts"
+_CLONE = Path(__file__).parents[2]  # where the package is installed from a clone
 
 
 def make_plan(
     config: Mapping[str, Any],
     files: Sequence[str | Path] = (),
     overrides: Mapping[str, Any] | None = None,
-    sources_file: str | Path = SOURCES_FILE,
+    sources_file: str | Path | None = None,
     scripts: str | Path | None = None,
 ) -> Plan:
     """Turn a configuration into a plan.
@@ -33,23 +34,38 @@ def make_plan(
         config: the merged configuration.
         files: the files it came from, for error lines.
         overrides: what the command line added, for error lines.
-        sources_file: the catalogue of data sets.
-        scripts: folder of the workflow's scripts, which are part of the code of a job; found if left out.
+        sources_file: the catalogue of data sets; that of the clone if left out.
+        scripts: folder of the workflow's scripts, which are part of the code of a job; that of the clone if left out.
 
     Raises:
         BocuError: one line with file, key, what was found and what is allowed.
     """
     experiment = parse_experiment(config, files, overrides)
-    catalogue = load_catalogue(sources_file)
-    folder = _scripts(sources_file) if scripts is None else Path(scripts)
-    maker = _Maker(experiment, catalogue, folder, lambda key: f"{origin(key, files, overrides)}: ")
+    maker = _Maker(
+        experiment,
+        load_catalogue(sources_file or in_clone(SOURCES_FILE)),
+        Path(scripts) if scripts is not None else _scripts(sources_file),
+        lambda key: f"{origin(key, files, overrides)}: ",
+    )
     return maker.plan()
 
 
-def _scripts(sources_file: str | Path) -> Path:
-    """Return the folder of scripts that goes with a catalogue, or else with this package."""
-    beside = Path(sources_file).parent.parent / SCRIPTS
-    return beside if beside.is_dir() else Path(__file__).parents[2] / SCRIPTS
+def _scripts(sources_file: str | Path | None) -> Path:
+    """Return the folder of scripts that goes with a catalogue, or else with this clone."""
+    beside = None if sources_file is None else Path(sources_file).parent.parent / SCRIPTS
+    return beside if beside is not None and beside.is_dir() else in_clone(SCRIPTS)
+
+
+def in_clone(path: str | Path) -> Path:
+    """Return a file or folder of the clone: as it lies in the working folder, else in the clone of the installation.
+
+    Raises:
+        BocuError: the working folder is no clone, and the package was not installed from one.
+    """
+    for found in (Path(path), _CLONE / path):
+        if found.exists():
+            return found
+    raise BocuError(f"{path}: not in {Path.cwd()}; start bocu in its clone: the folder that holds Snakefile and data/")
 
 
 @dataclass

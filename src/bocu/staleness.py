@@ -10,6 +10,7 @@ import ast
 import functools
 import json
 import re
+import sys
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -286,6 +287,19 @@ class Staleness:
         inputs = [*pictures, *self.plan.cubes(part), self.plan.summary(part)]
         roots = [self.plan.script("report")]
         return self._made(self.plan.report(part), inputs, self.plan.report_parameters(), roots)
+
+
+def partial_report(plan: Plan) -> list[str]:
+    """Return the report of what exists so far; none where the report of the whole experiment stands up to date.
+
+    Raises:
+        BocuError: no run exists yet.
+    """
+    part = plan.part_that_exists()
+    if Staleness(plan).explain(plan.report()).is_stale:
+        return [plan.report(part)]
+    print(f"{plan.report()}: complete and up to date; there is nothing partial to make", file=sys.stderr)
+    return []
 
 
 class _NotPlanned(Exception):

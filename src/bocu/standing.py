@@ -33,9 +33,9 @@ class State(StrEnum):
     MISSING = "missing"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # parameters of a branch may be lists, which neither compare fast nor have a hash
 class Standing:
-    """A block of seeds as its files show it.
+    """A block of seeds as its files show it; each is itself alone, so that it can be a key.
 
     Attributes:
         rounds: rounds done of those of all its seeds; what a checkpoint holds counts, for the block resumes there.

@@ -396,3 +396,44 @@ def test_fitted_priors_are_the_same_bytes_in_every_experiment_so_their_runs_are_
     assert re.fullmatch(rf"input {PRIOR.format('two')}: [0-9a-f]{{12}} -> [0-9a-f]{{12}} \(SHA-256\)", lines[0])
     prior.unlink()
     assert f"because of {PRIOR.format('two')}:" in why(pipeline, run, experiment="two.yaml")
+
+
+# what a name stands for
+
+
+def test_a_sweep_that_was_given_a_name_on_the_command_line_is_explained_by_that_name(there):
+    config = there.folder / "experiment.yaml"
+    target = "results/trial/runs/hills/any/random/seeds-0-0.nc"
+    settings = ("--config", "name=trial", "iterations=5", "seeds={count: 1}")
+    there.snakemake("--configfile", config, *settings, "--", target)
+    assert there.run("bocu", "why", target).stdout == f"{target}: up to date\n"
+    assert status(there, "trial")["done"] == 1
+    other = there.run("bocu", "why", target, "--experiment", "experiment.yaml", check=False)
+    assert other.returncode == 1
+    assert "belongs to 'trial', the experiment is 'tiny'; leave --experiment out, or add --config name=trial" in (
+        other.stderr
+    )
+
+
+def test_check_takes_a_file_or_a_name_and_settings(there):
+    told = "1 problems, 2 branches, 4 run jobs, 8 runs\n"
+    assert there.run("bocu", "check", "experiment.yaml").stdout == f"experiment.yaml: {told}"
+    there.run("mkdir", "config")
+    (there.folder / "experiment.yaml").rename(there.folder / "config/config.yaml")
+    assert there.run("bocu", "check", "tiny").stdout == f"tiny: {told}"
+    more = there.run("bocu", "check", "tiny", "--config", "seeds={count: 6}").stdout
+    assert more == "tiny: 1 problems, 2 branches, 6 run jobs, 12 runs\n"
+
+
+def test_partial_of_a_finished_experiment_makes_nothing_again(there):
+    config = there.folder / "experiment.yaml"
+    planned = ("--configfile", config, "--", "partial")
+    assert there.planned(*planned)["score"] == 2  # the runs stand, the report does not
+    there.snakemake("--configfile", config)
+    assert there.planned(*planned) == {"partial": 1}
+    done = there.snakemake(*planned)
+    assert "results/tiny/report/index.html: complete and up to date" in done.stderr
+    assert not (there.folder / "results/tiny/partial").exists()
+    # A run of another specification is not complete: what exists is shown, and no run is started.
+    change(there, iterations=20)
+    assert there.planned(*planned).keys() == {"score", "cube", "summary", "figure", "report", "partial"}

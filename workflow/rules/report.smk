@@ -1,6 +1,7 @@
 # Figures from cubes, and the report that shows them. `part` is empty, or "/partial" for what exists so far.
 
 from bocu.resources import memory, minutes
+from bocu.staleness import partial_report
 
 
 localrules:
@@ -12,7 +13,7 @@ localrules:
 rule partial:
     """The report of what exists: runs that are missing or failed are holes in it, and none is started."""
     input:
-        lambda wildcards: plan.report(plan.part_that_exists()),
+        lambda wildcards: partial_report(plan),
 
 
 rule figure:

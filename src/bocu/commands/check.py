@@ -1,21 +1,19 @@
 """`bocu check`: whether an experiment file is right, and what it comes to."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
 def check_command(
-    experiment: Annotated[Path, typer.Argument(help="Experiment file.")],
+    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
+    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
 ) -> None:
-    """Check an experiment file and say how many jobs and runs it plans."""
-    from bocu.experiment import read_experiment_file
-    from bocu.planning import make_plan
+    """Check an experiment and say how many jobs and runs it plans."""
+    from bocu.opening import open_plan
 
-    overrides = {} if mirror is None else {"mirror": mirror}
-    plan = make_plan({**read_experiment_file(experiment), **overrides}, [experiment], overrides)
+    plan = open_plan(experiment, mirror, config or [])
     jobs = len(plan.branches) * len(plan.blocks)
     runs = len(plan.branches) * plan.experiment.seeds.count
     typer.echo(

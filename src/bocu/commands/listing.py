@@ -52,9 +52,9 @@ def _describe(entry: Any) -> None:
 
 def _list_data() -> None:
     from bocu.data.catalogue import load_catalogue
-    from bocu.planning import SOURCES_FILE
+    from bocu.planning import SOURCES_FILE, in_clone
 
-    for name, dataset in load_catalogue(SOURCES_FILE).datasets.items():
+    for name, dataset in load_catalogue(in_clone(SOURCES_FILE)).datasets.items():
         typer.echo(f"{name}: {dataset.title}; licence: {dataset.licence}")
         for record, entry in dataset.records.items():
             typer.echo(f"  {record} ({', '.join(entry.sources)}): {entry.description}")

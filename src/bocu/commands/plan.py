@@ -20,7 +20,7 @@ def plan_command(
         int | None, typer.Option(help="Cores to share the work; this machine's if left out.", min=1)
     ] = None,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
 ) -> None:
     """Show jobs, core hours, wall time and disk of an experiment: of all of it, and of what is still to be done.
 

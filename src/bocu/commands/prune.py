@@ -10,7 +10,7 @@ def prune_command(
     experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
     delete: Annotated[bool, typer.Option("--delete", help="Delete what is listed.")] = False,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
 ) -> None:
     """List files under results/NAME that the experiment no longer names, with their sizes; --delete removes them.
 

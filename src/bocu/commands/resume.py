@@ -1,9 +1,9 @@
 """`bocu resume`: go on with an experiment whose Snakemake was killed, or that another Snakemake keeps waiting."""
 
+import json
 import shlex
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -35,11 +35,11 @@ def resume_command(
     import subprocess
 
     from bocu.calls import calls, forget, locked_files
-    from bocu.opening import file_of, open_plan
+    from bocu.opening import open_plan
 
     plan = open_plan(experiment, mirror, config or [])
     earlier = [call for call in calls() if call.experiment == plan.experiment.name]
-    again = _arguments(file_of(experiment), arguments or [], earlier)
+    again = _arguments(experiment, arguments or [], earlier)
     snakemake = [sys.executable, "-m", "snakemake"]
     _wait(plan, earlier, every)
     if locked_files(plan):
@@ -54,11 +54,17 @@ def resume_command(
     os.execv(sys.executable, [*snakemake, *again])  # so that signals are Snakemake's own
 
 
-def _arguments(file: Path, given: list[str], earlier: "list[Call]") -> list[str]:
+def _arguments(experiment: str, given: list[str], earlier: "list[Call]") -> list[str]:
+    from bocu.opening import sources_of
+
     if earlier and not given:
         return list(earlier[-1].arguments)
     given = given or ["--cores", "all"]
-    return given if "--configfile" in given or "--configfiles" in given else [*given, "--configfile", str(file)]
+    if "--configfile" in given or "--configfiles" in given:
+        return given
+    files, settings = sources_of(experiment)
+    made_with = ["--config", *(f"{key}={json.dumps(value)}" for key, value in settings.items())] if settings else []
+    return [*given, "--configfile", *map(str, files), *made_with]
 
 
 def _wait(plan: "Plan", earlier: "list[Call]", every: float) -> None:

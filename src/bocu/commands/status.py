@@ -28,7 +28,7 @@ def status_command(
         int | None, typer.Option(help="Cores to share what is left; as many as run now if left out.", min=1)
     ] = None,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
 ) -> None:
     """Show which blocks of seeds are done, stale, running, queued, failed or missing, and how much time is left.
 

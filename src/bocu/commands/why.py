@@ -16,7 +16,7 @@ def why_command(
         str | None, typer.Option(help="Experiment file; if left out, the one under config/ with the name in FILE.")
     ] = None,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
 ) -> None:
     """Explain why FILE would be made again, or say that it is up to date.
 
@@ -31,7 +31,10 @@ def why_command(
     name = name_in(path)
     plan = open_plan(experiment or name, mirror, config or [])
     if plan.experiment.name != name:
-        raise BocuError(f"{path}: belongs to '{name}', the experiment is '{plan.experiment.name}'")
+        raise BocuError(
+            f"{path}: belongs to '{name}', the experiment is '{plan.experiment.name}'; leave --experiment out, "
+            f"or add --config name={name}"
+        )
     explanation = Staleness(plan).explain(path)
     typer.echo(f"{path}: {'stale' if explanation.is_stale else 'up to date'}")
     for line in explanation.lines():

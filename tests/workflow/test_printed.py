@@ -1,0 +1,252 @@
+"""Every command line and every block that README, docs and comments print does what it says, in a copy of the clone.
+
+What would take long is cut down, by rules:
+
+- the copy's quick start is one small problem, of which the results stand;
+- `snakemake` plans (`--dry-run`), but for `--report`; of a mirror only the names of its files are there;
+- `bocu run` plays two rounds; programs of `tests/benchmarks` and `bocu.problems` read their arguments and stop there;
+- `make` says what it would do; `pip` looks at what it would install, without a network; `pytest` collects;
+- of `conda` the environment file is read; of `.ci/start-slurm` the syntax is checked;
+- what needs SLURM runs where a SLURM answers;
+- where `...` stands for arguments, the version is asked for instead; a command that a sentence names without its
+  arguments has to exist.
+
+A command of a kind that is not among these fails.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import printed
+import pytest
+import yaml
+from conftest import ROOT
+from filelock import FileLock
+from packaging.requirements import Requirement
+from workflow.conftest import Pipeline
+
+from bocu.data.catalogue import load_catalogue
+from bocu.experiment import parse_experiment
+
+pytestmark = pytest.mark.workflow
+
+QUICK_START = {
+    "name": "quickstart",
+    "seeds": {"first": 0, "count": 3, "per_job": 3},
+    "iterations": 5,
+    "data": "simulate",
+    "problems": [{"name": "hills", "parameters": {"grid": 40}}],
+    "algorithms": ["random", "pe-gp-ucb"],
+    "figures": ["regret"],
+}
+CUBE = "results/quickstart/cubes/hills.nc"
+RUN = "results/quickstart/runs/hills/any/pe-gp-ucb/seeds-0-2.nc"
+STANDS_FOR = {
+    "ACCOUNT": "account",
+    "EXPERIMENT": "config/config.yaml",
+    "FILE": "config/config.yaml",
+    "FILE.csv": "payoffs.csv",
+    "FOLDER": "mirror",
+    "NAME": "name",
+    "PARTITION": "partition",
+    "RUN_ID": "no-such-run",
+    "results/.../seeds-0-9.nc": RUN,
+    **dict.fromkeys(("A", "B", "ONE", "OTHER"), CUBE),
+}
+FILE_TO_EXPLAIN = "bocu why"  # whose FILE is no experiment
+# The same words are tried once; as a line of their own where they stand so somewhere.
+COMMANDS = sorted(
+    {command.words: command.inline for command in sorted(printed.commands(ROOT), key=lambda c: not c.inline)}.items()
+)
+PARSE_ARGUMENTS = """
+import argparse, runpy, sys
+parse = argparse.ArgumentParser.parse_args
+def parse_and_stop(self, *arguments, **keywords):
+    parse(self, *arguments, **keywords)
+    raise SystemExit(0)
+argparse.ArgumentParser.parse_args = parse_and_stop
+module, path, *sys.argv[1:] = sys.argv[1:]
+sys.argv[0] = path
+runpy.run_module(path, run_name="__main__") if module == "-m" else runpy.run_path(path, run_name="__main__")
+raise SystemExit(f"{path} reads no arguments")
+"""
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory) -> Pipeline:
+    """A copy of the clone with a small quick start that is done; made once for all workers of pytest-xdist."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if base.name.startswith("popen-") else base) / "printed"
+    with FileLock(f"{shared}.lock"):
+        if not shared.exists():
+            _make_clone(shared.with_name("printed.part"))
+            shared.with_name("printed.part").rename(shared)
+    own = tmp_path_factory.mktemp("clone") / "clone"
+    subprocess.run(["cp", "-a", shared, own], check=True)
+    return Pipeline(own)
+
+
+def _make_clone(folder: Path) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    (folder / "config/config.yaml").write_text(yaml.safe_dump(QUICK_START))
+    (folder / "payoffs.csv").write_text("reference,one,two\n0.5,1,2\n0.5,3,1\n")
+    for name, dataset in load_catalogue(ROOT / "data/sources.yaml").datasets.items():
+        for record in dataset.records.values():
+            for file in record.files_of("mirror"):
+                (folder / "mirror" / name).mkdir(parents=True, exist_ok=True)
+                (folder / "mirror" / name / file.name).touch()
+    Pipeline(folder).run("snakemake", "--cores", "2")
+    for name in ("local", "cluster"):
+        shutil.copytree(folder / "results/quickstart", folder / "results" / name)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A command with what its placeholders stand for."""
+
+    words: list[str]
+    inline: bool
+
+    def starts(self, *words: str) -> bool:
+        return self.words[: len(words)] == list(words)
+
+
+def _slurm_answers() -> bool:
+    return shutil.which("sinfo") is not None and subprocess.run(["sinfo"], capture_output=True).returncode == 0
+
+
+def _snakemake(line: Line, clone: Pipeline) -> None:
+    if "profiles/slurm" in line.words and not _slurm_answers():
+        pytest.skip("no SLURM answers")
+    if line.words[-1] == "...":
+        clone.run(*line.words[:-1], "--version")
+    elif "--report" in line.words:
+        clone.run(*line.words)
+        assert (clone.folder / line.words[line.words.index("--report") + 1]).is_file()
+    else:
+        done = clone.run("snakemake", "--dry-run", *line.words[1:])
+        assert re.search("Job stats|Nothing to be done", done.stdout + done.stderr)
+
+
+def _bocu(line: Line, clone: Pipeline) -> None:
+    if line.inline and all(word.startswith("-") for word in line.words[2:]):
+        clone.run(*line.words, "--help")
+        return
+    shorter = ["--iterations", "2"] if line.starts("bocu", "run") else []
+    assert clone.run(*line.words, *shorter).stdout
+
+
+def _make(line: Line, clone: Pipeline) -> None:
+    clone.run("make", "--dry-run", *line.words[1:])
+
+
+def _pip(line: Line, clone: Pipeline) -> None:
+    assert line.starts("pip", "install")
+    if "--requirement" in line.words:
+        file = clone.folder / line.words[line.words.index("--requirement") + 1]
+        lines = [entry for entry in file.read_text().splitlines() if entry and not entry.startswith("#")]
+        assert all(Requirement(entry) for entry in lines)
+    else:
+        offline = ("--dry-run", "--no-index", "--no-build-isolation", "--no-deps")
+        assert "Would install bocu" in clone.run(sys.executable, "-m", *line.words, *offline).stdout
+
+
+def _conda(line: Line, clone: Pipeline) -> None:
+    if line.starts("conda", "activate"):
+        assert yaml.safe_load((clone.folder / "environment.yml").read_text())["name"] == line.words[2]
+        return
+    assert line.words[:-1] == ["conda", "env", "create", "--file"]
+    environment = yaml.safe_load((clone.folder / line.words[-1]).read_text())
+    assert {"name", "channels", "dependencies"} == environment.keys()
+
+
+def _python(line: Line, clone: Pipeline) -> None:
+    words = [sys.executable, *line.words[1:]]
+    if line.starts("python", "-m", "pytest"):
+        clone.run(*words, "--collect-only", "-q")
+    elif line.words[-1] == "...":
+        clone.run(*words[:-1], "--version")
+    elif line.words[1].startswith("docs/"):
+        clone.run(*words)
+    elif line.words[1] == "-m":
+        clone.run(sys.executable, "-c", PARSE_ARGUMENTS, *words[1:])
+    else:
+        clone.run(sys.executable, "-c", PARSE_ARGUMENTS, "", *words[1:])
+
+
+def _slurm(line: Line, clone: Pipeline) -> None:
+    if not _slurm_answers():
+        pytest.skip("no SLURM answers")
+    clone.run(*line.words)
+
+
+def _script(line: Line, clone: Pipeline) -> None:
+    clone.run("bash", "-n", *line.words)
+
+
+KINDS: dict[str, Callable[[Line, Pipeline], None]] = {
+    "bocu": _bocu,
+    "conda": _conda,
+    "make": _make,
+    "pip": _pip,
+    "python": _python,
+    "scancel": _slurm,
+    "snakemake": _snakemake,
+    ".ci/start-slurm": _script,
+}
+
+
+@pytest.mark.parametrize(("words", "inline"), COMMANDS, ids=[" ".join(words) for words, _ in COMMANDS])
+def test_a_command_does_what_it_says(words, inline, clone, monkeypatch):
+    wanted = list(words)
+    while "=" in wanted[0]:
+        monkeypatch.setenv(*wanted.pop(0).split("="))
+    stands_for = {**STANDS_FOR, **({"FILE": RUN} if wanted[:2] == FILE_TO_EXPLAIN.split() else {})}
+    filled = [key + equals + stands_for.get(value, value) for key, equals, value in (_setting(word) for word in wanted)]
+    assert filled[0] in KINDS, f"no rule says how to try '{' '.join(words)}'"
+    KINDS[filled[0]](Line(filled, inline), clone)
+
+
+def _setting(word: str) -> tuple[str, str, str]:
+    """Split `key=value`; a word without `=` is a value."""
+    key, equals, value = word.partition("=")
+    return (key, equals, value) if equals else ("", "", key)
+
+
+@pytest.mark.parametrize(
+    "block", [pytest.param(block, id=f"{block.page}-{i}") for i, block in enumerate(printed.blocks(ROOT, "python"))]
+)
+def test_a_block_of_python_runs(block, clone):
+    clone.run(sys.executable, "-c", block.text)
+
+
+@pytest.mark.parametrize(
+    "block", [pytest.param(block, id=f"{block.page}-{i}") for i, block in enumerate(printed.blocks(ROOT, "yaml"))]
+)
+def test_each_key_of_a_block_of_yaml_fits_into_an_experiment(block):
+    for key in re.split(r"^(?=\w)", block.text, flags=re.MULTILINE)[1:]:
+        parse_experiment({**QUICK_START, **yaml.safe_load(key)})
+
+
+def test_no_block_is_of_an_unknown_kind():
+    assert {block.language for block in printed.blocks(ROOT)} <= {"python", "yaml", *printed.SHELL}
+
+
+def test_commands_of_each_kind_of_place_are_found():
+    found = {(command.page, command.inline) for command in printed.commands(ROOT)}
+    assert {("README.md", False), ("README.md", True), ("docs/commands.md", False), ("environment.yml", False)} <= found
+    assert {f"config/experiments/{file.name}" for file in (ROOT / "config/experiments").glob("*.yaml")} <= {
+        page for page, _ in found
+    }
