@@ -5,14 +5,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from bocu.changes import changes
 from bocu.errors import BocuError
 from bocu.experiment import read_experiment_file
 from bocu.parameters import nearest
 from bocu.plan import RESULTS, Plan
 from bocu.planning import make_plan
+from bocu.yaml_files import parse_yaml
 
 CONFIGURATION = Path("config")
 _TOLD = ("data", "seeds", "iterations", "threads")
@@ -77,6 +76,6 @@ def _setting(text: str) -> tuple[str, Any]:
     if not equals:
         raise BocuError(f"--config: found '{text}'; KEY=VALUE is wanted")
     try:
-        return key, yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise BocuError(f"--config: {key}: not YAML: {' '.join(str(error).split())}") from None
+        return key, parse_yaml(value)
+    except BocuError as error:
+        raise BocuError(f"--config: {key}: {error}") from None
