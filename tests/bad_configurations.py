@@ -108,7 +108,19 @@ def _top_level() -> Iterator[Bad]:
         "seeds": [-1, 0, "many", [1, 2], {}, {"count": "x"}, {"count": 2.5}, {"first": -1, "count": 1}, None, True],
         "iterations": [0, -1, 1.5, "many", [1], {"a": 1}, None, True, ".inf"],
         "threads": [0, -1, "x", 1.5, None, [1], True],
-        "problems": [[], None, 3, "hills", {"hills": {}}, [3], [None], [["hills"]], [{}], [{"label": "x"}], [{"name": 3}]],
+        "problems": [
+            [],
+            None,
+            3,
+            "hills",
+            {"hills": {}},
+            [3],
+            [None],
+            [["hills"]],
+            [{}],
+            [{"label": "x"}],
+            [{"name": 3}],
+        ],
         "objectives": [3, "dro", [3], [None], [{"label": "x"}]],
         "algorithms": [[], None, 3, "random", [3], [None], [{"name": ["random"]}]],
         "judges": [[], 3, "so", [3], [{"name": None}]],
@@ -162,7 +174,9 @@ def _names() -> Iterator[Bad]:
         yield bad(f"names: {section}, near", tiny(**{section: [near]}), f"{section}.0.name", f"did you mean '{meant}'")
         yield bad(f"names: {section}, far", tiny(**{section: ["zzz"]}), f"{section}.0.name", "'zzz'", "allowed: ")
         yield bad(f"names: {section}, lines", tiny(**{section: [{"name": "a\nb", "label": "x"}]}), f"{section}.0.name")
-        yield bad(f"names: {section}, unknown key", tiny(**{section: [{"name": near, "lable": "x"}]}), f"{section}.0.lable")
+        yield bad(
+            f"names: {section}, unknown key", tiny(**{section: [{"name": near, "lable": "x"}]}), f"{section}.0.lable"
+        )
         found = {"name": meant, "parameters": [1]}
         yield bad(f"names: {section}, parameters a list", tiny(**{section: [found]}), f"{section}.0.parameters")
     yield bad("names: a module of one's own", tiny(problems=[{"name": "os:system", "label": "x"}]), "os:system")
@@ -179,12 +193,16 @@ def _filters() -> Iterator[Bad]:
         for wrong in (["kirschnr"], ["zzz"], "kirschner", [3], {"kirschner": 1}, ["A"]):
             entry = {"name": name, key: wrong}
             yield bad(f"filters: {section}.{key}: {wrong}", grid(**{section: [entry]}), f"{section}.0.{key}")
-    yield bad("filters: algorithm on nothing", grid(algorithms=["random", {"name": "ucb-so", "problems": []}]), "ucb-so")
+    yield bad(
+        "filters: algorithm on nothing", grid(algorithms=["random", {"name": "ucb-so", "problems": []}]), "ucb-so"
+    )
     yield bad("filters: an algorithm for other protocols", grid(algorithms=["random", "mle"]), "algorithms.1", "mle")
     yield bad("filters: a judge for other protocols", grid(judges=["best-fixed-decision"]), "judges.0")
     yield bad("filters: a figure for other protocols", grid(figures=["chosen-priors"]), "figures.0")
     yield bad("filters: nobody judges", grid(judges=[{"name": "so", "problems": []}]), "judges")
-    yield bad("filters: same branch twice", grid(algorithms=["random", {"name": "random", "label": "r"}]), "algorithms.1")
+    yield bad(
+        "filters: same branch twice", grid(algorithms=["random", {"name": "random", "label": "r"}]), "algorithms.1"
+    )
     yield bad("filters: a label twice", grid(algorithms=["random", "random"]), "algorithms", "'random' stands twice")
     two = [{"name": "so"}, {"name": "ro", "label": "so"}]
     yield bad("filters: a judge's label twice", grid(judges=two), "judges", "'so' stands twice")
@@ -214,7 +232,9 @@ def _unions() -> Iterator[Bad]:
         (float("nan"), "nan"),
         (float("inf"), "inf"),
     ):
-        yield bad(f"unions: radius {radius!r}", _ball(distance="mmd", radius=radius), where if radius != [] else "ball", says)
+        yield bad(
+            f"unions: radius {radius!r}", _ball(distance="mmd", radius=radius), where if radius != [] else "ball", says
+        )
     yield bad("unions: ball, a near miss", grid(objectives=[{"name": "dro", "parameters": {"ball": "tvv"}}]), "ball")
     yield bad("unions: ball, a number", grid(objectives=[{"name": "dro", "parameters": {"ball": 3}}]), "ball")
     yield bad("unions: ball, a list", grid(objectives=[{"name": "dro", "parameters": {"ball": ["tv"]}}]), "ball")
@@ -261,16 +281,29 @@ def _ignored() -> Iterator[Bad]:
         ("tv", "phi", "math:sin"),
         ("cr", "alpha", 0.5),
     ):
-        yield bad(f"ignored: {key} {value} with {distance}", _ball(**{"distance": distance, "k": 2} if distance == "cr" else {"distance": distance}, **{key: value}), key, distance)
+        yield bad(
+            f"ignored: {key} {value} with {distance}",
+            _ball(**{"distance": distance, "k": 2} if distance == "cr" else {"distance": distance}, **{key: value}),
+            key,
+            distance,
+        )
     for name, base, key in (("stableopt-finite", grid, "jitter"), ("drbo-mmd", box, "alpha")):
         ball = {"distance": "tv" if name != "drbo-mmd" else "mmd", key: 0.5}
-        yield bad(f"ignored: {key} of {name}'s ball", base(algorithms=[{"name": name, "parameters": {"ball": ball}}]), key)
+        yield bad(
+            f"ignored: {key} of {name}'s ball", base(algorithms=[{"name": name, "parameters": {"ball": ball}}]), key
+        )
     judge = {"name": "dro", "parameters": {"ball": {"distance": "tv", "lengthscale": 0.3}}}
     yield bad("ignored: lengthscale of a judge's ball", grid(judges=[judge]), "judges.0.parameters.ball.lengthscale")
     figure = {"name": "contour", "parameters": {"ball": {"distance": "tv", "lengthscale": 0.3}}}
-    yield bad("ignored: lengthscale of a figure's ball", grid(figures=[figure]), "figures.0.parameters.ball.lengthscale")
+    yield bad(
+        "ignored: lengthscale of a figure's ball", grid(figures=[figure]), "figures.0.parameters.ball.lengthscale"
+    )
     model = {"model": {"kernel": "joint", "context_kernel": "matern-5/2"}}
-    yield bad("ignored: context kernel of a joint kernel", box(algorithms=[{"name": "sbo-kde", "parameters": model}]), "context_kernel")
+    yield bad(
+        "ignored: context kernel of a joint kernel",
+        box(algorithms=[{"name": "sbo-kde", "parameters": model}]),
+        "context_kernel",
+    )
 
 
 def _figures() -> Iterator[Bad]:
@@ -317,16 +350,28 @@ def _figures() -> Iterator[Bad]:
     for parameters, says in (({"algorithms": ["mobbo"]}, "did you mean 'mobo'"), ({"seed": 77}, "seed")):
         figure = {"name": "robust-front", "parameters": parameters}
         yield bad(f"figures: robust-front {parameters}", scalarised(figures=[figure]), "figures.0", says)
-    for key, says in (("objective", "objective"), ("judge", "judge"), ("algorithms", "algorithms.0"), ("titles", "titles.zzz")):
+    for key, says in (
+        ("objective", "objective"),
+        ("judge", "judge"),
+        ("algorithms", "algorithms.0"),
+        ("titles", "titles.zzz"),
+    ):
         value = {"algorithms": ["zzz"], "titles": {"zzz": "Z"}}.get(key, "zzz")
         figure = {"name": "wind-commitment", "parameters": {key: value}}
         yield bad(f"figures: wind-commitment {key}", wind(figures=[figure]), "figures.0", says)
     problems = [*grid()["problems"], "ackley"]
     figure = {"name": "regret", "parameters": {"algorithms": ["ucb-bocu-2"]}}
-    yield bad("figures: an algorithm that does not run there", grid(problems=problems, figures=[figure]), "figures.0", "ackley")
+    yield bad(
+        "figures: an algorithm that does not run there",
+        grid(problems=problems, figures=[figure]),
+        "figures.0",
+        "ackley",
+    )
     judges = [{"name": "so"}, {"name": "ro", "problems": ["kirschner"]}]
     figure = {"name": "regret", "parameters": {"judges": ["ro"]}}
-    yield bad("figures: a judge elsewhere", grid(problems=problems, judges=judges, figures=[figure]), "figures.0", "ackley")
+    yield bad(
+        "figures: a judge elsewhere", grid(problems=problems, judges=judges, figures=[figure]), "figures.0", "ackley"
+    )
 
 
 def _labels() -> Iterator[Bad]:
@@ -347,10 +392,16 @@ def _labels() -> Iterator[Bad]:
         ("a\n", "label"),
         (3, "label"),
     ):
-        yield bad(f"labels: problem {str(label)[:70]!r}", tiny(problems=[{**hills, "label": label}]), "problems.0.label", says)
+        yield bad(
+            f"labels: problem {str(label)[:70]!r}", tiny(problems=[{**hills, "label": label}]), "problems.0.label", says
+        )
     for section, name in (("algorithms", "random"), ("judges", "so"), ("figures", "regret")):
-        yield bad(f"labels: {section}, long", tiny(**{section: [{"name": name, "label": "b" * 250}]}), f"{section}.0.label")
-    yield bad("labels: an objective called any", grid(objectives=[{"name": "dro", "label": "any"}]), "objectives.0.label")
+        yield bad(
+            f"labels: {section}, long", tiny(**{section: [{"name": name, "label": "b" * 250}]}), f"{section}.0.label"
+        )
+    yield bad(
+        "labels: an objective called any", grid(objectives=[{"name": "dro", "label": "any"}]), "objectives.0.label"
+    )
     yield bad("labels: a long name", tiny(name="n" * 250), "name")
 
 
@@ -372,8 +423,14 @@ def _sizes() -> Iterator[Bad]:
         yield bad(f"sizes: {key}", tiny(**{key: HUGE}), key)
         yield bad(f"sizes: {key}, large", tiny(**{key: 10**10}), key)
     for key in ("grid", "true_prior"):
-        yield bad(f"sizes: hills, {key}", tiny(problems=[{"name": "hills", "parameters": {key: HUGE}}]), f"parameters.{key}")
-        yield bad(f"sizes: hills, {key}, large", tiny(problems=[{"name": "hills", "parameters": {key: 10**8}}]), f"parameters.{key}")
+        yield bad(
+            f"sizes: hills, {key}", tiny(problems=[{"name": "hills", "parameters": {key: HUGE}}]), f"parameters.{key}"
+        )
+        yield bad(
+            f"sizes: hills, {key}, large",
+            tiny(problems=[{"name": "hills", "parameters": {key: 10**8}}]),
+            f"parameters.{key}",
+        )
     for points in ([10**9], [HUGE], [10**5]):
         for key in ("decision_points", "context_points"):
             changed = {"decision_points": [8], "context_points": [6], key: points}
@@ -391,7 +448,9 @@ def _sizes() -> Iterator[Bad]:
     yield bad("sizes: a value of 100,000 letters", tiny(threads="x" * 100_000), "threads")
     yield bad("sizes: a key of 100,000 letters", tiny(**{"x" * 100_000: 1}), "unknown key")
     yield bad("sizes: 10,000 unknown keys", {**tiny(), **{f"k{i}": i for i in range(10_000)}}, "unknown key")
-    yield bad("sizes: a list of 100,000 radii, one wrong", _ball(distance="tv", radius=[0.1] * 20_000 + ["x"]), "radius.20000")
+    yield bad(
+        "sizes: a list of 100,000 radii, one wrong", _ball(distance="tv", radius=[0.1] * 20_000 + ["x"]), "radius.20000"
+    )
 
 
 def _refused_by_jobs() -> Iterator[Bad]:
@@ -410,24 +469,49 @@ def _refused_by_jobs() -> Iterator[Bad]:
         problem = {"name": "kirschner", "parameters": {**points, **change}}
         yield bad(f"jobs: kirschner {change}", grid(problems=[problem]), "problems.0", says)
     for name in ("gp-sample", "hartmann-3"):
-        yield bad(f"jobs: one number for {name}", grid(problems=[{"name": name, "parameters": {"decision_points": [8]}}]), "decision_points")
-    yield bad("jobs: rule", box(problems=[{"name": "ackley-2-4", "parameters": {"rule": "quadrature"}}]), "problems.0", "rule")
+        yield bad(
+            f"jobs: one number for {name}",
+            grid(problems=[{"name": name, "parameters": {"decision_points": [8]}}]),
+            "decision_points",
+        )
+    yield bad(
+        "jobs: rule", box(problems=[{"name": "ackley-2-4", "parameters": {"rule": "quadrature"}}]), "problems.0", "rule"
+    )
     closed = {"name": "hills", "parameters": {"grid": 60, "closed": 2}}
     yield bad("jobs: no arm is open", tiny(problems=[closed]), "problems.0", "closed")
     for decision in (8, 10**6, [0.5, 0.5]):
         constant = {"name": "constant", "parameters": {"decision": decision}}
         yield bad(f"jobs: constant {decision}", grid(algorithms=[constant]), "algorithms.0", "decision")
-    yield bad("jobs: constant on hills", tiny(algorithms=[{"name": "constant", "parameters": {"decision": 60}}]), "algorithms.0", "decision")
-    yield bad("jobs: constant, closed", tiny(algorithms=[{"name": "constant", "parameters": {"decision": 7}}]), "algorithms.0", "decision")
+    yield bad(
+        "jobs: constant on hills",
+        tiny(algorithms=[{"name": "constant", "parameters": {"decision": 60}}]),
+        "algorithms.0",
+        "decision",
+    )
+    yield bad(
+        "jobs: constant, closed",
+        tiny(algorithms=[{"name": "constant", "parameters": {"decision": 7}}]),
+        "algorithms.0",
+        "decision",
+    )
     for weights in ([1, 2], [1] * 12):
         entry = {"name": "fully-bayesian", "parameters": {"hyperprior": weights}}
         yield bad(f"jobs: hyperprior of {len(weights)}", tiny(algorithms=[entry]), "algorithms.0", "hyperprior")
     search = {"search": {"raw": 4, "restarts": 5}}
     yield bad("jobs: more restarts than raw", box(algorithms=[{"name": "gp-ucb", "parameters": search}]), "restarts")
-    yield bad("jobs: odd pairs", grid(algorithms=[{"name": "ts-bocu", "parameters": {"posterior": "fourier", "features": 3, "pairs": True}}]), "features")
+    yield bad(
+        "jobs: odd pairs",
+        grid(algorithms=[{"name": "ts-bocu", "parameters": {"posterior": "fourier", "features": 3, "pairs": True}}]),
+        "features",
+    )
     announced = {"ball": {"distance": "tv", "radius": "announced"}}
     yield bad("jobs: no radius is announced", grid(objectives=[{"name": "dro", "parameters": announced}]), "announced")
-    yield bad("jobs: no radius is announced to a judge", grid(judges=[{"name": "dro", "parameters": announced}]), "judges.0", "announced")
+    yield bad(
+        "jobs: no radius is announced to a judge",
+        grid(judges=[{"name": "dro", "parameters": announced}]),
+        "judges.0",
+        "announced",
+    )
     for phi, says in (
         ("no_such_module:pair", "no_such_module"),
         ("math:nothing", "math:nothing"),
@@ -439,17 +523,48 @@ def _refused_by_jobs() -> Iterator[Bad]:
         yield bad(f"jobs: phi {phi}", _ball(distance="phi", phi=phi), "phi", says)
     yield bad("jobs: cr without k", _ball(distance="cr"), "'k'")
     yield bad("jobs: cvar without alpha", _ball(distance="cvar"), "'alpha'")
-    yield bad("jobs: infinite slope", grid(objectives=[{"name": "wcs", "parameters": {"ball": "kl"}}]), "objectives.0", "-inf")
-    yield bad("jobs: bocu-1 without a difference", grid(objectives=[{"name": "wcs", "parameters": {"ball": "tv"}}], algorithms=["random", "ucb-bocu-1"]), "algorithms.1")
+    yield bad(
+        "jobs: infinite slope", grid(objectives=[{"name": "wcs", "parameters": {"ball": "kl"}}]), "objectives.0", "-inf"
+    )
+    yield bad(
+        "jobs: bocu-1 without a difference",
+        grid(objectives=[{"name": "wcs", "parameters": {"ball": "tv"}}], algorithms=["random", "ucb-bocu-1"]),
+        "algorithms.1",
+    )
     yield bad("jobs: mirror is no folder", sensors(data="download", mirror="no-such-folder"), "no-such-folder")
     yield bad("jobs: data not offered", tiny(problems=["plant"], algorithms=["random"], data="download"), "plant")
-    yield bad("jobs: interval", sensors(problems=[{"name": "sensors", "parameters": {"log": {"interval": 7}}}]), "interval")
-    yield bad("jobs: a day that is none", sensors(problems=[{"name": "sensors", "parameters": {"log": {"target": "2004-02-30"}}}]), "target")
-    yield bad("jobs: no settings", sensors(problems=[{"name": "sensors", "parameters": {"record": "log", "log": None}}]), "problems.0", "log")
-    yield bad("jobs: more sensors than there are", sensors(problems=[{"name": "sensors", "parameters": {"log": {"sensors_per_seed": 400}}}]), "sensors_per_seed")
-    yield bad("jobs: windows", wind(problems=[{"name": "wind-commitment", "parameters": {"window": 800}}]), "margin.days")
-    yield bad("jobs: a first day long ago", wind(problems=[{"name": "wind-commitment", "parameters": {"start": "1900-01-01"}}]), "start")
-    yield bad("jobs: more hours than there are", wind(problems=[{"name": "wind-commitment", "parameters": {"hours": 10**9}}]), "hours")
+    yield bad(
+        "jobs: interval", sensors(problems=[{"name": "sensors", "parameters": {"log": {"interval": 7}}}]), "interval"
+    )
+    yield bad(
+        "jobs: a day that is none",
+        sensors(problems=[{"name": "sensors", "parameters": {"log": {"target": "2004-02-30"}}}]),
+        "target",
+    )
+    yield bad(
+        "jobs: no settings",
+        sensors(problems=[{"name": "sensors", "parameters": {"record": "log", "log": None}}]),
+        "problems.0",
+        "log",
+    )
+    yield bad(
+        "jobs: more sensors than there are",
+        sensors(problems=[{"name": "sensors", "parameters": {"log": {"sensors_per_seed": 400}}}]),
+        "sensors_per_seed",
+    )
+    yield bad(
+        "jobs: windows", wind(problems=[{"name": "wind-commitment", "parameters": {"window": 800}}]), "margin.days"
+    )
+    yield bad(
+        "jobs: a first day long ago",
+        wind(problems=[{"name": "wind-commitment", "parameters": {"start": "1900-01-01"}}]),
+        "start",
+    )
+    yield bad(
+        "jobs: more hours than there are",
+        wind(problems=[{"name": "wind-commitment", "parameters": {"hours": 10**9}}]),
+        "hours",
+    )
 
 
 def _encodings() -> Iterator[Bad]:

@@ -9,7 +9,9 @@ from bad_configurations import all_bad
 from bocu import cli
 
 BAD = all_bad()
-UNREADABLE = re.compile(r"functools|pydantic|<class|object at 0x|Traceback|function-(?:after|before|wrap)|\[type=|Literal\[|constrained|PosixPath")
+UNREADABLE = re.compile(
+    r"functools|pydantic|<class|object at 0x|Traceback|function-(?:after|before|wrap)|\[type=|Literal\[|constrained"
+)
 LONGEST = 1200
 
 

@@ -13,7 +13,7 @@ import pydantic
 from pydantic import BeforeValidator, Field
 
 from bocu.errors import BocuError, shown
-from bocu.parameters import Integer, Number, Parameters, validate
+from bocu.parameters import LARGEST_SEED, Integer, Number, Parameters, validate
 from bocu.yaml_files import read_yaml
 
 LABEL = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -21,7 +21,6 @@ LONGEST_LABEL = 64  # temporary files carry it beside the names of host and proc
 MOST_SEEDS = 100_000
 MOST_ITERATIONS = 1_000_000
 MOST_THREADS = 1024
-LARGEST_SEED = 2**63 - 1  # of the integers in run files
 
 
 def _label(value: Any) -> Any:
@@ -156,7 +155,9 @@ class Experiment(Parameters):
     mirror: str | None = Field(None, description="Short for `data: {source: mirror, mirror: FOLDER}`.")
     seeds: Seeds = Field(description="Which seeds run; a number alone is their count.")
     iterations: Integer = Field(
-        ge=1, le=MOST_ITERATIONS, description="Rounds after the initial design; a problem that ends sooner, ends sooner."
+        ge=1,
+        le=MOST_ITERATIONS,
+        description="Rounds after the initial design; a problem that ends sooner, ends sooner.",
     )
     threads: Integer = Field(
         1, ge=1, le=MOST_THREADS, description="Numeric threads of a run; results depend on them in the last bits."

@@ -39,7 +39,7 @@ def regular_file(path: str | os.PathLike[str]) -> os.stat_result:
         BocuError: there is none, or it is a folder, a pipe, a device or a link in a circle.
     """
     try:
-        found = os.stat(path)
+        found = Path(path).stat()
     except OSError as error:
         reason = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
         raise BocuError(f"{os.fspath(path)}: {reason}") from None
@@ -60,7 +60,7 @@ def refuse_to_replace(path: str | os.PathLike[str]) -> None:
         BocuError: it is a folder, a pipe, a device or a link in a circle.
     """
     try:
-        mode = os.stat(path).st_mode
+        mode = Path(path).stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:

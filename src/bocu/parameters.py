@@ -24,6 +24,10 @@ Integer = Annotated[int, BeforeValidator(_no_boolean)]
 Number = Annotated[float, BeforeValidator(_no_boolean), pydantic.AllowInfNan(False)]
 
 
+LARGEST_SEED = 2**63 - 1
+"""The largest integer that a run file holds."""
+
+
 class Parameters(BaseModel):
     """Base of all typed sections of the configuration: immutable, unknown keys refused, text coerced to numbers.
 

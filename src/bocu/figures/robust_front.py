@@ -4,7 +4,7 @@ Beyond the DRMOBO paper: `bocu.robust_front` says what is drawn.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,7 @@ from pydantic import Field
 
 from bocu.domains import FiniteDomain
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import Cube, seed_counts, with_unit
 from bocu.figures.realised import RealisedParameters, paths_of, problem_inputs
 from bocu.files import read_netcdf
@@ -55,6 +55,10 @@ class RobustFrontParameters(RealisedParameters):
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
         runs = [file for algorithm in self.algorithms for file in paths.run_files(algorithm)]
         return {**super().inputs(paths), "runs": runs}
+
+    def mentioned(self) -> Iterator[Mention]:
+        yield from mentions("registered algorithm", "algorithms", self.algorithms)
+        yield from mentions("seed", "seed", self.seed)
 
 
 @dataclass(frozen=True)
