@@ -339,7 +339,7 @@ def _figures() -> Iterator[Bad]:
         ("chosen-priors", {"leave_out": ["zzz"]}, "leave_out.0"),
         ("rejection-times", {"algorithms": ["pe-gp-ubc"]}, "did you mean 'pe-gp-ucb'"),
         ("rejection", {"algorithm": "pe-gp-ubc"}, "did you mean 'pe-gp-ucb'"),
-        ("rejection", {"algorithm": "random"}, "rejection"),
+        ("rejection", {"algorithm": "random"}, "no rejecting algorithm"),
         ("rejection", {"prior": "12"}, "prior"),
         ("rejection", {"seed": 77}, "seed"),
         ("landscape", {"seed": HUGE}, "seed"),

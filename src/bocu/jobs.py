@@ -19,20 +19,39 @@ def job(snakemake: Any) -> Iterator[None]:
     A `BocuError` ends the job with exit status 1 and one line, in the log and on the terminal.
     """
     log = Path(snakemake.log[0])
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("w", encoding="utf-8") as file, _standard_error_to(file) as terminal:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        file = log.open("w", encoding="utf-8")
+    except OSError as error:
+        print(f"error: {log}: the log could not be written: {error.strerror}", file=sys.stderr, flush=True)
+        raise SystemExit(1) from None
+    with file, _standard_error_to(file) as terminal:
         _log_to_standard_error()
         try:
             yield
         except BocuError as error:
-            line = f"error: {error}"
-            print(line, file=sys.stderr, flush=True)
-            print(line, file=terminal, flush=True)
+            _tell(f"error: {error}", terminal)
             raise SystemExit(1) from None
         except Exception as error:
-            traceback.print_exc()
-            print(f"error: {type(error).__name__}: {error} (traceback in {log})", file=terminal, flush=True)
+            where = "traceback in" if _written(traceback.format_exc()) else "no room for the traceback in"
+            print(f"error: {type(error).__name__}: {error} ({where} {log})", file=terminal, flush=True)
             raise SystemExit(1) from None
+
+
+def _tell(line: str, terminal: Any) -> None:
+    """Write a line to the log, where there is room, and to the terminal, whether there is or not."""
+    _written(f"{line}\n")
+    print(line, file=terminal, flush=True)
+
+
+def _written(text: str) -> bool:
+    """Write to the log; say whether it could be: the disk that is full may be the log's own."""
+    try:
+        # Not by `sys.stderr`, which would keep what it could not write and fail again when the process ends.
+        os.write(2, text.encode())
+    except OSError:
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -45,7 +64,8 @@ def _standard_error_to(file: Any) -> Iterator[Any]:
         try:
             yield terminal
         finally:
-            sys.stderr.flush()
+            with contextlib.suppress(OSError):
+                sys.stderr.flush()
             os.dup2(saved, 2)
             os.close(saved)
 

@@ -100,13 +100,13 @@ class _Maker:
         where = f"{self.origin(section)}{section}.{position}"
         registered = find(kind, entry.name, f"{where}.name: ")
         parameters = validate(registered.load().Parameters, entry.parameters, f"{where}.parameters.")
-        for path, section in sections(parameters):
-            for key, reason in section.unused().items():
-                if key in section.model_fields_set:
+        for path, part in sections(parameters):
+            for key, reason in part.unused().items():
+                if key in part.model_fields_set:
                     raise BocuError(f"{where}.parameters.{path}{key}: it changes nothing: {reason}; leave it out")
-            if isinstance(section, BallParameters):
+            if isinstance(part, BallParameters):
                 try:
-                    section.check()
+                    part.check()
                 except BocuError as error:
                     raise BocuError(f"{where}.parameters.{path}{error}") from None
         return Component(entry.label, registered, parameters)

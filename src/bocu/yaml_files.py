@@ -89,7 +89,7 @@ def _refuse_deep(text: str) -> None:
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if depth > DEEPEST:
-            line = event.start_mark.line + 1
+            line = event.start_mark.line + 1 if event.start_mark else 1
             raise BocuError(f"line {line}: nested too deeply; allowed: up to {DEEPEST} levels")
 
 

@@ -17,6 +17,7 @@ from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothin
 from bocu.figures.reading import Cube, seed_counts, with_unit
 from bocu.figures.realised import RealisedParameters, paths_of, problem_inputs
 from bocu.files import read_netcdf
+from bocu.loading import refuse_unknown_classes
 from bocu.parameters import Integer
 from bocu.statistics import mean_and_error, student_factor
 from bocu.uncertainty import BallParameters
@@ -87,7 +88,7 @@ class RobustFront(Figure):
         from bocu.runs import build_problem
 
         cube = Cube(inputs["cube"])
-        problem = build_problem(cube.attribute("specification")["problem"], problem_inputs(inputs))
+        problem = build_problem(cube.problem_specification(), problem_inputs(inputs))
         realisation = problem.realise(Streams(cube.seeds[0]))
         outputs = realisation.description.outputs
         if outputs != 2:
@@ -181,6 +182,8 @@ def _pursued(run: "xr.Dataset") -> Mapping[str, Any] | None:
 
 def _first_pursued(runs: Runs) -> BallParameters:
     pursued = (_pursued(run) for _, run in runs)
+    for label, run in runs:
+        refuse_unknown_classes(_pursued(run), f"runs of {label}")
     return BallParameters.model_validate(next((ball for ball in pursued if ball is not None), {}))
 
 
