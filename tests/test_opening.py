@@ -45,7 +45,7 @@ def test_keys_are_replaced_as_on_snakemakes_command_line(folder):
         (("some/file.yaml",), "some/file.yaml: no such file"),
         (("file.yaml",), "file.yaml: no such file"),
         (("named", None, ["iterations"]), "--config: found 'iterations'; KEY=VALUE is wanted"),
-        (("named", None, ["iterations=[1"]), "--config: iterations: not YAML"),
+        (("named", None, ["iterations=[1"]), "--config: iterations: line 2, column 1: not YAML"),
         (("named", None, ["iterations=few"]), "--config: iterations: found 'few'"),
     ],
 )

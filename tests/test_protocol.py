@@ -49,7 +49,7 @@ def test_more_iterations_continue_a_run_with_an_initial_design(tmp_path):
 
 def test_replaying_nothing_but_the_initial_design(tmp_path):
     run(tmp_path, iterations=3)
-    realisation, algorithm = replay(tmp_path / "run.nc", {}, 0, 0)
+    realisation, algorithm = replay(tmp_path / "run.nc", {}, 0, 0, named=["grids:Waves"])
     observed = xr.load_dataset(tmp_path / "run.nc").sel(seed=0, iteration=slice(None, 0))
     best = observed["decision_index"].values[observed["observation"].values.argmax()]
     assert algorithm.recommend() == best

@@ -3,13 +3,20 @@
 import os
 from pathlib import Path
 
+_LONGEST = 1000  # characters of a line that people still read
+_SHOWN = 60  # characters of a value in it
+
 
 class BocuError(Exception):
     """A fault in configuration, data or arguments, told in one line.
 
     The message names the file or argument, the key, what was found and what is allowed. Command line and workflow
-    scripts print it without a traceback and exit with a non-zero status.
+    scripts print it without a traceback and exit with a non-zero status. Whatever it is made from, it is one line of
+    printable characters.
     """
+
+    def __init__(self, message: object) -> None:
+        super().__init__(_shortened(_printable(str(message)), _LONGEST))
 
 
 class BrokenFileError(BocuError):
@@ -24,3 +31,30 @@ class BrokenFileError(BocuError):
         self.path = Path(path)
         self.fault = fault
         super().__init__(f"{path}: {fault}; delete it and it will be made again")
+
+
+def shown(value: object) -> str:
+    """Return a value as an error line shows it: as Python writes it, text of a date, shortened where it is long."""
+    if isinstance(value, int) and abs(value) >= 10**_SHOWN:
+        return "a number of more than 60 digits"  # Python refuses to write the largest out
+    if isinstance(value, list | tuple | dict) and len(value) > _SHOWN:
+        return f"{type(value).__name__} of {len(value)} values"
+    isoformat = getattr(value, "isoformat", None)
+    return _shortened(isoformat() if callable(isoformat) else repr(value), _SHOWN)
+
+
+def shown_key(key: object) -> str:
+    """Return a key as a path of keys shows it: as it is, quoted where it could not be read otherwise."""
+    text = str(key)
+    return _shortened(text if text and text.isprintable() and text == text.strip() else repr(text), _SHOWN)
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest // 2]} ... {text[-longest // 4 :]}"
+
+
+def _printable(text: str) -> str:
+    """Return text without line breaks, control characters or halves of characters."""
+    return "".join(
+        letter if letter.isprintable() else " " if letter in "\n\t" else ascii(letter)[1:-1] for letter in text.strip()
+    )

@@ -4,19 +4,32 @@ The JSON schema under `workflow/schemas/` is generated from it (`bocu schema`).
 """
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import pydantic
-import yaml
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from bocu.errors import BocuError
-from bocu.parameters import Integer, Number, Parameters, validate
+from bocu.errors import BocuError, shown
+from bocu.parameters import LARGEST_SEED, Integer, Number, Parameters, validate
+from bocu.yaml_files import read_yaml
 
 LABEL = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-Label = Annotated[str, Field(pattern=LABEL)]
+LONGEST_LABEL = 64  # temporary files carry it beside the names of host and process, in at most 255 letters
+MOST_SEEDS = 100_000
+MOST_ITERATIONS = 1_000_000
+MOST_THREADS = 1024
+
+
+def _label(value: Any) -> Any:
+    if isinstance(value, str) and not (re.fullmatch(LABEL, value) and len(value) <= LONGEST_LABEL):
+        raise ValueError(f"allowed: up to {LONGEST_LABEL} lower-case letters and digits, with single hyphens between")
+    return value
+
+
+Label = Annotated[str, BeforeValidator(_label), Field(pattern=LABEL, max_length=LONGEST_LABEL)]
 
 
 class Entry(Parameters):
@@ -39,6 +52,13 @@ class Entry(Parameters):
 class ProblemEntry(Entry):
     """A problem: protocol, contexts, reference and data are its parameters."""
 
+    @pydantic.field_validator("label")
+    @classmethod
+    def _not_taken(cls, label: str) -> str:
+        if label in ("summary", "all"):
+            raise ValueError("the files of the whole experiment have this name; give another label")
+        return label
+
 
 class ObjectiveEntry(Entry):
     """An uncertainty objective: ball, radius and slope are its parameters."""
@@ -46,6 +66,13 @@ class ObjectiveEntry(Entry):
     problems: list[Label] | None = Field(
         None, description="Labels of the problems that it is pursued on; all, if left out."
     )
+
+    @pydantic.field_validator("label")
+    @classmethod
+    def _not_taken(cls, label: str) -> str:
+        if label == "any":
+            raise ValueError("runs of algorithms that pursue no objective have this label; give another one")
+        return label
 
 
 class JudgeEntry(Entry):
@@ -76,14 +103,20 @@ class FigureEntry(Entry):
 class Seeds(Parameters):
     """Which seeds run, and how many share a job."""
 
-    first: Integer = Field(0, ge=0, description="First seed.")
-    count: Integer = Field(..., ge=1, description="Number of seeds.")
-    per_job: Integer = Field(10, ge=1, description="Seeds in one job; blocks start at `first`.")
+    first: Integer = Field(0, ge=0, le=LARGEST_SEED, description="First seed.")
+    count: Integer = Field(..., ge=1, le=MOST_SEEDS, description="Number of seeds.")
+    per_job: Integer = Field(10, ge=1, le=MOST_SEEDS, description="Seeds in one job; blocks start at `first`.")
 
     @pydantic.model_validator(mode="before")
     @classmethod
     def _count_alone(cls, data: Any) -> Any:
         return {"count": data} if isinstance(data, int | str) else data
+
+    @pydantic.model_validator(mode="after")
+    def _last_is_an_integer_too(self) -> Self:
+        if self.first + self.count - 1 > LARGEST_SEED:
+            raise ValueError(f"the last seed, first + count - 1, is allowed up to {LARGEST_SEED}")
+        return self
 
     def blocks(self) -> list[tuple[int, int]]:
         """Give the first and last seed of every block; the last block may be shorter than the others."""
@@ -122,9 +155,13 @@ class Experiment(Parameters):
     mirror: str | None = Field(None, description="Short for `data: {source: mirror, mirror: FOLDER}`.")
     seeds: Seeds = Field(description="Which seeds run; a number alone is their count.")
     iterations: Integer = Field(
-        ge=1, description="Rounds after the initial design; a problem that ends sooner, ends sooner."
+        ge=1,
+        le=MOST_ITERATIONS,
+        description="Rounds after the initial design; a problem that ends sooner, ends sooner.",
     )
-    threads: Integer = Field(1, ge=1, description="Numeric threads of a run; results depend on them in the last bits.")
+    threads: Integer = Field(
+        1, ge=1, le=MOST_THREADS, description="Numeric threads of a run; results depend on them in the last bits."
+    )
     problems: list[ProblemEntry] = Field(min_length=1, description="The problems.")
     objectives: list[ObjectiveEntry] = Field(default_factory=list, description="Objectives that algorithms pursue.")
     algorithms: list[AlgorithmEntry] = Field(min_length=1, description="The algorithms.")
@@ -136,7 +173,7 @@ class Experiment(Parameters):
     figures: list[FigureEntry] | None = Field(None, description="Figures; all that the problems allow, if left out.")
     overwrite: bool = Field(False, description="Allow fewer seeds or iterations than the results of this name hold.")
     checkpoint_seconds: Number = Field(
-        20.0, ge=0, description="Seconds between two checkpoints of a run; changes no result."
+        20.0, ge=0, le=1e6, description="Seconds between two checkpoints of a run; changes no result."
     )
 
     @pydantic.model_validator(mode="before")
@@ -162,16 +199,11 @@ def read_experiment_file(path: str | Path) -> dict[str, Any]:
     """Read an experiment file as plain data.
 
     Raises:
-        BocuError: the file is missing, is no YAML, or is no mapping.
+        BocuError: the file is missing or not readable, is no YAML, is no mapping, or a key stands in it twice.
     """
-    try:
-        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BocuError(f"{path}: no such file") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BocuError(f"{path}: not a YAML file: {' '.join(str(error).split())}") from None
+    data = read_yaml(path)
     if not isinstance(data, dict):
-        raise BocuError(f"{path}: found {type(data).__name__}; an experiment is a mapping of keys to values")
+        raise BocuError(f"{path}: found {shown(data)}; an experiment is a mapping of keys to values")
     return data
 
 

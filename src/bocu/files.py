@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import socket
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,14 +34,55 @@ def _host() -> str:
     return socket.gethostname().split(".")[0] or "host"
 
 
+def regular_file(path: str | os.PathLike[str]) -> os.stat_result:
+    """Look at a file that is to be read.
+
+    Raises:
+        BocuError: there is none, or it is a folder, a pipe, a device or a link in a circle.
+    """
+    try:
+        found = Path(path).stat()
+    except OSError as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        raise BocuError(f"{os.fspath(path)}: {reason}") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise BocuError(f"{os.fspath(path)}: found {_kind(found.st_mode)}; a file is wanted")
+    return found
+
+
+def _kind(mode: int) -> str:
+    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+    return kinds.get(stat.S_IFMT(mode), "a device")
+
+
+def refuse_to_replace(path: str | os.PathLike[str]) -> None:
+    """Refuse a target that is there and is no regular file: a rename would replace a device.
+
+    Raises:
+        BocuError: it is a folder, a pipe, a device or a link in a circle.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise BocuError(f"{os.fspath(path)}: could not be written: {error.strerror}") from None
+    if not stat.S_ISREG(mode):
+        raise BocuError(f"{os.fspath(path)}: found {_kind(mode)}; only a regular file is replaced")
+
+
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it there when the block ends well, remove it when it does not.
 
     The temporary name keeps the suffix of `path` last but for `.tmp`, so writers that look at suffixes need the format
     told. Stale temporary files of `path` that dead processes of this host left are swept first.
+
+    Raises:
+        BocuError: it cannot be written, or something stands there that is no regular file.
     """
     target = Path(path)
+    refuse_to_replace(target)
     temporary = target.parent / f".{target.name}.{_host()}.{os.getpid()}.tmp"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

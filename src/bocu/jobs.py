@@ -23,7 +23,7 @@ def job(snakemake: Any) -> Iterator[None]:
 
     A `BocuError` ends the job with exit status 1 and one line, in the log and on the terminal.
     """
-    with _log_in(Path(snakemake.log[0]), "w"):
+    with _one_line(), _log_in(Path(snakemake.log[0]), "w"):
         yield
 
 
@@ -37,12 +37,18 @@ def block_job(run_file: str) -> Iterator[None]:
     from bocu.checkpoints import hold
     from bocu.plan import checkpoint_folder, log_file
 
+    with _one_line(), hold(checkpoint_folder(run_file)) as waited, _log_in(log_file(run_file), "a"):
+        number = os.environ.get("SLURM_JOB_ID")
+        place = f"{socket.gethostname()}, process {os.getpid()}" + (f", SLURM job {number}" if number else "")
+        logger.info("%s on %s, after waiting %.0f s for another process", ATTEMPT, place, waited)
+        yield
+
+
+@contextlib.contextmanager
+def _one_line() -> Iterator[None]:
+    """End the process with one line for what goes wrong before there is a log."""
     try:
-        with hold(checkpoint_folder(run_file)) as waited, _log_in(log_file(run_file), "a"):
-            number = os.environ.get("SLURM_JOB_ID")
-            place = f"{socket.gethostname()}, process {os.getpid()}" + (f", SLURM job {number}" if number else "")
-            logger.info("%s on %s, after waiting %.0f s for another process", ATTEMPT, place, waited)
-            yield
+        yield
     except BocuError as error:
         print(f"error: {error}", file=sys.stderr, flush=True)
         raise SystemExit(1) from None
@@ -50,20 +56,38 @@ def block_job(run_file: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _log_in(log: Path, mode: str) -> Iterator[None]:
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open(mode, encoding="utf-8") as file, _standard_error_to(file) as terminal:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        opened = log.open(mode, encoding="utf-8")
+    except OSError as error:
+        raise BocuError(f"{log}: the log could not be written: {error.strerror}") from None
+    with opened as file, _standard_error_to(file) as terminal:
         _log_to_standard_error()
         try:
             yield
         except BocuError as error:
-            line = f"error: {error}"
-            print(line, file=sys.stderr, flush=True)
-            print(line, file=terminal, flush=True)
+            _tell(f"error: {error}", terminal)
             raise SystemExit(1) from None
         except Exception as error:
-            traceback.print_exc()
-            print(f"error: {type(error).__name__}: {error} (traceback in {log})", file=terminal, flush=True)
+            where = "traceback in" if _written(traceback.format_exc()) else "no room for the traceback in"
+            print(f"error: {type(error).__name__}: {error} ({where} {log})", file=terminal, flush=True)
             raise SystemExit(1) from None
+
+
+def _tell(line: str, terminal: Any) -> None:
+    """Write a line to the log, where there is room, and to the terminal, whether there is or not."""
+    _written(f"{line}\n")
+    print(line, file=terminal, flush=True)
+
+
+def _written(text: str) -> bool:
+    """Write to the log; say whether it could be: the disk that is full may be the log's own."""
+    try:
+        # Not by `sys.stderr`, which would keep what it could not write and fail again when the process ends.
+        os.write(2, text.encode())
+    except OSError:
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -76,7 +100,8 @@ def _standard_error_to(file: Any) -> Iterator[Any]:
         try:
             yield terminal
         finally:
-            sys.stderr.flush()
+            with contextlib.suppress(OSError):
+                sys.stderr.flush()
             os.dup2(saved, 2)
             os.close(saved)
 

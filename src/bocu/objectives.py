@@ -154,7 +154,8 @@ class Expectation(UncertaintyObjective):
         if is_tensor(payoffs):
             from bocu.ambiguity.tensors import like
 
-            return (payoffs.double() * like(checks.distribution(_plain(reference), payoffs.shape[-1]), payoffs)).sum(-1)
+            p = checks.distribution(_plain(reference), payoffs.shape[-1])
+            return (checks.real_tensor("payoffs", payoffs).double() * like(p, payoffs)).sum(-1)
         payoff = checks.payoffs(payoffs)
         p = checks.distribution(reference, payoff.shape[-1])
         return payoff @ p if p.ndim == 1 else np.einsum("...n,...n->...", payoff, p)
@@ -167,7 +168,9 @@ class Minimum(UncertaintyObjective):
     def __call__(self, payoffs: Any, reference: Any) -> Any:
         """`min f`, see `UncertaintyObjective.__call__`; the reference is only checked."""
         checks.distribution(_plain(reference), payoffs.shape[-1] if is_tensor(payoffs) else np.shape(payoffs)[-1])
-        return payoffs.double().amin(dim=-1) if is_tensor(payoffs) else checks.payoffs(payoffs).min(axis=-1)
+        if is_tensor(payoffs):
+            return checks.real_tensor("payoffs", payoffs).double().amin(dim=-1)
+        return checks.payoffs(payoffs).min(axis=-1)
 
 
 @dataclass(frozen=True)

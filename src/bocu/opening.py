@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from bocu.changes import changes
 from bocu.errors import BocuError
 from bocu.experiment import read_experiment_file
 from bocu.parameters import nearest
 from bocu.plan import MADE_FROM, RESULTS, Plan, record_of
 from bocu.planning import in_clone, make_plan
+from bocu.yaml_files import parse_yaml
 
 CONFIGURATION = Path("config")
 _TOLD = ("data", "seeds", "iterations", "threads")
@@ -104,6 +103,6 @@ def _setting(text: str) -> dict[str, Any]:
     if not equals:
         raise BocuError(f"--config: found '{text}'; KEY=VALUE is wanted")
     try:
-        return {key: yaml.safe_load(value)}
-    except yaml.YAMLError as error:
-        raise BocuError(f"--config: {key}: not YAML: {' '.join(str(error).split())}") from None
+        return {key: parse_yaml(value)}
+    except BocuError as error:
+        raise BocuError(f"--config: {key}: {error}") from None

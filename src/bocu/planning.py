@@ -5,16 +5,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bocu.algorithms.base import AlgorithmParameters
+from bocu.algorithms.base import AlgorithmParameters, Outline
 from bocu.branches import Branch, Component
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.errors import BocuError
-from bocu.experiment import AlgorithmEntry, Entry, Experiment, FigureEntry, origin, parse_experiment
+from bocu.experiment import (
+    AlgorithmEntry,
+    Entry,
+    Experiment,
+    FigureEntry,
+    origin,
+    parse_experiment,
+    read_experiment_file,
+)
 from bocu.files import canonical_json
-from bocu.parameters import nearest, validate
+from bocu.mentions import refuse_unknown_mentions
+from bocu.parameters import nearest, sections, validate
 from bocu.plan import Plan
 from bocu.problems.base import ProblemParameters
 from bocu.registry import REGISTRY, find
+from bocu.report.papers import known_papers
+from bocu.uncertainty import BallParameters
 
 SOURCES_FILE = "data/sources.yaml"
 SCRIPTS = "workflow/scripts"
@@ -40,6 +51,10 @@ def make_plan(
     Raises:
         BocuError: one line with file, key, what was found and what is allowed.
     """
+    for file in files:
+        # Snakemake read it too, but not as strictly: of a key that stands twice it takes the last one, unsaid.
+        if Path(file).exists():
+            read_experiment_file(file)
     experiment = parse_experiment(config, files, overrides)
     maker = _Maker(
         experiment,
@@ -76,7 +91,12 @@ class _Maker:
     origin: Any
 
     def plan(self) -> Plan:
+        self._refuse_unknown_papers()
         problems = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
+        self._outlines = {
+            label: self._outline(f"{self.origin('problems')}problems.{i}", problem)
+            for i, (label, problem) in enumerate(problems.items())
+        }
         objectives = [
             self._component("objective", "objectives", i, e) for i, e in enumerate(self.experiment.objectives)
         ]
@@ -94,7 +114,7 @@ class _Maker:
                     f"{self.origin('problems')}problems.{position}: no algorithm runs on '{label}': an empty branch"
                 )
         figures, figure_problems = self._figures(problems)
-        return Plan(
+        plan = Plan(
             self.experiment,
             self.catalogue,
             problems,
@@ -106,11 +126,26 @@ class _Maker:
             by_problem,
             judging,
         )
+        for position, (label, folders) in enumerate(figure_problems.items()):
+            where = f"{self.origin('figures')}figures.{position}"
+            for problem in folders if figures[label].registered.scope == "problem" else []:
+                self._refuse_radius(where, figures[label], problems[problem])
+            refuse_unknown_mentions(plan, label, self._outlines, f"{where}.parameters.")
+        return plan
 
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
         where = f"{self.origin(section)}{section}.{position}"
         registered = find(kind, entry.name, f"{where}.name: ")
         parameters = validate(registered.load().Parameters, entry.parameters, f"{where}.parameters.")
+        for path, part in sections(parameters):
+            for key, reason in part.unused().items():
+                if key in part.model_fields_set:
+                    raise BocuError(f"{where}.parameters.{path}{key}: it changes nothing: {reason}; leave it out")
+            if isinstance(part, BallParameters):
+                try:
+                    part.check()
+                except BocuError as error:
+                    raise BocuError(f"{where}.parameters.{path}{error}") from None
         return Component(entry.label, registered, parameters)
 
     def _problem(self, position: int, entry: Entry) -> Component:
@@ -122,6 +157,47 @@ class _Maker:
         except BocuError as error:
             raise BocuError(f"{self.origin('problems')}problems.{position}: {error}") from None
         return Component(component.label, component.registered, resolved)
+
+    def _refuse_unknown_papers(self) -> None:
+        for position, key in enumerate(self.experiment.papers):
+            if key not in known_papers():
+                where = f"{self.origin('papers')}papers.{position}"
+                raise BocuError(f"{where}: unknown paper '{key}'; {nearest(key, known_papers())}")
+
+    @staticmethod
+    def _outline(where: str, problem: Component) -> Outline:
+        try:
+            outline: Outline = problem.registered.load().outline(problem.parameters)
+        except BocuError as error:
+            raise BocuError(f"{where}.parameters.{error}") from None
+        return outline
+
+    @staticmethod
+    def _refuse_radius(where: str, component: Component, problem: Component) -> None:
+        """Refuse a radius that the problem would have to announce, where it announces none."""
+        parameters = problem.parameters
+        assert isinstance(parameters, ProblemParameters)
+        for path, section in sections(component.parameters):
+            if (
+                isinstance(section, BallParameters)
+                and section.radius == "announced"
+                and not parameters.announces_radius
+            ):
+                raise BocuError(
+                    f"{where}.parameters.{path}radius: found 'announced', but '{problem.label}' announces no radius; "
+                    "give a number or another rule"
+                )
+
+    def _check_branch(self, where: str, branch: Branch) -> None:
+        self._refuse_radius(where, branch.algorithm, branch.problem)
+        if branch.objective is not None:
+            labels = [entry.label for entry in self.experiment.objectives]
+            position = labels.index(branch.objective.label)
+            self._refuse_radius(f"{self.origin('objectives')}objectives.{position}", branch.objective, branch.problem)
+        try:
+            branch.algorithm.registered.load().check(branch.algorithm.parameters, self._outlines[branch.problem.label])
+        except BocuError as error:
+            raise BocuError(f"{where}.parameters: on '{branch.problem.label}': {error}") from None
 
     def _branches(
         self, problems: Mapping[str, Component], objectives: Sequence[Component]
@@ -153,6 +229,8 @@ class _Maker:
                         else ""
                     )
                 )
+            for branch in found:
+                self._check_branch(where, branch)
             branches.update({branch.key: branch for branch in found})
         return branches
 
@@ -169,6 +247,7 @@ class _Maker:
                         f"whose protocol is {protocol}; it is defined for the protocols "
                         f"{', '.join(judge.registered.protocols)}"
                     )
+                self._refuse_radius(where, judge, problems[label])
                 found[label].append(judge)
         for label, own in found.items():
             if not own:

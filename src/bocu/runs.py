@@ -8,7 +8,7 @@ import json
 import logging
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from bocu.checkpoints import CheckpointStore, hold
 from bocu.domains import FiniteDomain
 from bocu.errors import BocuError, BrokenFileError
 from bocu.files import canonical_json, set_aside, write_netcdf
-from bocu.loading import load
+from bocu.loading import load, refuse_unknown_classes
 from bocu.parameters import validate
 from bocu.problems.base import Problem, Realisation
 from bocu.protocol import PROTOCOLS, Announcer
@@ -371,7 +371,9 @@ def _attributes(block: Block, problem: Problem, input_hashes: Mapping[str, str])
     }
 
 
-def replay(run_file: str | Path, inputs: Inputs, seed: int, until: int) -> tuple[Realisation, Algorithm]:
+def replay(
+    run_file: str | Path, inputs: Inputs, seed: int, until: int, named: Collection[str] = ()
+) -> tuple[Realisation, Algorithm]:
     """Rebuild what an algorithm knew after round `until` of a recorded run.
 
     Args:
@@ -379,12 +381,17 @@ def replay(run_file: str | Path, inputs: Inputs, seed: int, until: int) -> tuple
         inputs: the files that its problem is built from.
         seed: a seed of the file.
         until: the last round to be told; 0 for the initial design alone.
+        named: classes, "module:Class", that it may ask for besides those registered and entry points.
 
     Returns:
         The problem as the seed met it, and the algorithm.
+
+    Raises:
+        BocuError: the file asks for a class that may not be imported.
     """
     data = read_runs(run_file)
     specification = json.loads(data.attrs["specification"])
+    refuse_unknown_classes(specification, str(run_file), named)
     run = SeedRun(specification, build_problem(specification["problem"], inputs), seed)
     run.replay(*_recorded(data.sel(seed=seed), until))
     return run.realisation, run.algorithm

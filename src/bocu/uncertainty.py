@@ -83,6 +83,20 @@ class BallParameters(Parameters):
             raise ValueError(f"the distance '{self.distance}' {NO_CONCENTRATION}")
         return self
 
+    def unused(self) -> Mapping[str, str]:
+        if self.distance == "mmd":
+            return {}
+        return dict.fromkeys(("lengthscale", "jitter"), f"the distance '{self.distance}' has no kernel, only 'mmd' has")
+
+    def check(self) -> None:
+        """Refuse a divergence of the user's own that is none.
+
+        Raises:
+            BocuError: there are no such functions as `phi` names, or they are no divergence.
+        """
+        if self.phi is not None:
+            _phi_divergence(self.phi)
+
     def ball(self, contexts: np.ndarray) -> Ball:
         """Build the ball over context points of shape (contexts, dimension), at radius 0.
 
@@ -119,10 +133,12 @@ def _phi_divergence(target: str) -> Ball:
 
     try:
         functions = tuple(load(target))
-    except (ImportError, AttributeError, TypeError) as error:
+    except Exception as error:  # whatever importing the user's module raises
         raise BocuError(f"phi: found '{target}'; allowed: module:name of two or three functions ({error})") from None
     if len(functions) not in (2, 3):
         raise BocuError(f"phi: found {len(functions)} functions in '{target}'; allowed: two or three")
+    if not all(map(callable, functions)):
+        raise BocuError(f"phi: found '{target}', which holds what cannot be called; allowed: two or three functions")
     return PhiDivergence(0.0, *functions)
 
 

@@ -38,7 +38,7 @@ FAULTS = {
     "nan payoff": (lambda: worst_case([F, [0.0, np.nan, 1.0]], P, BALL), r"payoffs\[\(1, 1\)\] is nan"),
     "infinite payoff": (lambda: worst_case([0.0, -np.inf, 1.0], P, BALL), r"payoffs\[1\] is -inf"),
     "no contexts": (lambda: worst_case(3.0, P, BALL), r"payoffs has shape \(\)"),
-    "text payoffs": (lambda: worst_case(["a", "b"], [0.5, 0.5], BALL), r"payoffs must be an array of numbers"),
+    "text payoffs": (lambda: worst_case(["a", "b"], [0.5, 0.5], BALL), r"payoffs must be an array of real numbers"),
     "reference too long": (lambda: worst_case(F, [0.25] * 4, BALL), r"reference has shape \(4,\): .* length 3"),
     "rows differ": (lambda: worst_case([F, F], [P] * 3, BALL), r"reference has shape \(3, 3\): .* \(2, 3\)"),
     "negative radius": (lambda: TotalVariation(-0.1), r"epsilon is -0.1: it must be 0 or more"),

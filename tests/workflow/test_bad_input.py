@@ -154,3 +154,54 @@ def test_an_unknown_kind_to_list_gets_one_line(pipeline):
     assert_one_line(
         pipeline.run("bocu", "list", "problem", check=False), "unknown kind 'problem'; did you mean 'problems'?"
     )
+
+
+RAW = {
+    "a key twice": ("iterations: 3\niterations: 4\n", "the key 'iterations' stands twice"),
+    "radius of several forms": (
+        "objectives: [{name: dro, parameters: {ball: {radius: margins}}}]\n",
+        "objectives.0.parameters.ball.radius: found 'margins'; did you mean 'margin'? (allowed: a number from 0 on",
+    ),
+    "judge in a figure": (
+        "figures: [{name: regret, parameters: {judges: [os]}}]\n",
+        "figures.0.parameters.judges.0: no judge 'os'; did you mean 'so'?",
+    ),
+    "label of a file": ("problems: [{name: hills, label: summary}]\n", "problems.0.label: found 'summary'"),
+    "huge seeds": ("seeds: {count: 1000000000}\n", "seeds.count: found 1000000000; "),
+    "unknown paper": ("papers: [ziomek2052]\n", "papers.0: unknown paper 'ziomek2052'; did you mean 'ziomek2025'?"),
+}
+
+
+@pytest.mark.parametrize("fault", RAW)
+def test_both_ways_of_entry_say_the_same_line(pipeline, root, fault):
+    (pipeline.folder / "data").symlink_to(root / "data")
+    text, message = RAW[fault]
+    keys = [line.partition(":")[0] for line in text.splitlines()]
+    pipeline.configuration({key: value for key, value in tiny().items() if key not in keys}, "faulty.yaml")
+    with (pipeline.folder / "faulty.yaml").open("a") as file:
+        file.write(text)
+    checked = pipeline.run("bocu", "check", "faulty.yaml", check=False)
+    assert_one_line(checked, "faulty.yaml: ", message)
+    planned = pipeline.snakemake("--configfile", "faulty.yaml", check=False)
+    assert_one_line(planned, message)
+    assert not (pipeline.folder / "results").exists()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp1252"])
+def test_another_encoding_ends_snakemake_too(pipeline, encoding):
+    import yaml
+
+    text = yaml.safe_dump(tiny(title="Übung"), allow_unicode=True)
+    (pipeline.folder / "faulty.yaml").write_bytes(text.encode(encoding))
+    done = pipeline.snakemake("--configfile", "faulty.yaml", check=False)
+    assert done.returncode != 0
+    assert not (pipeline.folder / "results").exists()
+
+
+def test_a_byte_order_mark_disturbs_neither(pipeline, root):
+    import yaml
+
+    (pipeline.folder / "data").symlink_to(root / "data")
+    (pipeline.folder / "marked.yaml").write_text(yaml.safe_dump(tiny()), encoding="utf-8-sig")
+    assert "1 problems" in pipeline.run("bocu", "check", "marked.yaml").stdout
+    assert pipeline.planned("--configfile", "marked.yaml")["run"] == 4

@@ -60,6 +60,21 @@ class Description:
 
 
 @dataclass(frozen=True)
+class Outline:
+    """What is known of a problem before its data are read.
+
+    Attributes:
+        decisions: the decision space; None where the data decide.
+        always_open: indices of the decisions that are available in every round; None: all, or not known.
+        priors: labels of the candidate priors; None where the data decide.
+    """
+
+    decisions: Domain | None = None
+    always_open: np.ndarray | None = None
+    priors: tuple[str, ...] | None = ()
+
+
+@dataclass(frozen=True)
 class Round:
     """What is announced before a decision; any of it may change from round to round.
 
@@ -136,6 +151,14 @@ class Algorithm(ABC):
         self.objective = objective
         self.parameters = parameters
         self.generator = generator
+
+    @classmethod
+    def check(cls, parameters: Any, outline: Outline) -> None:
+        """Refuse parameters that do not go with a problem, before its data are read.
+
+        Raises:
+            BocuError: no algorithm can be built from them there.
+        """
 
     @abstractmethod
     def ask(self, round: Round) -> Decision:

@@ -10,9 +10,10 @@ import copy
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
+import pydantic
 from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
@@ -69,6 +70,9 @@ class ModelParameters(ProductModelParameters):
         "decisions, over both together, as the published code has it",
     )
 
+    def unused(self) -> Mapping[str, str]:
+        return {"context_kernel": "a joint kernel is that of decisions"} if self.kernel == "joint" else {}
+
     def structure(self, decisions: int, contexts: int) -> Structure:
         if self.kernel == "joint":
             return joint(decisions, contexts, self.decision_kernel)
@@ -78,8 +82,16 @@ class ModelParameters(ProductModelParameters):
 class SearchParameters(Parameters):
     """How the acquisition function is maximised."""
 
-    raw: Annotated[Integer, Field(ge=1)] = Field(1024, description="scrambled Sobol points that starts are drawn from")
+    raw: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
+        1024, description="scrambled Sobol points that starts are drawn from"
+    )
     restarts: Annotated[Integer, Field(ge=1)] = Field(50, description="starts that climb")
+
+    @pydantic.model_validator(mode="after")
+    def _starts_are_drawn_from_raw(self) -> Self:
+        if self.restarts > self.raw:
+            raise ValueError(f"restarts: allowed up to the {self.raw} raw points that they are drawn from")
+        return self
 
 
 class ContinuousParameters(AlgorithmParameters):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class SBOKDEParameters(ContextualParameters):
     """How the estimate is sampled."""
 
-    samples: Annotated[Integer, Field(ge=1)] = Field(
+    samples: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
         1024, description="draws from the density estimate, new ones in every round"
     )
 
@@ -52,7 +52,7 @@ class DRBOKDEParameters(SBOKDEParameters):
         description="L1 radius of the ball around the estimate: a number, or `shrinking`: t^(-2 / (4 + Dc)) after t "
         "contexts of Dc coordinates",
     )
-    infimum_points: Annotated[Integer, Field(ge=1)] = Field(
+    infimum_points: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
         1024, description="scrambled Sobol points that stand for all contexts, beside the samples"
     )
     infimum_over: Literal["contexts", "as-published"] = Field(

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 class GridContextParameters(ContextualParameters):
     """The grid and the ambiguity set on it."""
 
-    contexts: Annotated[Integer, Field(ge=2)] = Field(100, description="least number of contexts of the grid")
+    contexts: Annotated[Integer, Field(ge=2, le=10_000)] = Field(
+        100, description="least number of contexts of the grid"
+    )
     grid: Literal["product", "diagonal"] = Field(
         "product",
         description="`product`: n points a coordinate, as few as make the contexts wanted; `diagonal`: the n points on "
@@ -129,7 +131,9 @@ class DRBOMMD(GridContexts):
 class MinimaxContinuousParameters(GridContextParameters):
     """The grid, the ambiguity set on it, and its sensitivity."""
 
-    contexts: Annotated[Integer, Field(ge=2)] = Field(1024, description="least number of contexts of the grid")
+    contexts: Annotated[Integer, Field(ge=2, le=10_000)] = Field(
+        1024, description="least number of contexts of the grid"
+    )
     sensitivity: Literal["exact", "identity"] = Field(
         "exact",
         description="sensitivity of the worst expectation at radius 0; `identity`: the published code's stand-in for "

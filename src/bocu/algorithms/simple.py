@@ -6,7 +6,17 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import RECOMMENDED, Algorithm, Context, Decision, Description, Payoff, Reported, Round
+from bocu.algorithms.base import (
+    RECOMMENDED,
+    Algorithm,
+    Context,
+    Decision,
+    Description,
+    Outline,
+    Payoff,
+    Reported,
+    Round,
+)
 from bocu.domains import Domain, FiniteDomain
 from bocu.errors import BocuError
 from bocu.parameters import Integer, Number
@@ -96,6 +106,14 @@ class Constant(WithoutModel):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.decision = _decision(self.parameters.decision, description.decisions)
+
+    @classmethod
+    def check(cls, parameters: Any, outline: Outline) -> None:
+        if outline.decisions is None:
+            return
+        decision = _decision(parameters.decision, outline.decisions)
+        if outline.always_open is not None and not np.isin(decision, outline.always_open):
+            raise BocuError(f"constant: decision: found {decision}, which is not available in every round")
 
     def ask(self, round: Round) -> Decision:
         if round.available is not None and not np.isin(self.decision, round.available):

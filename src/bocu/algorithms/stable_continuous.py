@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class StableOptContinuousParameters(ContextualParameters):
     """The box, and the points in it."""
 
-    points: Annotated[Integer, Field(ge=1)] = Field(
+    points: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
         1024, description="scrambled Sobol points of the box, new ones in every round"
     )
     ddof: Literal[0, 1] = Field(1, description="the standard deviation divides by the number of contexts less this")

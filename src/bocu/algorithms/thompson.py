@@ -19,7 +19,9 @@ class ThompsonParameters(BoundParameters):
     posterior: Literal["pathwise", "fourier"] = Field(
         "pathwise", description="`pathwise`: exact samples; `fourier`: random Fourier features, redrawn every round"
     )
-    features: Annotated[Integer, Field(ge=1)] = Field(1024, description="number of Fourier features, each counted")
+    features: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
+        1024, description="number of Fourier features, each counted"
+    )
     pairs: bool = Field(
         False, description="features are cosine and sine of half as many frequencies, not cosines with random phases"
     )

@@ -29,13 +29,13 @@ class ThompsonDensityParameters(ContinuousParameters):
     """How the posterior and the estimate are sampled; `sqrt_beta` does not enter."""
 
     model: ProductModelParameters = Field(ProductModelParameters(), description="the Gaussian process of payoffs")
-    features: Annotated[Integer, Field(ge=1)] = Field(
+    features: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
         1024, description="random Fourier features of the prior's sample, which the data then correct exactly"
     )
-    samples: Annotated[Integer, Field(ge=1)] = Field(
+    samples: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
         128, description="draws from the density estimate, new ones in every round, each of the same reference mass"
     )
-    others: Annotated[Integer, Field(ge=0)] = Field(
+    others: Annotated[Integer, Field(ge=0, le=1_000_000)] = Field(
         128, description="scrambled Sobol contexts without reference mass, which a worst case may move mass to"
     )
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Reported
+from bocu.algorithms.base import Outline, Reported
 from bocu.algorithms.unknown_prior import (
     ACTIVE_REPORT,
     CHOICE_REPORTS,
@@ -214,12 +214,21 @@ class FullyBayesian(_WeightedPriors):
     name = "fully-bayesian"
     parameters: BayesianParameters
 
+    @classmethod
+    def check(cls, parameters: Any, outline: Outline) -> None:
+        if outline.priors is not None:
+            cls._check_hyperprior(parameters.hyperprior, len(outline.priors))
+
+    @classmethod
+    def _check_hyperprior(cls, hyperprior: tuple[float, ...] | None, priors: int) -> None:
+        if hyperprior is not None and len(hyperprior) != priors:
+            raise BocuError(f"{cls.name}: hyperprior: found {len(hyperprior)} weights; allowed: {priors}")
+
     def _begin(self) -> None:
         hyperprior = self.parameters.hyperprior
+        self._check_hyperprior(hyperprior, len(self.priors))
         if hyperprior is None:
             hyperprior = (1.0,) * len(self.priors)
-        if len(hyperprior) != len(self.priors):
-            raise BocuError(f"{self.name}: hyperprior: found {len(hyperprior)} weights; allowed: {len(self.priors)}")
         self._log_hyperprior = np.log(hyperprior)
         super()._begin()
 

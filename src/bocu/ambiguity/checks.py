@@ -12,6 +12,9 @@ from bocu.errors import BocuError
 
 Floats = NDArray[np.float64]
 
+#: Kinds of dtype that are real numbers: truth values, integers, floats.
+_REAL = "biuf"
+
 #: A probability vector may miss a sum of one by this much.
 SUM_TOLERANCE = 1e-8
 
@@ -23,11 +26,24 @@ def where(mask: NDArray[np.bool_]) -> tuple[int, ...] | int:
 
 
 def floats(name: str, values: Any) -> Floats:
-    """`values` as a float64 array; anything that is not numeric is refused by name."""
+    """`values` as a float64 array; what is not made of real numbers, or partly masked, is refused by name."""
+    parts = values if isinstance(values, list | tuple) else (values,)
+    if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
+        raise BocuError(f"{name} is masked in places: it must be an array of numbers without holes")
     try:
-        return np.asarray(values, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind not in _REAL:
+            raise TypeError(f"dtype {array.dtype}")
+        return array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
-        raise BocuError(f"{name} must be an array of numbers, not {type(values).__name__} ({error})") from None
+        raise BocuError(f"{name} must be an array of real numbers, not {type(values).__name__} ({error})") from None
+
+
+def real_tensor(name: str, values: Any) -> Any:
+    """A torch tensor of real numbers, as it is; a complex one would lose its imaginary part unsaid."""
+    if values.is_complex():
+        raise BocuError(f"{name} must be a tensor of real numbers, not of {values.dtype}")
+    return values
 
 
 def finite(name: str, values: Floats) -> Floats:

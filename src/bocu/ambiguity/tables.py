@@ -2,14 +2,16 @@
 
 A CSV file has one row a context and a header. The column `reference` holds the probabilities, columns `context` or
 `context_*` the coordinates of the context (needed for MMD and Wasserstein), every other column the payoffs of one
-decision. A NetCDF file has variables `payoffs` (decision, context), `reference` (context) and, where needed, `contexts`
-(context, context_dim) or (context).
+decision. It is text in UTF-8, with or without a byte order mark, as spreadsheets write it: separated by commas, or by
+semicolons or tabs, where numbers may have a decimal comma. A NetCDF file has variables `payoffs` (decision, context),
+`reference` (context) and, where needed, `contexts` (context, context_dim) or (context).
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,13 @@ from typing import Any
 import numpy as np
 
 from bocu.ambiguity.ball import WorstCase
-from bocu.ambiguity.checks import Floats
-from bocu.errors import BocuError
+from bocu.ambiguity.checks import Floats, floats
+from bocu.errors import BocuError, shown, shown_key
+from bocu.files import regular_file
+from bocu.yaml_files import decoded
+
+_NAMED = 20  # columns that an error names
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +40,7 @@ class Table:
 
 def read_table(path: Path) -> Table:
     """Read a `.csv` or `.nc` file; what is missing or not a number raises `BocuError` with its place."""
-    if not path.is_file():
-        raise BocuError(f"{path}: no such file")
+    regular_file(path)
     readers = {".csv": _read_csv, ".nc": _read_netcdf}
     if path.suffix not in readers:
         raise BocuError(f"{path}: the name must end in {' or '.join(readers)}")
@@ -52,14 +58,26 @@ def as_csv(table: Table, answer: WorstCase) -> str:
 
 
 def _read_csv(path: Path) -> Table:
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.reader(file) if row]
+    try:
+        text = decoded(path.read_bytes())
+    except BocuError as error:
+        raise BocuError(f"{path}: {error}") from None
+    separator = _separator(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        rows = [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise BocuError(f"{path}, line {reader.line_num}: not CSV: {error}") from None
     if len(rows) < 2:
         raise BocuError(f"{path}: there must be a header and one row a context")
-    header = [name.strip() for name in rows[0]]
+    header = [name.strip() for name in rows[0][1]]
     if "reference" not in header:
-        raise BocuError(f"{path}: there is no column 'reference' among {', '.join(header)}")
-    numbers = np.array([_numbers(path, line, row, header) for line, row in enumerate(rows[1:], start=2)])
+        names = ", ".join(map(shown_key, header[:_NAMED]))
+        raise BocuError(f"{path}: there is no column 'reference' among {names}{' ...' if header[_NAMED:] else ''}")
+    twice = next((name for place, name in enumerate(header) if name in header[:place]), None)
+    if twice is not None:
+        raise BocuError(f"{path}: the column {twice!r} stands twice; every column needs a name of its own")
+    numbers = np.array([_numbers(path, line, row, header, separator) for line, row in rows[1:]])
     coordinates = [i for i, name in enumerate(header) if name == "context" or name.startswith("context_")]
     decisions = [i for i, name in enumerate(header) if i not in coordinates and name != "reference"]
     if not decisions:
@@ -72,34 +90,50 @@ def _read_csv(path: Path) -> Table:
     )
 
 
-def _numbers(path: Path, line: int, row: list[str], header: list[str]) -> list[float]:
+def _separator(text: str) -> str:
+    """Return what the header is separated by: a semicolon or a tab where it holds one, else a comma."""
+    header = text.lstrip("\r\n").partition("\n")[0]
+    return next((separator for separator in ";\t" if separator in header), ",")
+
+
+def _numbers(path: Path, line: int, row: list[str], header: list[str], separator: str) -> list[float]:
     if len(row) != len(header):
         raise BocuError(f"{path}, line {line}: {len(row)} cells where the header has {len(header)}")
     values = []
     for name, cell in zip(header, row, strict=True):
-        try:
-            values.append(float(cell))
-        except ValueError:
-            raise BocuError(f"{path}, line {line}, column {name}: {cell!r} is not a number") from None
+        written = cell if separator == "," else cell.replace(",", ".")
+        if not _NUMBER.fullmatch(written.strip()):
+            raise BocuError(f"{path}, line {line}, column {shown_key(name)}: {shown(cell)} is not a number")
+        values.append(float(written))
     return values
 
 
 def _read_netcdf(path: Path) -> Table:
     from netCDF4 import Dataset
 
-    with Dataset(path) as file:
+    try:
+        opened = Dataset(path)
+    except OSError as error:
+        raise BocuError(f"{path}: not a readable NetCDF file ({error.strerror or error})") from None
+    with opened as file:
         missing = [name for name in ("payoffs", "reference") if name not in file.variables]
         if missing:
             raise BocuError(f"{path}: there is no variable {missing[0]!r} among {', '.join(file.variables)}")
-        payoffs = np.atleast_2d(_variable(file, "payoffs"))
-        contexts = _variable(file, "contexts") if "contexts" in file.variables else None
+        payoffs = np.atleast_2d(_variable(path, file, "payoffs"))
+        contexts = _variable(path, file, "contexts") if "contexts" in file.variables else None
         return Table(
             decisions=[str(i) for i in range(len(payoffs))],
             payoffs=payoffs,
-            reference=_variable(file, "reference"),
+            reference=_variable(path, file, "reference"),
             contexts=contexts[:, None] if contexts is not None and contexts.ndim == 1 else contexts,
         )
 
 
-def _variable(file: Any, name: str) -> Floats:
-    return np.ma.filled(np.ma.asarray(file.variables[name][:], dtype=np.float64), np.nan)
+def _variable(path: Path, file: Any, name: str) -> Floats:
+    try:
+        values = np.ma.asarray(file.variables[name][:])
+        return floats(name, np.ma.filled(values.astype(np.float64) if values.dtype.kind in "iuf" else values, np.nan))
+    except BocuError as error:
+        raise BocuError(f"{path}: {error}") from None
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        raise BocuError(f"{path}: variable '{name}' cannot be read: {error}") from None

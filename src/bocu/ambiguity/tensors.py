@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from bocu.ambiguity.ball import Ball, WorstCase, worst_case
-from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.checks import Floats, real_tensor
 from bocu.ambiguity.sampled import SampledWorstCase, sampled_worst_case
 
 
@@ -59,7 +59,9 @@ def satisficing_of_tensor(payoffs: torch.Tensor, reference: Any, ball: Ball, tau
 
 def array_of(values: Any) -> Any:
     """A tensor as a float64 numpy array without its graph; anything else as it is."""
-    return values.detach().cpu().double().numpy() if isinstance(values, torch.Tensor) else values
+    if not isinstance(values, torch.Tensor):
+        return values
+    return real_tensor("a tensor", values).detach().cpu().double().numpy()
 
 
 def like(values: Floats, tensor: torch.Tensor) -> torch.Tensor:

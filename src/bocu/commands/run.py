@@ -7,6 +7,31 @@ from typing import Annotated
 import typer
 
 
+def _refuse_output(output: Path) -> None:
+    """Refuse, before anything is computed, a file that cannot be written or that is none of ours.
+
+    Raises:
+        BocuError: something else than a run file stands there, or no file can be made there.
+    """
+    import os
+
+    from bocu.errors import BocuError
+    from bocu.files import refuse_to_replace
+    from bocu.staleness import read_run_file
+
+    refuse_to_replace(output)
+    folder = next(parent for parent in output.absolute().parents if parent.exists() or parent.is_symlink())
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise BocuError(f"--output: {output}: {folder} is no folder that can be written to")
+    if output.exists():
+        try:
+            read_run_file(output)
+        except BocuError:
+            raise BocuError(
+                f"--output: {output}: found a file that is no run file; only a run file is replaced"
+            ) from None
+
+
 def run_command(
     experiment: Annotated[Path, typer.Option(help="Experiment file.")],
     problem: Annotated[str, typer.Option(help="Label of a problem in it.")],
@@ -15,8 +40,8 @@ def run_command(
     objective: Annotated[
         str, typer.Option(help="Label of an objective; `any` for algorithms that pursue none.")
     ] = "any",
-    seed: Annotated[int, typer.Option(help="First seed.", min=0)] = 0,
-    seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 1,
+    seed: Annotated[int, typer.Option(help="First seed.")] = 0,
+    seeds: Annotated[int, typer.Option(help="Number of seeds.")] = 1,
     iterations: Annotated[int | None, typer.Option(help="Rounds; the experiment's if left out.")] = None,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
 ) -> None:
@@ -25,17 +50,20 @@ def run_command(
     A problem that needs data or fitted priors finds them where the pipeline puts them; what is missing is named with
     the command that makes it.
     """
-    from bocu.experiment import read_experiment_file
+    from bocu.experiment import Seeds, read_experiment_file
     from bocu.fingerprint import definitions, fingerprint
+    from bocu.parameters import validate
     from bocu.planning import make_plan
     from bocu.progress import Progress
     from bocu.runs import Block, execute
 
+    _refuse_output(output)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     overrides = {key: value for key, value in (("iterations", iterations), ("mirror", mirror)) if value is not None}
     plan = make_plan({**read_experiment_file(experiment), **overrides}, [experiment], overrides)
+    wanted = validate(Seeds, {"first": seed, "count": seeds}, "--seed, --seeds: ")
     branch = plan.branch(problem, objective, algorithm)
-    specification = {**branch.specification, "seeds": [seed, seed + seeds - 1]}
+    specification = {**branch.specification, "seeds": [wanted.first, wanted.first + wanted.count - 1]}
     code = fingerprint(*branch.roots), definitions(branch.roots)
     block = Block(specification, plan.problem_inputs(problem), *code)
     checkpoints = output.with_name(f".{output.name}.checkpoints")

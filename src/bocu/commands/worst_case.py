@@ -19,10 +19,18 @@ def worst_case_command(
     from bocu.ambiguity.ball import worst_case
     from bocu.ambiguity.named import Settings, ball_named
     from bocu.ambiguity.tables import as_csv, read_table
+    from bocu.errors import BocuError
 
     table = read_table(file)
     settings = Settings(
         epsilon=epsilon, alpha=alpha, k=k, contexts=table.contexts, lengthscale=lengthscale, jitter=jitter
     )
-    answer = worst_case(table.payoffs, table.reference, ball_named(distance, settings))
+    for option, value, taker in (("alpha", alpha, "cvar"), ("k", k, "cr"), ("lengthscale", lengthscale, "mmd")):
+        if value is not None and distance != taker:
+            raise BocuError(f"--{option}: it changes nothing: only '{taker}' takes it, not '{distance}'; leave it out")
+    ball = ball_named(distance, settings)
+    try:
+        answer = worst_case(table.payoffs, table.reference, ball)
+    except BocuError as error:
+        raise BocuError(f"{file}: {error}") from None
     typer.echo(as_csv(table, answer), nl=False)

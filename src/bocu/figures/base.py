@@ -6,7 +6,7 @@ Planning imports these modules, so matplotlib and xarray are imported where they
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,7 +25,44 @@ Inputs = Mapping[str, Any]
 """Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them."""
 
 
-class FigureParameters(Parameters):
+@dataclass(frozen=True)
+class Mention:
+    """A name of something else in the experiment that stands in the parameters of a figure.
+
+    Attributes:
+        key: where it stands.
+        kind: "problem", "objective", "algorithm", "judge" or "prior": labels; "branch": an algorithm's label, or
+            `algorithm/objective`; "seed"; "registered algorithm": a name, run here or not; "rejecting algorithm":
+            likewise, of one that rejects priors by their errors.
+        name: what stands there.
+    """
+
+    key: str
+    kind: str
+    name: str | int
+
+
+def mentions(kind: str, key: str, value: Any) -> Iterator[Mention]:
+    """Return what a value mentions: nothing, one name, the keys of a mapping, or a list of names or of such lists."""
+    if isinstance(value, str | int):
+        yield Mention(key, kind, value)
+    elif isinstance(value, Mapping):
+        for name in value:
+            yield Mention(f"{key}.{name}", kind, name)
+    else:
+        for place, item in enumerate(value or ()):
+            yield from mentions(kind, f"{key}.{place}", item)
+
+
+class PictureParameters(Parameters):
+    """Parameters of any figure."""
+
+    def mentioned(self) -> Iterator[Mention]:
+        """Return the names of other things in the experiment, which planning looks up."""
+        yield from ()
+
+
+class FigureParameters(PictureParameters):
     """Parameters of a figure that is drawn once for each problem.
 
     Attributes:

@@ -1,12 +1,13 @@
 """Seconds a round over the rounds: whether an algorithm's cost grows with what it has seen, and how fast."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, nothing_to_show
+from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Cube, seed_counts, spoken
 from bocu.figures.regret import Curve, draw_curves
 from bocu.parameters import Integer
@@ -24,6 +25,9 @@ class CostParameters(FigureParameters):
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     smooth: Annotated[Integer, Field(ge=1)] = Field(50, description="Rounds whose median is one point.")
     log: bool = Field(True, description="Logarithmic axis of time.")
+
+    def mentioned(self) -> Iterator[Mention]:
+        yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
 class Cost(Figure):

@@ -16,7 +16,7 @@ from bocu.figures.base import Drawing, Figure, Inputs
 from bocu.figures.reading import shown_unit, with_unit
 from bocu.figures.realised import ProblemParameters, problem_inputs
 from bocu.objectives import UncertaintyObjective
-from bocu.parameters import Integer
+from bocu.parameters import LARGEST_SEED, Integer
 from bocu.situation import Situation
 from bocu.uncertainty import BallParameters
 
@@ -30,7 +30,7 @@ LEVELS = 12
 class FiniteLandscapeParameters(ProblemParameters):
     """Parameters of `FunctionAndDistributions` and `Contour`."""
 
-    seed: Integer = Field(0, ge=0, description="The seed whose problem is drawn, where seeds differ.")
+    seed: Integer = Field(0, ge=0, le=LARGEST_SEED, description="The seed whose problem is drawn, where seeds differ.")
     ball: BallParameters = Field(
         BallParameters(distance="mmd"), description="Ambiguity set of the distributionally robust optimum."
     )

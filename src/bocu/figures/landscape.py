@@ -9,7 +9,7 @@ from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
 from bocu.figures.reading import Cube, shown_unit, with_unit
 from bocu.figures.realised import RealisedParameters, arm_axis, realise
-from bocu.parameters import Integer
+from bocu.parameters import LARGEST_SEED, Integer
 
 if TYPE_CHECKING:
     from bocu.problems.base import Realisation
@@ -21,7 +21,9 @@ CROWDED = 100
 class LandscapeParameters(RealisedParameters):
     """Parameters of `Landscape`."""
 
-    seed: Integer | None = Field(None, ge=0, description="The seed whose problem is drawn; the first, if left out.")
+    seed: Integer | None = Field(
+        None, ge=0, le=LARGEST_SEED, description="The seed whose problem is drawn; the first, if left out."
+    )
 
 
 class Landscape(Figure):

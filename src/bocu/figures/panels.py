@@ -2,7 +2,7 @@
 
 import itertools
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
 from bocu.figures.reading import (
     NO_OBJECTIVE,
     Branch,
@@ -79,7 +79,7 @@ class Row(Parameters):
     kind: Kind | None = Field(None, description="As `kind` of the figure, for this row.")
 
 
-class PanelsParameters(Parameters):
+class PanelsParameters(PictureParameters):
     """Parameters of `Panels`."""
 
     rows: list[Row] | None = Field(None, description="The rows; one for each judge, if left out.")
@@ -109,6 +109,15 @@ class PanelsParameters(Parameters):
     )
     title: str | None = Field(None, description="Heading of the figure.")
     row_height: Number = Field(1.3, gt=0.0, description="Height of a row, inches.")
+
+    def mentioned(self) -> Iterator[Mention]:
+        for place, row in enumerate(self.rows or ()):
+            yield from mentions("judge", f"rows.{place}.judge", row.judge)
+            yield from mentions("problem", f"rows.{place}.problems", row.problems)
+            yield from mentions("objective", f"rows.{place}.pursued", row.pursued)
+            yield from mentions("algorithm", f"rows.{place}.algorithms", row.algorithms)
+        yield from mentions("algorithm", "algorithms", self.algorithms)
+        yield from mentions("branch", "titles", self.titles)
 
 
 @dataclass(frozen=True)

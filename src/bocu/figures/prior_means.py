@@ -10,7 +10,7 @@ from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.reading import Cube, spoken, with_unit
 from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, realise
-from bocu.parameters import Integer
+from bocu.parameters import LARGEST_SEED, Integer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 class PriorMeansParameters(RealisedParameters):
     """Parameters of `PriorMeans`."""
 
-    seed: Integer | None = Field(None, ge=0, description="The seed whose problem is drawn; the first, if left out.")
+    seed: Integer | None = Field(
+        None, ge=0, le=LARGEST_SEED, description="The seed whose problem is drawn; the first, if left out."
+    )
 
 
 class PriorMeans(Figure):

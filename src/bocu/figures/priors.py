@@ -1,13 +1,14 @@
 """Which prior was trusted, and when the wrong ones were rejected (Ziomek et al. 2025, figures 2b and 4b)."""
 
 import textwrap
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field
 
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, nothing_to_show
+from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import YARDSTICKS, Branch, Cube, counted, seed_counts, spoken
 from bocu.statistics import mean_and_error
 
@@ -32,6 +33,10 @@ class ChosenPriorsParameters(FigureParameters):
         default_factory=lambda: sorted(YARDSTICKS),
         description="Registered names left out: they have no choice to make.",
     )
+
+    def mentioned(self) -> Iterator[Mention]:
+        yield from mentions("algorithm", "algorithms", self.algorithms)
+        yield from mentions("registered algorithm", "leave_out", self.leave_out)
 
 
 class ChosenPriors(Figure):
@@ -112,6 +117,9 @@ class RejectionTimesParameters(FigureParameters):
     algorithms: list[str] | None = Field(
         None, description="Labels of the algorithms drawn; all that keep a list of candidates, if left out."
     )
+
+    def mentioned(self) -> Iterator[Mention]:
+        yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
 class RejectionTimes(Figure):

@@ -12,6 +12,7 @@ import numpy as np
 from bocu.errors import BocuError, BrokenFileError
 from bocu.figures import style
 from bocu.files import read_netcdf
+from bocu.loading import refuse_unknown_classes
 from bocu.parameters import nearest
 from bocu.run_status import DONE, MISSING
 
@@ -177,6 +178,16 @@ class Cube:
             return json.loads(self.data.attrs[name])
         except (KeyError, TypeError, ValueError):
             raise BrokenFileError(self.path, f"attribute '{name}' is missing or no JSON") from None
+
+    def problem_specification(self) -> dict[str, Any]:
+        """Return the specification of the problem, from which it can be built again.
+
+        Raises:
+            BocuError: it is missing, or asks for a class that is not registered.
+        """
+        recorded: dict[str, Any] = self.attribute("specification")["problem"]
+        refuse_unknown_classes(recorded, str(self.path))
+        return recorded
 
     def judge(self, wanted: str | None) -> str:
         """Give the judge that is wanted, or the first.

@@ -52,7 +52,7 @@ def realise(cube: Cube, inputs: Inputs, seed: int) -> "Realisation":
     from bocu.randomness import Streams
     from bocu.runs import build_problem
 
-    return build_problem(cube.attribute("specification")["problem"], problem_inputs(inputs)).realise(Streams(seed))
+    return build_problem(cube.problem_specification(), problem_inputs(inputs)).realise(Streams(seed))
 
 
 def paths_of(value: str | Path | Sequence[str | Path]) -> list[Path]:

@@ -1,6 +1,6 @@
 """Regret over the rounds: the picture that every paper of this field has (Ziomek et al. 2025, figures 2a and 4a)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, nothing_to_show
+from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import (
     NO_OBJECTIVE,
     RECOMMENDED_REGRET,
@@ -70,6 +70,10 @@ class RegretParameters(FigureParameters):
     smooth: Integer = Field(1, ge=1, description="Rounds averaged into one point of instantaneous regret.")
     from_initial: bool = Field(False, description=FROM_INITIAL)
     spread: Spread = Field("standard-error", description=SPREAD)
+
+    def mentioned(self) -> Iterator[Mention]:
+        yield from mentions("judge", "judges", self.judges)
+        yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
 class Regret(Figure):

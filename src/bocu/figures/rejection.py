@@ -14,11 +14,11 @@ from pydantic import Field
 
 from bocu.errors import BocuError
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import Cube, counted, with_unit
 from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, paths_of, problem_inputs
 from bocu.files import read_netcdf
-from bocu.parameters import Integer
+from bocu.parameters import LARGEST_SEED, Integer
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,11 +39,18 @@ class RejectionParameters(RealisedParameters):
     algorithm: str = Field(
         "pe-gp-ucb", description="Registered name of an algorithm that rejects priors by their errors."
     )
-    seed: Integer | None = Field(None, ge=0, description="Seed of the run; the clearest rejection of all, if left out.")
+    seed: Integer | None = Field(
+        None, ge=0, le=LARGEST_SEED, description="Seed of the run; the clearest rejection of all, if left out."
+    )
     prior: str | None = Field(None, description="Label of the rejected prior; the clearest rejection, if left out.")
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
         return {**super().inputs(paths), "runs": paths.run_files(self.algorithm)}
+
+    def mentioned(self) -> Iterator[Mention]:
+        yield from mentions("rejecting algorithm", "algorithm", self.algorithm)
+        yield from mentions("seed", "seed", self.seed)
+        yield from mentions("prior", "prior", self.prior)
 
 
 @dataclass(frozen=True)

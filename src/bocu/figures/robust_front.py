@@ -4,7 +4,7 @@ Beyond the DRMOBO paper: `bocu.robust_front` says what is drawn.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,10 +13,11 @@ from pydantic import Field
 
 from bocu.domains import FiniteDomain
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import Cube, seed_counts, with_unit
 from bocu.figures.realised import RealisedParameters, paths_of, problem_inputs
 from bocu.files import read_netcdf
+from bocu.loading import refuse_unknown_classes
 from bocu.parameters import Integer
 from bocu.statistics import mean_and_error, student_factor
 from bocu.uncertainty import BallParameters
@@ -56,6 +57,10 @@ class RobustFrontParameters(RealisedParameters):
         runs = [file for algorithm in self.algorithms for file in paths.run_files(algorithm)]
         return {**super().inputs(paths), "runs": runs}
 
+    def mentioned(self) -> Iterator[Mention]:
+        yield from mentions("registered algorithm", "algorithms", self.algorithms)
+        yield from mentions("seed", "seed", self.seed)
+
 
 @dataclass(frozen=True)
 class Tried:
@@ -83,7 +88,7 @@ class RobustFront(Figure):
         from bocu.runs import build_problem
 
         cube = Cube(inputs["cube"])
-        problem = build_problem(cube.attribute("specification")["problem"], problem_inputs(inputs))
+        problem = build_problem(cube.problem_specification(), problem_inputs(inputs))
         realisation = problem.realise(Streams(cube.seeds[0]))
         outputs = realisation.description.outputs
         if outputs != 2:
@@ -177,6 +182,8 @@ def _pursued(run: "xr.Dataset") -> Mapping[str, Any] | None:
 
 def _first_pursued(runs: Runs) -> BallParameters:
     pursued = (_pursued(run) for _, run in runs)
+    for label, run in runs:
+        refuse_unknown_classes(_pursued(run), f"runs of {label}")
     return BallParameters.model_validate(next((ball for ball in pursued if ball is not None), {}))
 
 

@@ -1,7 +1,7 @@
 """The whole experiment as a table: final regret relative to a reference, a row an algorithm, a column a problem."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
 from bocu.figures.reading import (
     NO_OBJECTIVE,
     YARDSTICKS,
@@ -54,7 +54,7 @@ class Block(Parameters):
     )
 
 
-class ScoreboardParameters(Parameters):
+class ScoreboardParameters(PictureParameters):
     """Parameters of `Scoreboard`."""
 
     blocks: list[Block] | None = Field(None, description="The blocks; one for each judge, if left out.")
@@ -70,6 +70,15 @@ class ScoreboardParameters(Parameters):
         None, description="Label of the algorithm that counts as 1; the registered 'random' or the first, if left out."
     )
     title: str | None = Field(None, description="Heading of the figure.")
+
+    def mentioned(self) -> Iterator[Mention]:
+        for place, block in enumerate(self.blocks or ()):
+            yield from mentions("judge", f"blocks.{place}.judge", block.judge)
+            yield from mentions("problem", f"blocks.{place}.problems", block.problems)
+            yield from mentions("objective", f"blocks.{place}.pursued", block.pursued)
+        yield from mentions("problem", "columns", self.columns)
+        yield from mentions("branch", "titles", self.titles)
+        yield from mentions("algorithm", "reference", self.reference)
 
 
 @dataclass(frozen=True)

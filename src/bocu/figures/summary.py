@@ -1,5 +1,6 @@
 """One picture of the whole experiment: the final regret of every algorithm on every problem."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -7,10 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, reference_label, seed_counts, shared_data_label, spoken
 from bocu.figures.realised import paths_of
-from bocu.parameters import Parameters
 from bocu.statistics import CONFIDENCE, Interval, bootstrap_ratio
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
-class SummaryParameters(Parameters):
+class SummaryParameters(PictureParameters):
     """Parameters of `Summary`."""
 
     judge: str | None = Field(
@@ -28,6 +28,10 @@ class SummaryParameters(Parameters):
     reference: str | None = Field(
         None, description="Label of the algorithm that counts as 1; the registered 'random' or the first, if left out."
     )
+
+    def mentioned(self) -> Iterator[Mention]:
+        yield from mentions("judge", "judge", self.judge)
+        yield from mentions("algorithm", "reference", self.reference)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Wind power commitment over the year (Kirschner et al. 2020, figure 3): cumulative revenue and robust regret."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bocu.errors import BocuError
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts
 from bocu.figures.realised import RealisedParameters, realise
 from bocu.figures.regret import Curve, accumulate
@@ -39,6 +39,12 @@ class WindFigureParameters(RealisedParameters):
     titles: dict[str, str] = Field(
         default_factory=dict, description="What is written for an algorithm, by its label, if not its usual name."
     )
+
+    def mentioned(self) -> Iterator[Mention]:
+        yield from mentions("objective", "objective", self.objective)
+        yield from mentions("judge", "judge", self.judge)
+        yield from mentions("algorithm", "algorithms", self.algorithms)
+        yield from mentions("algorithm", "titles", self.titles)
 
 
 class WindCommitmentFigure(Figure):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from bocu.algorithms.base import Context, Decision, Description, Payoff, Round
+from bocu.algorithms.base import Context, Decision, Description, Outline, Payoff, Round
 from bocu.contexts import draw
 from bocu.domains import FiniteDomain
 from bocu.parameters import Parameters
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 class ProblemParameters(Parameters):
     """The typed parameters of a problem, and what planning asks of them. Nothing here opens a file."""
+
+    announces_radius: ClassVar[bool] = False
+    """Whether the problem itself announces the radius of the ambiguity set."""
 
     def resolve(self, catalogue: "Catalogue", source: str, mirror: str | None) -> Self:
         """Settle what depends on where data come from.
@@ -185,6 +188,15 @@ class Problem(ABC):
         self.parameters = parameters
         self.inputs = inputs
         self.initial = parameters.initial_points()
+
+    @classmethod
+    def outline(cls, parameters: Any) -> Outline:
+        """Return what is known of the problem before its data are read. Opens no file.
+
+        Raises:
+            BocuError: no problem can be built from these parameters.
+        """
+        return Outline()
 
     @abstractmethod
     def realise(self, streams: Streams) -> Realisation:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Context, Decision, Description
+from bocu.algorithms.base import Context, Decision, Description, Outline
 from bocu.domains import unit_cube
 from bocu.errors import BocuError
 from bocu.parameters import Integer, Number
@@ -28,7 +28,7 @@ from bocu.randomness import Streams, scrambled_sobol
 class ContinuousParameters(ProblemParameters):
     """What every such problem has."""
 
-    initial: Annotated[Integer, Field(ge=1)] = Field(
+    initial: Annotated[Integer, Field(ge=1, le=10_000)] = Field(
         10, description="points of the initial design; an experiment's `iterations` come after them"
     )
     initial_contexts: Literal["true", "sobol"] = Field(
@@ -68,9 +68,20 @@ class ContinuousProblem(Problem):
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
         self.setting = expectation_named(self.expectation)
-        self.rule: RuleName = self.parameters.rule or ("quadrature" if "quadrature" in self.setting.rules else "sobol")
-        if self.rule not in self.setting.rules:
-            raise BocuError(f"rule: found '{self.rule}'; allowed for {self.title}: {', '.join(self.setting.rules)}")
+        self.rule = self._rule(self.parameters)
+
+    @classmethod
+    def outline(cls, parameters: Any) -> Outline:
+        cls._rule(parameters)
+        return Outline()
+
+    @classmethod
+    def _rule(cls, parameters: ContinuousParameters) -> RuleName:
+        allowed = expectation_named(cls.expectation).rules
+        rule: RuleName = parameters.rule or ("quadrature" if "quadrature" in allowed else "sobol")
+        if rule not in allowed:
+            raise BocuError(f"rule: found '{rule}'; allowed for {cls.title}: {', '.join(allowed)}")
+        return rule
 
     @cached_property
     def payoff(self) -> Payoff:

@@ -3,6 +3,7 @@
 The settings of Tay et al. (2024) and Kirschner et al. (2020). All coordinates are scaled to [0, 1].
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -11,18 +12,23 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.algorithms.base import Context, Decision, Description
+from bocu.algorithms.base import Context, Decision, Description, Outline
 from bocu.contexts import discretised, product_grid
 from bocu.domains import FiniteDomain
-from bocu.errors import BocuError
+from bocu.errors import BocuError, shown
 from bocu.parameters import Integer, Number, Parameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.randomness import Streams
-from bocu.surrogates.grid import GridPrior
+from bocu.surrogates.grid import GridPrior, check_scales
 from bocu.surrogates.kernels import Matern52, SquaredExponential
 
 Positive = Annotated[Number, Field(gt=0.0)]
 NotNegative = Annotated[Number, Field(ge=0.0)]
+
+MOST_POINTS = 10_000
+"""Decisions, or contexts, of a grid: models keep a matrix over all pairs of either."""
+MOST_CELLS = 10**8
+"""Pairs of decision and context."""
 
 KERNELS: dict[str, type[SquaredExponential] | type[Matern52]] = {
     "squared-exponential": SquaredExponential,
@@ -105,7 +111,7 @@ class FiniteParameters(ProblemParameters):
     truth: Distribution | list[Distribution] = Field(
         "uniform", description="distribution that contexts come from, as `reference`"
     )
-    initial: Annotated[Integer, Field(ge=0)] = Field(
+    initial: Annotated[Integer, Field(ge=0, le=MOST_POINTS)] = Field(
         5, description="points of the initial design, drawn uniformly from decisions and contexts"
     )
     initial_replacement: bool = Field(
@@ -154,22 +160,42 @@ class FiniteProblem(Problem):
 
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
+        self._lay_out()
         settings = self.parameters
-        self.protocol = settings.protocol
-        self.decisions = self._grid("decision", settings.decision_points, len(self.decision_names))
-        self.contexts = self._grid("context", settings.context_points, len(self.context_names))
-        self.references = [weights_on(entry, self.contexts) for entry in _listed(settings.reference)]
-        self.truths = [weights_on(entry, self.contexts) for entry in _listed(settings.truth)]
         kernel = KERNELS[settings.kernel]
-        noise = settings.noise if settings.ridge is None else float(np.sqrt(settings.ridge))
         self.model = GridPrior(
             self.decisions,
             self.contexts,
             kernel((settings.lengthscale,) * self.decisions.shape[1]),
             kernel((settings.lengthscale,) * self.contexts.shape[1]),
             settings.variance,
-            noise,
+            self._model_noise,
         )
+
+    @classmethod
+    def outline(cls, parameters: Any) -> Outline:
+        bare = cls.__new__(cls)
+        Problem.__init__(bare, parameters, {})
+        bare._lay_out()
+        check_scales(parameters.variance, bare._model_noise)
+        return Outline(FiniteDomain(bare.decisions, cls.decision_names, cls.decision_units))
+
+    def _lay_out(self) -> None:
+        """Make grids and distributions, for which no file is needed."""
+        settings = self.parameters
+        self.protocol = settings.protocol
+        self.decisions = self._grid("decision", settings.decision_points, len(self.decision_names))
+        self.contexts = self._grid("context", settings.context_points, len(self.context_names))
+        cells = len(self.decisions) * len(self.contexts)
+        if cells > MOST_CELLS:
+            raise BocuError(f"decision_points, context_points: found {cells} pairs; allowed: up to {MOST_CELLS}")
+        self.references = [weights_on(entry, self.contexts) for entry in _listed(settings.reference)]
+        self.truths = [weights_on(entry, self.contexts) for entry in _listed(settings.truth)]
+
+    @property
+    def _model_noise(self) -> float:
+        settings = self.parameters
+        return settings.noise if settings.ridge is None else float(np.sqrt(settings.ridge))
 
     @abstractmethod
     def payoff_table(self, streams: Streams) -> np.ndarray:
@@ -185,6 +211,8 @@ class FiniteProblem(Problem):
     def _grid(self, kind: str, counts: list[int], dimension: int) -> np.ndarray:
         if len(counts) != dimension:
             raise BocuError(f"{kind}_points: found {len(counts)} numbers; {dimension} wanted, one a {kind} coordinate")
+        if math.prod(counts) > MOST_POINTS:
+            raise BocuError(f"{kind}_points: found {shown(math.prod(counts))} points; allowed: up to {MOST_POINTS}")
         points = product_grid(np.zeros(dimension), np.ones(dimension), counts)
         kept = self.feasible(kind, points)
         return points if kept is None else points[kept]

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Context, Decision, Description
+from bocu.algorithms.base import Context, Decision, Description, Outline
 from bocu.domains import BoxDomain, FiniteDomain
 from bocu.errors import BocuError
 from bocu.parameters import Integer, Number
@@ -28,7 +28,7 @@ Positive = Annotated[Number, Field(gt=0.0)]
 class HillsParameters(ProblemParameters):
     """Parameters of the hills. Positions are in [0, 1]; the payoff has no unit."""
 
-    grid: Annotated[Integer, Field(ge=2)] = Field(500, description="arms, evenly spaced over [0, 1]")
+    grid: Annotated[Integer, Field(ge=2, le=10_000)] = Field(500, description="arms, evenly spaced over [0, 1]")
     low: Number = Field(0.5, description="height of an ordinary hill in the prior mean")
     high: Number = Field(1.5, description="height of the tall hill in the prior mean")
     hill_width: Positive = Field(0.02, description="standard deviation of a hill's Gaussian bump, in position")
@@ -65,6 +65,13 @@ class Hills(Problem):
         self.best_prior = self.priors[self.parameters.true_prior]
         self.open_arms = self._open_arms()
 
+    @classmethod
+    def outline(cls, parameters: Any) -> Outline:
+        bare = cls.__new__(cls)
+        Problem.__init__(bare, parameters, {})
+        bare.positions = np.linspace(0.0, 1.0, parameters.grid)
+        return Outline(_arms(bare.positions), bare._open_arms(), cls.prior_labels)
+
     def realise(self, streams: Streams) -> "HillsRealisation":
         """Draw the payoff of every arm from the true prior, with the stream "problem"."""
         normal = streams["problem"].standard_normal(len(self.positions))
@@ -99,6 +106,10 @@ class Hills(Problem):
         return eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))
 
 
+def _arms(positions: np.ndarray) -> FiniteDomain:
+    return FiniteDomain(positions[:, None], ("position",), ("1",))
+
+
 class HillsRealisation(Realisation):
     """One draw.
 
@@ -113,7 +124,7 @@ class HillsRealisation(Realisation):
         self._payoffs = draw[:, None]
         self._reference = np.ones(1)
         self.description = Description(
-            decisions=FiniteDomain(problem.positions[:, None], ("position",), ("1",)),
+            decisions=_arms(problem.positions),
             contexts=BoxDomain(np.array([1.0]), np.array([np.inf]), ("time step",), ("1",)),
             noise=problem.parameters.noise,
             protocol=problem.protocol,

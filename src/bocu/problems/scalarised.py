@@ -30,10 +30,10 @@ from bocu.randomness import Streams, scrambled_sobol
 class ScalarisedParameters(ProblemParameters):
     """What every such problem has."""
 
-    contexts: Annotated[Integer, Field(ge=1)] = Field(
+    contexts: Annotated[Integer, Field(ge=1, le=10_000)] = Field(
         100, description="size n of the grid of contexts, of ceil(n^(1/D)) points a coordinate, ends included"
     )
-    initial: Annotated[Integer, Field(ge=1)] = Field(
+    initial: Annotated[Integer, Field(ge=1, le=10_000)] = Field(
         10, description="points of the initial design: scrambled Sobol decisions, contexts from the reference"
     )
     noise: Annotated[Number, Field(ge=0.0)] = Field(0.0, description="standard deviation of the observation noise")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from bocu.algorithms.base import Context, Decision, Description
+from bocu.algorithms.base import Context, Decision, Description, Outline
 from bocu.domains import BoxDomain, FiniteDomain
 from bocu.errors import BocuError
 from bocu.files import read_netcdf
@@ -32,7 +32,10 @@ DATASET = "intel"
 DAY_MINUTES = 24 * 60
 
 Minutes = Annotated[Integer, Field(gt=0)]
-Drawn = Annotated[Integer, Field(ge=1)] | None
+MOTES = 54
+FIRST_DAY, LAST_DAY = date(2004, 2, 28), date(2004, 4, 5)
+"""Sensors and days of the lab's log, as its page says."""
+Drawn = Annotated[Integer, Field(ge=1, le=MOTES)] | None
 
 
 class LogSettings(Parameters):
@@ -47,6 +50,9 @@ class LogSettings(Parameters):
 
     @model_validator(mode="after")
     def _priors_before_target(self) -> Self:
+        for key, day in (("target", self.target), ("priors_from", self.priors_from)):
+            if not FIRST_DAY <= day <= LAST_DAY:
+                raise ValueError(f"{key} {day} is not in the log, which runs from {FIRST_DAY} to {LAST_DAY}")
         if self.priors_from >= self.target:
             raise ValueError(f"priors_from {self.priors_from} is not before the target {self.target}")
         return self
@@ -221,6 +227,10 @@ class Sensors(Problem):
         if self.indistinguishable:
             pairs = "; ".join(f"{one} and {other}" for one, other in self.indistinguishable)
             warnings.warn(f"priors that differ in output scale only cannot be told apart: {pairs}", stacklevel=2)
+
+    @classmethod
+    def outline(cls, parameters: Any) -> Outline:
+        return Outline(priors=parameters.settings.prior_days)
 
     def realise(self, streams: Streams) -> "SensorsRealisation":
         """Draw the sensors of one seed with the stream "problem"; without `sensors_per_seed` all play."""

@@ -13,13 +13,13 @@ have a value.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from bocu.algorithms.base import Context, Decision, Description
+from bocu.algorithms.base import Context, Decision, Description, Outline
 from bocu.ambiguity.gram import JITTER
 from bocu.contexts import nearest, product_grid
 from bocu.domains import FiniteDomain
@@ -27,9 +27,9 @@ from bocu.errors import BocuError
 from bocu.files import read_netcdf
 from bocu.parameters import Integer, Parameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation, Rehearsal
-from bocu.problems.finite import KERNELS, NotNegative, Positive
+from bocu.problems.finite import KERNELS, MOST_POINTS, NotNegative, Positive
 from bocu.randomness import Streams
-from bocu.surrogates.grid import GridPrior
+from bocu.surrogates.grid import GridPrior, check_scales
 from bocu.uncertainty import BallParameters
 
 if TYPE_CHECKING:
@@ -42,11 +42,18 @@ HOUR = np.timedelta64(1, "h")
 
 RECORDS = {"opsd": date(2014, 1, 1), "levels-2013-2014": date(2014, 1, 1), "opsd-2017-2019": date(2018, 1, 1)}
 """The records, those of the paper's years first, and the day that each is played from if none is given."""
+SPANS = {
+    "opsd": (date(2005, 12, 31), date(2019, 12, 31)),
+    "levels-2013-2014": (date(2013, 1, 1), date(2014, 12, 31)),
+    "opsd-2017-2019": (date(2017, 1, 1), date(2019, 12, 31)),
+}
+"""Days outside of which a record, measured or simulated, holds nothing."""
 
 SURPLUS, PRICE, PENALTY = 0.1, 1.0, 5.0
 """Revenue of power beyond what was committed, of power committed and delivered, and cost of power not delivered."""
 
 Count = Annotated[Integer, Field(ge=1)]
+Points = Annotated[Integer, Field(ge=1, le=MOST_POINTS)]
 
 
 class MarginParameters(Parameters):
@@ -78,12 +85,12 @@ class WindCommitmentParameters(ProblemParameters):
     margin: MarginParameters = Field(
         MarginParameters(), description="the radius that is announced: the median MMD of consecutive windows"
     )
-    steps: Count = Field(100, description="decisions and contexts that are tried on the simulator before each hour")
-    initial: Annotated[Integer, Field(ge=0)] = Field(
+    steps: Points = Field(100, description="decisions and contexts that are tried on the simulator before each hour")
+    initial: Annotated[Integer, Field(ge=0, le=MOST_POINTS)] = Field(
         10, description="points of the initial design of each hour, drawn uniformly from decisions and contexts"
     )
-    decision_points: Count = Field(50, description="powers that can be committed, evenly spaced over [0, 1]")
-    context_points: Count = Field(
+    decision_points: Points = Field(50, description="powers that can be committed, evenly spaced over [0, 1]")
+    context_points: Points = Field(
         50, description="levels that the power generated is rounded to, evenly spaced over [0, 1]"
     )
     kernel: Literal["squared-exponential", "matern-5/2"] = Field(
@@ -122,7 +129,18 @@ class WindCommitmentParameters(ProblemParameters):
             record = next((name for name in RECORDS if name in offered), next(iter(RECORDS)))
         catalogue.check(DATASET, record, source, mirror)
         start = RECORDS[record] if self.start is None else self.start
+        first, last = SPANS[record]
+        if not first + timedelta(days=self.margin.days) <= start <= last:
+            raise BocuError(
+                f"start: found {start}; the record '{record}' runs from {first} to {last}, and the margin takes "
+                f"{self.margin.days} days before the first round"
+            )
+        there = ((last - start).days + 1) * DAY_HOURS
+        if self.hours > there:
+            raise BocuError(f"hours: found {self.hours}; the record '{record}' has up to {there} from {start} on")
         return self.model_copy(update={"record": record, "source": source, "start": start})
+
+    announces_radius: ClassVar[bool] = True
 
     def horizon(self) -> int:
         return self.hours
@@ -183,6 +201,12 @@ class WindCommitment(Problem):
         self.simulated = bool(self.provenance.get("data_label"))
         times, factors = prepared["time"].values.astype("datetime64[h]"), prepared["capacity_factor"].values
         self.hours = self._hours(inputs["data"], times, factors)
+
+    @classmethod
+    def outline(cls, parameters: Any) -> Outline:
+        check_scales(parameters.variance, parameters.noise)
+        points = product_grid(np.zeros(1), np.ones(1), parameters.decision_points)
+        return Outline(_powers(points))
 
     def realise(self, streams: Streams) -> "WindRealisation":
         return WindRealisation(self)
@@ -246,6 +270,10 @@ class WindCommitment(Problem):
         return margins
 
 
+def _powers(points: np.ndarray) -> FiniteDomain:
+    return FiniteDomain(points, ("power committed",), ("1",))
+
+
 class WindRealisation(Realisation):
     """The hours of one problem; whatever the seed, they are the same.
 
@@ -260,7 +288,7 @@ class WindRealisation(Realisation):
         self._indicators = np.eye(len(problem.contexts))
         # Before each hour the learner plays the simulator, and this is all that it knows of.
         self.description = Description(
-            decisions=FiniteDomain(problem.decisions, ("power committed",), ("1",)),
+            decisions=_powers(problem.decisions),
             contexts=FiniteDomain(problem.contexts, ("power generated",), ("1",)),
             noise=problem.parameters.noise,
             protocol="simulator",

@@ -54,11 +54,7 @@ class GridPrior:
         noise: float = 0.01,
         mean: float = 0.0,
     ) -> None:
-        for name, number in (("variance", variance), ("noise", noise)):
-            if not (np.isfinite(number) and number > 0.0):
-                raise BocuError(f"{name}: found {number}; allowed: a positive number")
-        if noise < SMALLEST_NOISE * np.sqrt(variance):
-            raise BocuError(f"noise: found {noise}; allowed: {SMALLEST_NOISE} prior standard deviations or more")
+        check_scales(variance, noise)
         if not np.isfinite(mean):
             raise BocuError(f"mean: found {mean}; allowed: a finite number")
         self.decisions = _table("decisions", decisions, decision_kernel)
@@ -289,6 +285,19 @@ class GridPosterior:
         self._values[self.count] = value
         self._positions[self.count] = position
         self.count += 1
+
+
+def check_scales(variance: float, noise: float) -> None:
+    """Refuse a prior variance and a standard deviation of the noise that no posterior can be reckoned with.
+
+    Raises:
+        BocuError: one is not positive, or the noise is too small beside the prior.
+    """
+    for name, number in (("variance", variance), ("noise", noise)):
+        if not (np.isfinite(number) and number > 0.0):
+            raise BocuError(f"{name}: found {number}; allowed: a positive number")
+    if noise < SMALLEST_NOISE * np.sqrt(variance):
+        raise BocuError(f"noise: found {noise}; allowed: {SMALLEST_NOISE} prior standard deviations or more")
 
 
 def _table(name: str, points: np.ndarray, kernel: Kernel) -> np.ndarray:
