@@ -1,5 +1,6 @@
 """Edits of the code, and which jobs each of them makes anew: these and no others."""
 
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -204,6 +205,7 @@ SCRIPT_EDITS: dict[str, tuple[str, str, str, list[str]]] = {
 
 def jobs(plan: Plan) -> dict[str, Any]:
     """Return what Snakemake compares of every job, by a name."""
+    plan = replace(plan)  # without what it remembers
     found: dict[str, Any] = {}
     for branch in plan.branches.values():
         found[f"run {'/'.join(branch.key)}"] = plan.run_parameters(branch, 0, 1)

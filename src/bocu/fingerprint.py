@@ -119,9 +119,7 @@ def _graph(root: str) -> tuple[str, tuple[Node, ...]]:
 
     start = _start(root)
     lines.append(",".join(map(number, start)))
-    passed_by = BYSTANDERS if root.endswith(".py") else frozenset()
-    modules = _Modules(passed_by)
-    modules.add(_module_of(root))
+    modules = _Modules(_module_of(root))
     done = 0
     while True:
         while done < len(order):
@@ -129,28 +127,32 @@ def _graph(root: str) -> tuple[str, tuple[Node, ...]]:
             done += 1
             lines.append(own_hash(node))
             modules.add(node[0])
+            passed_by = _passed_by(node[0])
             uses, imported = links(node)
             for use, targets in uses:
-                shown = [
-                    t if isinstance(t, str) else number(t)
-                    for t in targets
-                    if isinstance(t, str) or t[0] not in passed_by
-                ]
-                lines.append(f"{use}>{','.join(shown)}")
+                followed = [t for t in targets if isinstance(t, str) or t[0] not in passed_by]
+                lines.append(f"{use}>{','.join(t if isinstance(t, str) else number(t) for t in followed)}")
             for module in imported:
-                modules.add(module)
+                if module not in passed_by:
+                    modules.add(module)
         more = [node for node in modules.acting if node not in numbers]
         if not more:
             return hash_of(lines), tuple(order)
         lines.append("acts " + ",".join(map(number, sorted(more, key=lambda node: (own_hash(node), node)))))
 
 
+def _passed_by(module: str) -> frozenset[str]:
+    """Return the modules of which nothing is followed from here."""
+    return BYSTANDERS if module.endswith(".py") else frozenset()
+
+
 class _Modules:
     """The modules that are imported, and what they do then."""
 
-    def __init__(self, passed_by: Iterable[str]) -> None:
-        self._found = set(passed_by)
+    def __init__(self, first: str) -> None:
+        self._found: set[str] = set()
         self.acting: list[Node] = []
+        self.add(first)
 
     def add(self, module: str) -> None:
         waiting = [module]
@@ -162,7 +164,8 @@ class _Modules:
             if source(module) is None:
                 continue
             self.acting.extend((module, index) for index in acting(module))
-            waiting.extend(imported_modules(module, read(module).imports))
+            passed_by = _passed_by(module)
+            waiting.extend(m for m in imported_modules(module, read(module).imports) if m not in passed_by)
             waiting.extend(parents(module))
 
 

@@ -258,8 +258,12 @@ class Plan:
         return {
             "specification": canonical_json({**branch.specification, "seeds": [int(first), int(last)]}),
             "fingerprint": fingerprint(*branch.roots),
-            "script": self.fingerprint("run"),
+            "script": self._run_script,
         }
+
+    @functools.cached_property
+    def _run_script(self) -> str:
+        return self.fingerprint("run")  # asked for by every job, several times
 
     def prior_parameters(self, problem: str, prior: str) -> dict[str, Any]:
         specifications = self.priors(problem)

@@ -63,8 +63,8 @@ class BallParameters(Parameters):
     phi: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] | None = Field(
         None,
         description="for `phi`, a divergence of your own: `module:name` of a pair of functions of arrays, phi and its "
-        "conjugate, or of three with the conjugate's derivative; the module must be importable, and editing it reruns "
-        "nothing",
+        "conjugate, or of three with the conjugate's derivative; the module must be importable, and editing what they "
+        "use reruns what uses them",
     )
 
     @pydantic.model_validator(mode="before")
