@@ -186,7 +186,7 @@ VALUATIONS: Mapping[str, float] = {"mmd": 6e-7, "wass": 5e-7, "cr": 6e-8}
 """Seconds a round and point of the payoff table for an objective, by its distance."""
 
 OTHER_VALUATION = 3e-8
-VALUATION_MB: Mapping[str, float] = {"mmd": 110.0}  # the compiler of the critical line
+VALUATION_MB: Mapping[str, float] = {"mmd": 110.0, "wass": 180.0}  # the compiler of the critical line, of the chain
 
 _BOUNDS = Cost(2e-4, row=40.0, point=1.1e-8, history=4e-11, solve=6e-10, on_grid=True)
 

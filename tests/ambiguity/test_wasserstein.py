@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from bocu.ambiguity import Wasserstein
+from bocu.ambiguity import Wasserstein, worst_case
 
 GRID = np.linspace(0.0, 1.0, 64)
 
@@ -89,6 +89,104 @@ def test_masses_that_differ_by_rounding_are_moved() -> None:
         q = np.roll(p, 3) * (1.0 + 5e-9)
         expected = transport(np.roll(p, 3), p, cost)
         assert float(Wasserstein(0.0, cost).distance(q, p)) == pytest.approx(expected, abs=1e-7)
+
+
+def worst_plan(f: np.ndarray, p: np.ndarray, cost: np.ndarray, epsilon: float) -> float:
+    """Worst-case expectation as a linear programme over transport plans (HiGHS)."""
+    n = len(p)
+    leaves = np.kron(np.eye(n), np.ones((1, n)))
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    found = linprog(
+        np.tile(f, n), A_ub=cost.reshape(1, -1), b_ub=[epsilon], A_eq=leaves, b_eq=p, method="highs", options=options
+    )
+    assert found.status == 0, found.message
+    return float(found.fun)
+
+
+def matrix_set(epsilon: float, cost: np.ndarray) -> Wasserstein:
+    """The same set solved by its matrix of costs, as where the contexts lie on no line."""
+    ball = Wasserstein(epsilon, cost)
+    ball._line = None
+    return ball
+
+
+LINES = ("line", "line in space", "line with copies")
+RADII = (0.0, 1e-6, 0.01, 0.1, 1.0, 10.0)
+
+
+def payoffs_and_reference(seed: int, n: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Payoffs `(3, n)`, some with ties, and a reference, shared or a row each, some with zeros."""
+    f = generator.normal(size=(3, n))
+    if seed % 3 == 0:
+        f = np.round(f)
+    p = generator.dirichlet(np.full(n, 0.5), 3 if seed % 2 else None)
+    if seed % 4 == 0:
+        p[..., generator.random(n) < 0.4] = 0.0
+        p[..., 0] += 1e-3
+    return f, p / p.sum(axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("place", LINES)
+def test_worst_cases_on_a_line_are_those_of_the_programme(place: str) -> None:
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        cost = costs(some_points(place, 12, generator))
+        f, p = payoffs_and_reference(seed, 12, generator)
+        for epsilon in RADII[1:]:
+            found = worst_case(f, p, Wasserstein(epsilon, cost))
+            for row, reference in enumerate(np.broadcast_to(p, f.shape)):
+                assert found.value[row] == pytest.approx(worst_plan(f[row], reference, cost, epsilon), abs=1e-8)
+
+
+@pytest.mark.parametrize("place", LINES)
+@pytest.mark.parametrize("n", [2, 5, 33])
+def test_worst_cases_on_a_line_are_those_of_the_matrix(place: str, n: int) -> None:
+    for seed in range(12):
+        generator = np.random.default_rng(1000 * n + seed)
+        cost = costs(some_points(place, n, generator))
+        f, p = payoffs_and_reference(seed, n, generator)
+        line, matrix = Wasserstein(0.0, cost), matrix_set(0.0, cost)
+        for epsilon in RADII:
+            found = worst_case(f, p, line.with_epsilon(epsilon), rate=True)
+            known = worst_case(f, p, matrix.with_epsilon(epsilon), rate=True)
+            np.testing.assert_allclose(found.value, known.value, rtol=0.0, atol=1e-12)
+            np.testing.assert_allclose(found.slope, known.slope, rtol=1e-7, atol=1e-9)
+            np.testing.assert_allclose((found.distribution * f).sum(-1), found.value, rtol=0.0, atol=1e-12)
+            np.testing.assert_allclose(found.distribution.sum(-1), 1.0, rtol=0.0, atol=1e-12)
+            assert found.distribution.min() >= 0.0
+            far = line.distance(found.distribution, np.broadcast_to(p, f.shape))
+            assert (far <= epsilon * (1.0 + 1e-9) + 1e-12).all()
+            np.testing.assert_allclose((found.rate * f).sum(-1), (known.rate * f).sum(-1), rtol=1e-7, atol=1e-9)
+            without, slope = line.with_epsilon(epsilon).values(f, p)
+            assert without.tolist() == found.value.tolist()
+            assert slope.tolist() == found.slope.tolist()
+        mean, low = (f * p).sum(-1), f.min(-1)
+        for share in (0.05, 0.5, 0.95):
+            tau = low + share * (mean - low)
+            expected = matrix.satisficing(f, p, tau)
+            np.testing.assert_allclose(line.satisficing(f, p, tau), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_many_contexts_on_a_line_agree_with_the_matrix() -> None:
+    generator = np.random.default_rng(7)
+    points = generator.random(400)
+    cost = costs(points)
+    f = np.sin(9.0 * points) + 0.1 * generator.normal(size=(2, 400))
+    p = generator.dirichlet(np.ones(400))
+    for epsilon in (0.001, 0.03):
+        found, known = worst_case(f, p, Wasserstein(epsilon, cost)), worst_case(f, p, matrix_set(epsilon, cost))
+        np.testing.assert_allclose(found.value, known.value, rtol=0.0, atol=1e-13)
+        np.testing.assert_allclose(found.slope, known.slope, rtol=1e-9)
+
+
+def test_costs_that_are_no_distances_on_a_line_are_not_taken_for_them() -> None:
+    cost = costs(np.array([0.0, 0.3, 1.0]))
+    assert Wasserstein(0.0, cost)._line is not None
+    squared = Wasserstein(1.0, cost**2)
+    assert squared._line is None
+    assert float(squared.distance([1.0, 0.0, 0.0], [0.0, 0.0, 1.0])) == pytest.approx(1.0)
+    cost[0, 1] = cost[1, 0] = 0.3 + 1e-9
+    assert Wasserstein(0.0, cost)._line is None
 
 
 EXPERIMENT = """

@@ -155,6 +155,29 @@ def large(scale: float) -> list[dict[str, Any]]:
     return table
 
 
+def transports(scale: float) -> list[dict[str, Any]]:
+    """Wasserstein sets on a line against the matrix of costs, and the distance there against POT; `ratio` to ours."""
+    table = []
+    for n, rows in ((64, 1024), (256, 128), (1024, 16)):
+        line = product_grid(0.0, 1.0, n)
+        payoffs = gaussian_process_payoffs(line, product_grid([0.0, 0.0], [1.0, 1.0], 32), 4)[:rows]
+        reference = normal_reference(line)
+        ball = at_margin(Wasserstein(0.0, np.abs(line - line.T)), reference, scale)
+        matrix = ball.with_epsilon(ball.epsilon)
+        matrix._line = None
+        uniform = np.full(n, 1.0 / n)
+        pairs: list[tuple[str, Callable[[Ball], Any]]] = [
+            (f"{rows:,} x {n:,}, values", lambda b, f=payoffs, p=reference: b.values(f, p)[0]),
+            (f"{n:,} contexts, one distance", lambda b, q=uniform, p=reference: b.distance(q, p)),
+        ]
+        for name, call in pairs:
+            error = float(np.abs(call(ball) - call(matrix)).max())
+            own, other = best_time(lambda c=call, b=ball: c(b)), best_time(lambda c=call, b=matrix: c(b), 1)
+            numbers = {"own_s": own, "other_s": other, "times_faster": other / own, "largest_error": error}
+            table.append({"case": f"1-Wasserstein on a line, {name}", **numbers})
+    return table
+
+
 def oracle_errors() -> list[dict[str, Any]]:
     """Largest difference from the conic solver by set, in ranges of the payoffs, over random instances."""
     table = []
@@ -184,6 +207,9 @@ def show(table: list[dict[str, Any]]) -> None:
         if "ratio" in row:
             error = "" if row["largest_error"] is None else f"  error {row['largest_error']:.1e}"
             parts.append(f"CVXPY {row['cvxpy_s']:7.2f} s  ratio {row['ratio']:7.0f} (bar {row['bar']:g}){error}")
+        elif "times_faster" in row:
+            parts.append(f"otherwise {1e3 * row['other_s']:9.2f} ms  ratio {row['times_faster']:7.0f}")
+            parts.append(f"error {row['largest_error']:.1e}")
         elif "times_dro" in row:
             parts.append(f"{row['times_dro']:.2f} times DRO (bar {row['bar']:g})")
         elif row["bar_s"] is not None:
@@ -198,11 +224,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=128, help="decisions that CVXPY solves")
     parser.add_argument("--oracle", action="store_true", help="also compare values on random instances")
     parser.add_argument("--scale", type=float, default=1.0, help="factor on the radii")
+    parser.add_argument("--transports", action="store_true", help="only Wasserstein sets on a line")
     arguments = parser.parse_args()
     errors = oracle_errors() if arguments.oracle else []
     for row in errors:
         print("  ".join(f"{key} {value:.1e}" if isinstance(value, float) else f"{value}" for key, value in row.items()))
-    table = compare(arguments.rows, arguments.scale) + large(arguments.scale)
+    table = transports(arguments.scale)
+    if not arguments.transports:
+        table = compare(arguments.rows, arguments.scale) + large(arguments.scale) + table
     show(table)
     if arguments.output is not None:
         machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}

@@ -1,6 +1,7 @@
-"""The 1-Wasserstein distance of contexts on a line.
+"""Contexts on a line: their 1-Wasserstein distance, and where worst cases send mass.
 
-There the cost of a transport is the integral of `|F_q - F_p|`, F the distribution functions.
+There the cost of a transport is the integral of `|F_q - F_p|`, F the distribution functions; worst cases are those of
+`bocu.ambiguity.wasserstein_chain`, in the order of the contexts.
 """
 
 from __future__ import annotations
@@ -8,8 +9,11 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bocu.ambiguity.checks import Floats
+
+Targets = NDArray[np.intp]
 
 #: Costs are distances on a line where they miss them by no more than this many roundings of the largest.
 _ROUNDINGS = 64
@@ -42,3 +46,27 @@ class Line:
         above = np.cumsum((q - p)[..., self.order], axis=-1)[..., :-1]
         distance: Floats = np.abs(above) @ np.diff(self.positions)
         return distance
+
+    def cut(
+        self, f: Floats, p: Floats, epsilon: float, *, keep: bool
+    ) -> tuple[Targets, Targets, Floats, Floats, Floats]:
+        """`wasserstein_chain.cut`, contexts in their own order."""
+        from bocu.ambiguity.wasserstein_chain import cut
+
+        dear, cheap, lines, at, value = cut(*self._along(f, p), self.positions, epsilon, keep)
+        return self._back(dear), self._back(cheap), lines, at, value
+
+    def touch(self, f: Floats, p: Floats, tau: Floats) -> tuple[Floats, Floats, Targets]:
+        """`wasserstein_chain.touch`, contexts in their own order."""
+        from bocu.ambiguity.wasserstein_chain import touch
+
+        root, radius, targets = touch(*self._along(f, p), self.positions, np.ascontiguousarray(tau))
+        return root, radius, self._back(targets)
+
+    def _along(self, f: Floats, p: Floats) -> tuple[Floats, Floats]:
+        return np.ascontiguousarray(f[:, self.order]), np.ascontiguousarray(p[:, self.order])
+
+    def _back(self, targets: Targets) -> Targets:
+        back = np.empty_like(targets)
+        back[:, self.order] = self.order[targets]
+        return back
