@@ -52,8 +52,3 @@ def test_commands_and_keys_that_pages_name_exist(root, page):
             continue
         done = subprocess.run([sys.executable, "-m", "bocu.cli", command, "--help"], capture_output=True, text=True)
         assert done.returncode == 0, f"{page}: bocu {command}"
-
-
-def test_the_readmes_example_runs(root):
-    for code in blocks(root, "README.md", "python"):
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

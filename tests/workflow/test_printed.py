@@ -14,6 +14,7 @@ What would take long is cut down, by rules:
 A command of a kind that is not among these fails.
 """
 
+import functools
 import re
 import shutil
 import subprocess
@@ -123,6 +124,7 @@ class Line:
         return self.words[: len(words)] == list(words)
 
 
+@functools.cache
 def _slurm_answers() -> bool:
     return shutil.which("sinfo") is not None and subprocess.run(["sinfo"], capture_output=True).returncode == 0
 
