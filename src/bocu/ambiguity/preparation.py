@@ -7,10 +7,15 @@ import contextlib
 from bocu.ambiguity import machine_code
 
 #: Names of distances whose worst cases run compiled code.
-COMPILED_DISTANCES = frozenset({"mmd"})
+COMPILED_DISTANCES = frozenset({"mmd", "wass"})
 
 #: Modules with the functions that are called from Python; those that they call are compiled with them.
-ENTRIES = tuple(f"bocu.ambiguity.{name}" for name in ("critical_line", "near_reference", "nonnegative"))
+ENTRIES = (
+    "bocu.ambiguity.critical_line",
+    "bocu.ambiguity.near_reference",
+    "bocu.ambiguity.nonnegative",
+    "bocu.ambiguity.wasserstein_chain",
+)
 
 _READY = "ready"
 
@@ -27,6 +32,7 @@ def prepare() -> None:
 
     from bocu.ambiguity.ball import worst_case
     from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+    from bocu.ambiguity.wasserstein import Wasserstein
 
     contexts = 8
     gram = np.eye(contexts) + 0.1
@@ -35,6 +41,10 @@ def prepare() -> None:
     # From the floor, from the reference, and away from a reference without mass at some contexts.
     for epsilon, reference in ((0.7, spread), (0.4, spread), (0.0, narrow)):
         worst_case(payoffs, reference, MaximumMeanDiscrepancy(epsilon, gram))
+    line = np.arange(float(contexts))
+    on_a_line = Wasserstein(0.4, np.abs(line[:, None] - line))
+    worst_case(payoffs, spread, on_a_line)
+    on_a_line.satisficing(payoffs, spread, float(payoffs.mean()) - 0.1)
     for folder in (place / _name(entry) for place in machine_code.places() for entry in ENTRIES):
         with contextlib.suppress(OSError):
             if folder.is_dir():
