@@ -24,10 +24,10 @@ report: $(INSTALLED)
 	@echo "open results/quickstart/report/index.html"
 
 test: $(INSTALLED)
-	python -m pytest --numprocesses $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+	python -m pytest --numprocesses $(WORKERS) $(PYTEST_ARGS)
 
 drills: $(INSTALLED)
-	python -m pytest --numprocesses $(WORKERS) --dist loadgroup -m '' $(PYTEST_ARGS)
+	python -m pytest --numprocesses $(WORKERS) -m '' $(PYTEST_ARGS)
 
 check: $(INSTALLED)
 	ruff check .

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,22 +10,23 @@ ROOT = Path(__file__).parent.parent
 NEEDS_MORE = ("real_data", "slurm", "browser")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to `.ci/run` what a machine may lack, and to one worker the tests that share what their module made."""
-    for item in items:
-        if any(item.get_closest_marker(name) for name in NEEDS_MORE):
-            item.add_marker(pytest.mark.ci)
-        if group := _group(item):
-            item.add_marker(pytest.mark.xdist_group(group))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave to `.ci/run` what a machine may lack."""
+    if any(item.get_closest_marker(name) for name in NEEDS_MORE):
+        item.add_marker(pytest.mark.ci)
 
 
-def _group(item: pytest.Item) -> str:
-    if "cluster" in getattr(item, "fixturenames", ()):
-        return "slurm"  # there is one
-    fixtures = getattr(item, "_fixtureinfo", None)
-    definitions = fixtures.name2fixturedefs.values() if fixtures is not None else ()
-    return item.location[0] if any(found[-1].scope == "module" for found in definitions) else ""
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Run a file's tests on one worker, for they share what it made, and those of the one SLURM on one, too."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return "tests/slurm" if file.startswith("tests/slurm/") else file
+
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session")

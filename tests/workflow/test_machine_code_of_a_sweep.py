@@ -5,7 +5,7 @@ import shutil
 import pytest
 from experiments import tiny
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.ci]
 
 CUBE = "results/tiny/cubes/gp-sample.nc"
 PROBLEM = {
