@@ -17,6 +17,7 @@ from bocu.domains import FiniteDomain
 from bocu.errors import BocuError
 from bocu.parameters import Integer, Number, Parameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.problems.given_design import InitialDesign, points_of
 from bocu.randomness import Streams
 from bocu.surrogates.grid import GridPrior
 from bocu.surrogates.kernels import Matern52, SquaredExponential
@@ -105,8 +106,10 @@ class FiniteParameters(ProblemParameters):
     truth: Distribution | list[Distribution] = Field(
         "uniform", description="distribution that contexts come from, as `reference`"
     )
-    initial: Annotated[Integer, Field(ge=0)] = Field(
-        5, description="points of the initial design, drawn uniformly from decisions and contexts"
+    initial: InitialDesign = Field(
+        5,
+        description="points of the initial design, drawn uniformly from decisions and contexts; or `{file: ...}`: the "
+        "design itself",
     )
     initial_replacement: bool = Field(
         True,
@@ -131,7 +134,7 @@ class FiniteParameters(ProblemParameters):
         return value
 
     def initial_points(self) -> int:
-        return self.initial
+        return points_of(self.initial)
 
     def protocol_among(self, known: tuple[str, ...]) -> str:
         return self.protocol
