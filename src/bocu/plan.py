@@ -175,9 +175,9 @@ class Plan:
 
     def files(self) -> dict[str, list[str]]:
         """Give every file that the experiment makes under its results, by stage, but for the report."""
-        branches = self.branches.values()
+        branches, designs = self.branches.values(), self.designs()
         return {
-            "designs": [self.design_file(sha256) for sha256 in self.designs()],
+            **({"designs": [self.design_file(sha256) for sha256 in designs]} if designs else {}),
             "priors": self.prior_files(),
             "runs": [file for branch in branches for file in self.run_files(branch)],
             "scores": [self.score_file(branch) for branch in branches],

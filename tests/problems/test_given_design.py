@@ -10,7 +10,9 @@ from bocu.domains import FiniteDomain, unit_cube
 from bocu.errors import BocuError
 from bocu.planning import make_plan
 from bocu.problems.given_design import GivenDesign, read_design, write_design
+from bocu.pruning import leftovers
 from bocu.runs import SeedRun, build_problem
+from bocu.staleness import Staleness
 
 TEXT = "seed,decision_1,context_1\n3,0.25,0.5\n3,1,0\n4,0.75,0.5\n4,0,1\n"
 GRID = FiniteDomain(np.linspace(0.0, 1.0, 5)[:, None], ("x",), ("1",))
@@ -181,6 +183,22 @@ def test_what_a_file_holds_counts_and_not_where_it_lies(tmp_path, root):
     assert again.problem_inputs("ackley") == plan.problem_inputs("ackley")
     assert str(file) not in str(before)
     assert parameters(written(tmp_path, text.replace("0.9", "0.8")))[1] != before
+
+
+def test_plan_status_and_why_know_the_copy_of_a_design(tmp_path, root, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = written(tmp_path, "seed,decision_1,decision_2,context_1\n4,0.9,0.1,0.3\n3,0.2,0.4,0.6\n")
+    plan = planned(root, "ackley", {"file": str(file)})
+    (copy,) = plan.files()["designs"]
+    (branch,) = plan.branches.values()
+    assert Staleness(plan).explain(copy).is_stale
+    assert Staleness(plan).identity(branch, 3, 4) is None
+    plan.copy_design(plan.problem_parameters("ackley").given_design.sha256, copy)
+    assert not Staleness(plan).explain(copy).is_stale
+    assert Staleness(plan).identity(branch, 3, 4) is not None
+    assert [left for left in leftovers(plan) if "designs" in str(left.path)] == []
+    (tmp_path / copy).with_name("0.csv").touch()
+    assert [left.path.name for left in leftovers(plan)] == ["0.csv"]
 
 
 def test_a_file_that_changes_after_planning_is_refused(tmp_path, root):

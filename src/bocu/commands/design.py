@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 
@@ -15,7 +16,7 @@ def design_command(
     from bocu.files import read_netcdf
     from bocu.problems.given_design import write_design
 
-    rows = {}
+    rows: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for path in run_files:
         data = read_netcdf(path)
         if not {"seed", "iteration", "decision", "context"} <= set(data.variables):
