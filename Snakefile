@@ -59,6 +59,7 @@ rule all:
 
 
 include: "workflow/rules/data.smk"
+include: "workflow/rules/designs.smk"
 include: "workflow/rules/priors.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/scores.smk"

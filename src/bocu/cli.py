@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bocu.commands.check import check_command
+from bocu.commands.design import design_command
 from bocu.commands.diff import diff_command
 from bocu.commands.listing import list_command
 from bocu.commands.plan import plan_command
@@ -28,6 +29,7 @@ app = typer.Typer(
 app.command("run")(run_command)
 app.command("list")(list_command)
 app.command("check")(check_command)
+app.command("design")(design_command)
 app.command("schema")(schema_command)
 app.command("worst-case")(worst_case_command)
 app.command("plan")(plan_command)

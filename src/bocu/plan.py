@@ -8,7 +8,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
+from hashlib import sha256 as sha256_of
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from bocu.branches import Branch, Component, ProblemPaths
 from bocu.data.catalogue import Catalogue
 from bocu.errors import BocuError
 from bocu.experiment import Experiment, Seeds
-from bocu.files import canonical_json, write_json
+from bocu.files import atomic_path, canonical_json, write_json
 from bocu.fingerprint import fingerprint, named_code
 from bocu.parameters import nearest
 from bocu.problems.base import ProblemParameters
@@ -189,8 +189,9 @@ class Plan:
 
     def files(self) -> dict[str, list[str]]:
         """Give every file that the experiment makes under its results, by stage, but for the report."""
-        branches = self.branches.values()
+        branches, designs = self.branches.values(), self.designs()
         return {
+            **({"designs": [self.design_file(sha256) for sha256 in designs]} if designs else {}),
             "priors": self.prior_files(),
             "runs": [file for branch in branches for file in self.run_files(branch)],
             "scores": [self.score_file(branch) for branch in branches],
@@ -209,7 +210,36 @@ class Plan:
         return parameters
 
     def problem_inputs(self, problem: str) -> dict[str, str | list[str]]:
-        return self.problem_parameters(problem).inputs(self.problem_paths(problem))
+        """Return the files that a problem is built from; a given initial design by its copy under the results."""
+        parameters = self.problem_parameters(problem)
+        inputs = parameters.inputs(self.problem_paths(problem))
+        if parameters.given_design is not None:
+            inputs["initial"] = self.design_file(str(parameters.given_design.sha256))
+        return inputs
+
+    def design_file(self, sha256: str) -> str:
+        """Return the copy of a given initial design, under the hash of what it holds: a moved file reruns nothing."""
+        return f"{self.results}/designs/{sha256}.csv"
+
+    def designs(self) -> dict[str, str]:
+        """Return the files of initial designs that are given, by the hash of what they hold."""
+        given = [self.problem_parameters(problem).given_design for problem in self.problems]
+        return {str(design.sha256): str(design.file) for design in given if design is not None}
+
+    def copy_design(self, sha256: str, output: str | Path) -> None:
+        """Copy a given initial design under the results.
+
+        Raises:
+            BocuError: the plan has no such design, or the file has changed since it was planned.
+        """
+        source = self.designs().get(sha256)
+        if source is None:
+            raise BocuError(f"{output}: no initial design of this experiment has this hash")
+        content = Path(source).read_bytes()
+        if sha256_of(content).hexdigest() != sha256:
+            raise BocuError(f"{source}: changed since the experiment was planned; plan it again")
+        with atomic_path(output) as temporary:
+            temporary.write_bytes(content)
 
     def priors(self, problem: str) -> dict[str, dict[str, Any]]:
         """Give the candidate priors that are fitted for a problem, by label."""
@@ -345,7 +375,7 @@ class Plan:
 
     def report_parameters(self) -> dict[str, Any]:
         # The page is made from more than code.
-        digest = sha256()
+        digest = sha256_of()
         for path in sorted(Path(__file__).with_name("report").rglob("*")):
             if path.suffix in (".css", ".jinja", ".yaml"):
                 digest.update(path.read_bytes())

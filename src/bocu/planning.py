@@ -156,7 +156,22 @@ class _Maker:
             resolved = parameters.resolve(self.catalogue, self.experiment.data.source, self.experiment.data.mirror)
         except BocuError as error:
             raise BocuError(f"{self.origin('problems')}problems.{position}: {error}") from None
-        return Component(component.label, component.registered, resolved)
+        return Component(component.label, component.registered, self._with_design(resolved, position))
+
+    def _with_design(self, parameters: ProblemParameters, position: int) -> ProblemParameters:
+        """Settle what a given initial design holds, before any job starts."""
+        given = parameters.given_design
+        if given is None:
+            return parameters
+        seeds = self.experiment.seeds
+        where = f"{self.origin('problems')}problems.{position}.parameters.initial"
+        if given.file is None:
+            raise BocuError(f"{where}: the key 'file' is required: a CSV file")
+        try:
+            settled = given.settled(range(seeds.first, seeds.first + seeds.count))
+        except BocuError as error:
+            raise BocuError(f"{where}: {error}") from None
+        return parameters.model_copy(update={"initial": settled})
 
     def _refuse_unknown_papers(self) -> None:
         for position, key in enumerate(self.experiment.papers):

@@ -83,7 +83,7 @@ class SeedRun:
         contexts = description.contexts
         points = contexts.points if isinstance(contexts, FiniteDomain) else None
         self.announcer = Announcer(ambiguity, points)
-        self.design = self.realisation.initial_design(self.streams["initial-design"], self.initial)
+        self.design = problem.initial_design(self.realisation, self.streams)
         self.record = Record(
             specification["iterations"],
             description.decisions,

@@ -189,6 +189,10 @@ class Staleness:
         if record is not None and before not in (None, script):
             yield _edited([self.plan.script("run")], record["endtime"])
 
+    def _design(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        """Explain the copy of a given initial design, which is named by what it holds."""
+        return UP_TO_DATE if Path(file).exists() else MISSING
+
     def _hashes(self, problem: str) -> dict[str, str | None]:
         return {path: self._hash(path) for path in flat(self.plan.problem_inputs(problem))}
 
@@ -310,6 +314,7 @@ _MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation
     "runs": Staleness._run_at,
     "scores": Staleness._score,
     "cubes": Staleness._cube,
+    "designs": Staleness._design,
     "priors": Staleness._prior,
     "figures": Staleness._figure,
     "report": Staleness._report,

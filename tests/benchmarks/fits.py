@@ -36,18 +36,18 @@ def one_level(last: Hyperparameters | None, count: int, inputs: int) -> list[Hyp
 
 
 def two_levels(last: Hyperparameters | None, count: int, inputs: int) -> list[Hyperparameters]:
-    return PRIORS.starts(inputs, last)
+    return PRIORS.starts(inputs, last, count)
 
 
 def three(last: Hyperparameters | None, count: int, inputs: int) -> list[Hyperparameters]:
-    return [*([] if last is None else [last]), PRIORS.start(inputs), PRIORS.start(inputs, NOISY)]
+    return [*([] if last is None else [last]), PRIORS.wavy(inputs), PRIORS.start(inputs, NOISY)]
 
 
 WAYS: dict[str, Starts] = {
     "last optimum": alone,
     "and quiet centre while few": one_level,
     "two noise levels (the model's)": two_levels,
-    "last optimum and both centres": three,
+    "three: last optimum, both others": three,
 }
 
 

@@ -214,7 +214,7 @@ def test_misuse_is_named_in_one_line(fault, line):
         fault()
 
 
-def waves(noise, count=55):
+def waves(noise, count=56):
     """Quick waves of one decision: short length-scales explain them, or noise."""
     generator = np.random.default_rng(0)
     inputs = generator.random((count, 1))
@@ -225,7 +225,7 @@ def waves(noise, count=55):
     ("noise", "stuck"),
     [
         pytest.param(0.05, Hyperparameters(np.array([3.0]), 0.5, 1.0), id="payoffs taken for noise"),
-        pytest.param(3.0, Hyperparameters(np.array([0.004]), 1.0, 2e-4), id="noise taken for payoffs"),
+        pytest.param(3.0, Hyperparameters(np.array([0.003]), 1.0, 2e-4), id="noise taken for payoffs"),
     ],
 )
 def test_a_fit_does_not_stay_at_the_noise_level_of_the_last_optimum(noise, stuck):
@@ -243,10 +243,12 @@ def test_a_fit_does_not_stay_at_the_noise_level_of_the_last_optimum(noise, stuck
 
 def test_a_fit_starts_at_two_noise_levels():
     priors = Priors()
-    for last in (None, Hyperparameters(np.ones(2), 1.0, 1e-3), Hyperparameters(np.ones(2), 1.0, 0.7)):
-        one, other = priors.starts(2, last)
-        assert max(one.noise, other.noise) / min(one.noise, other.noise) >= 0.7 / QUIET
-        assert last is None or one is last
+    quiet, noisy = Hyperparameters(np.ones(2), 1.0, 1e-3), Hyperparameters(np.ones(2), 1.0, 0.7)
+    for last, observations, other in ((quiet, 8, NOISY), (quiet, 9, 2e-4), (noisy, 8, 2e-4), (noisy, 9, 2e-4)):
+        starts = priors.starts(2, last, observations)
+        assert starts[0] is last
+        assert starts[1].noise == other
+        assert len(starts) == 2
+    assert [start.noise for start in priors.starts(2, None, 3)] == [2e-4, NOISY]
     assert priors.start(2).noise == QUIET
-    assert priors.start(2, NOISY).noise == NOISY
     assert Priors(least_noise=0.1).start(2).noise == 0.2

@@ -40,7 +40,7 @@ class DecisionModelParameters(Parameters):
     fit_restarts: Annotated[Integer, Field(ge=0)] = Field(
         0,
         description="ascents of a fit from random draws of the priors, beside those from the last optimum and from "
-        "the priors' centre at another noise level",
+        "a start at another noise level",
     )
 
     def structure(self, decisions: int, contexts: int) -> Structure:

@@ -65,7 +65,11 @@ def run_command(
     branch = plan.branch(problem, objective, algorithm)
     specification = {**branch.specification, "seeds": [wanted.first, wanted.first + wanted.count - 1]}
     code = fingerprint(*branch.roots), definitions(branch.roots)
-    block = Block(specification, plan.problem_inputs(problem), *code)
+    inputs = plan.problem_inputs(problem)
+    given = plan.problem_parameters(problem).given_design
+    if given is not None:
+        inputs["initial"] = str(given.file)  # the pipeline's copy may not be there
+    block = Block(specification, inputs, *code)
     checkpoints = output.with_name(f".{output.name}.checkpoints")
     with Progress(block.rounds, "rounds") as progress:
         execute(block, output, checkpoints, plan.experiment.checkpoint_seconds, progress.advance)

@@ -8,14 +8,17 @@ meets.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from bocu.algorithms.base import Context, Decision, Description, Outline, Payoff, Round
 from bocu.contexts import draw
-from bocu.domains import FiniteDomain
+from bocu.domains import Domain, FiniteDomain
+from bocu.errors import BocuError
 from bocu.parameters import Parameters
+from bocu.problems.given_design import Design, GivenDesign, read_design
 from bocu.randomness import Streams
 
 if TYPE_CHECKING:
@@ -51,6 +54,12 @@ class ProblemParameters(Parameters):
         """Give the number of rounds that are played of those wanted."""
         horizon = self.horizon()
         return wanted if horizon is None else min(horizon, wanted)
+
+    @property
+    def given_design(self) -> GivenDesign | None:
+        """The initial design, where one is given in place of being drawn."""
+        initial = getattr(self, "initial", None)
+        return initial if isinstance(initial, GivenDesign) else None
 
     def initial_points(self) -> int:
         """Give the size of the initial design, which comes before round 1."""
@@ -197,6 +206,29 @@ class Problem(ABC):
             BocuError: no problem can be built from these parameters.
         """
         return Outline()
+
+    def initial_design(self, realisation: Realisation, streams: Streams) -> Sequence[tuple[Decision, Context]]:
+        """Return the decisions and contexts that a seed starts from: those given for it, or drawn ones.
+
+        Raises:
+            BocuError: the file of a given design is another one than was planned with, or has no such points.
+        """
+        if self._given is None:
+            return realisation.initial_design(streams["initial-design"], self.initial)
+        return self._given.members(streams.seed, realisation.description.decisions, self.contexts_given(realisation))
+
+    def contexts_given(self, realisation: Realisation) -> Domain | None:
+        """Return the space that contexts of a given design lie in; None: they may lie anywhere."""
+        return realisation.description.contexts
+
+    @cached_property
+    def _given(self) -> Design | None:
+        if self.parameters.given_design is None:
+            return None
+        design = read_design(self.inputs["initial"])
+        if design.sha256 != self.parameters.given_design.sha256:
+            raise BocuError(f"{design.file}: another file than the experiment was planned with; plan it again")
+        return design
 
     @abstractmethod
     def realise(self, streams: Streams) -> Realisation:

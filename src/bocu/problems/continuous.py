@@ -12,13 +12,14 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.base import Context, Decision, Description, Outline
-from bocu.domains import unit_cube
+from bocu.domains import Domain, unit_cube
 from bocu.errors import BocuError
 from bocu.parameters import Integer, Number
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.context_laws import ContextLaw
 from bocu.problems.expected import ExpectedPayoff, Payoff
 from bocu.problems.functions import function_named
+from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_of
 from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optimum_of
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, UNITS, PortfolioPayoff
 from bocu.problems.prepared_data import PreparedDataParameters
@@ -28,8 +29,10 @@ from bocu.randomness import Streams, scrambled_sobol
 class ContinuousParameters(ProblemParameters):
     """What every such problem has."""
 
-    initial: Annotated[Integer, Field(ge=1, le=10_000)] = Field(
-        10, description="points of the initial design; an experiment's `iterations` come after them"
+    initial: Annotated[Integer, Field(ge=1, le=MOST_POINTS)] | GivenDesign = Field(
+        10,
+        description="points of the initial design, or `{file: ...}`: the design itself; an experiment's `iterations` "
+        "come after them",
     )
     initial_contexts: Literal["true", "sobol"] = Field(
         "true",
@@ -53,7 +56,7 @@ class ContinuousParameters(ProblemParameters):
     )
 
     def initial_points(self) -> int:
-        return self.initial
+        return points_of(self.initial)
 
 
 class ContinuousProblem(Problem):
@@ -117,6 +120,9 @@ class ContinuousProblem(Problem):
         if self.parameters.optimum == "published" and self.setting.published is not None:
             return self.setting.published
         return optimum_of(self.expectation, self.rule, self.payoff).value
+
+    def contexts_given(self, realisation: Realisation) -> Domain | None:
+        return None if self.parameters.contexts_told == "as-drawn" else realisation.description.contexts
 
     def realise(self, streams: Streams) -> "ContinuousRealisation":
         return ContinuousRealisation(self)

@@ -18,6 +18,7 @@ from bocu.domains import FiniteDomain
 from bocu.errors import BocuError, shown
 from bocu.parameters import Integer, Number, Parameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_of
 from bocu.randomness import Streams
 from bocu.surrogates.grid import GridPrior, check_scales
 from bocu.surrogates.kernels import Matern52, SquaredExponential
@@ -25,7 +26,6 @@ from bocu.surrogates.kernels import Matern52, SquaredExponential
 Positive = Annotated[Number, Field(gt=0.0)]
 NotNegative = Annotated[Number, Field(ge=0.0)]
 
-MOST_POINTS = 10_000
 """Decisions, or contexts, of a grid: models keep a matrix over all pairs of either."""
 MOST_CELLS = 10**8
 """Pairs of decision and context."""
@@ -111,8 +111,10 @@ class FiniteParameters(ProblemParameters):
     truth: Distribution | list[Distribution] = Field(
         "uniform", description="distribution that contexts come from, as `reference`"
     )
-    initial: Annotated[Integer, Field(ge=0, le=MOST_POINTS)] = Field(
-        5, description="points of the initial design, drawn uniformly from decisions and contexts"
+    initial: InitialDesign = Field(
+        5,
+        description="points of the initial design, drawn uniformly from decisions and contexts; or `{file: ...}`: the "
+        "design itself",
     )
     initial_replacement: bool = Field(
         True,
@@ -137,7 +139,7 @@ class FiniteParameters(ProblemParameters):
         return value
 
     def initial_points(self) -> int:
-        return self.initial
+        return points_of(self.initial)
 
     def protocol_among(self, known: tuple[str, ...]) -> str:
         return self.protocol

@@ -18,7 +18,8 @@ from pydantic import Field
 
 from bocu.parameters import Integer, Number
 from bocu.problems.base import ProblemParameters
-from bocu.problems.finite import MOST_POINTS, Distribution, FiniteParameters, FiniteProblem, Normal, NormalParameters
+from bocu.problems.finite import Distribution, FiniteParameters, FiniteProblem, Normal, NormalParameters
+from bocu.problems.given_design import InitialDesign
 from bocu.randomness import Streams
 
 REFERENCE = (0.5, 0.05)
@@ -83,8 +84,10 @@ class KirschnerParameters(FiniteParameters):
         Normal(normal=NormalParameters(mean=TRUTH[0], sd=TRUTH[1])),
         description="distribution that contexts come from; left out: N(0.45, 0.1), by `spread`",
     )
-    initial: Annotated[Integer, Field(ge=0, le=MOST_POINTS)] = Field(
-        0, description="points of the initial design, drawn uniformly from decisions and contexts"
+    initial: InitialDesign = Field(
+        0,
+        description="points of the initial design, drawn uniformly from decisions and contexts; or `{file: ...}`: the "
+        "design itself",
     )
     noise: Annotated[Number, Field(gt=0.0)] = Field(
         0.001**0.5, description="standard deviation of the observation noise, which algorithms know"

@@ -22,6 +22,7 @@ from bocu.parameters import Integer, Number
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.context_laws import burr_xii
 from bocu.problems.functions import TestFunction, function_named
+from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_of
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, UNITS, PortfolioPayoff
 from bocu.problems.prepared_data import PreparedDataParameters
 from bocu.randomness import Streams, scrambled_sobol
@@ -33,13 +34,15 @@ class ScalarisedParameters(ProblemParameters):
     contexts: Annotated[Integer, Field(ge=1, le=10_000)] = Field(
         100, description="size n of the grid of contexts, of ceil(n^(1/D)) points a coordinate, ends included"
     )
-    initial: Annotated[Integer, Field(ge=1, le=10_000)] = Field(
-        10, description="points of the initial design: scrambled Sobol decisions, contexts from the reference"
+    initial: Annotated[Integer, Field(ge=1, le=MOST_POINTS)] | GivenDesign = Field(
+        10,
+        description="points of the initial design, scrambled Sobol decisions with contexts from the reference; or "
+        "`{file: ...}`: the design itself",
     )
     noise: Annotated[Number, Field(ge=0.0)] = Field(0.0, description="standard deviation of the observation noise")
 
     def initial_points(self) -> int:
-        return self.initial
+        return points_of(self.initial)
 
 
 class ScalarisedProblem(Problem):

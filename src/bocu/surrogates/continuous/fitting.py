@@ -24,6 +24,9 @@ SMALLEST, LARGEST = 1e-4, 1e4
 #: Noise variances that fits start from, shares of the payoff's variance: nearly none, and all of it.
 QUIET, NOISY = 1e-2, 1.0
 
+#: Length-scales of a restless payoff, as a share of their prior mean.
+SHORT = 0.2
+
 
 @dataclass(frozen=True)
 class Gamma:
@@ -65,16 +68,22 @@ class Priors:
         """Return a start at the priors' centre, but for the noise; its prior is too broad for its mode to say much."""
         return Hyperparameters(np.full(inputs, self.lengthscale.start), 1.0, max(noise, 2.0 * self.least_noise))
 
-    def starts(self, inputs: int, last: Hyperparameters | None = None) -> list[Hyperparameters]:
-        """Return two starts at different noise levels: the last optimum, or the quiet centre, and one far from it.
+    def wavy(self, inputs: int) -> Hyperparameters:
+        """Return a start at length-scales far below the priors' and next to no noise: the payoff itself is restless."""
+        short = SHORT * self.lengthscale.shape / self.lengthscale.rate
+        return Hyperparameters(np.full(inputs, short), 1.0, 2.0 * self.least_noise)
 
-        Posteriors have an optimum that explains the payoffs by short length-scales and one that explains them by noise;
-        an ascent ends in the one on its side.
+    def starts(self, inputs: int, last: Hyperparameters | None, observations: int) -> list[Hyperparameters]:
+        """Return two starts at different noise levels: the last optimum, where there is one, and another.
+
+        Posteriors have optima that explain payoffs by short length-scales and others that explain them by noise; an
+        ascent ends in one on its own side. While the last optimum has little noise, the other start is noisy or wavy by
+        turns.
         """
+        noisy, wavy = self.start(inputs, NOISY), self.wavy(inputs)
         if last is None:
-            return [self.start(inputs), self.start(inputs, NOISY)]
-        quiet = last.noise < math.sqrt(QUIET * NOISY)
-        return [last, self.start(inputs, NOISY if quiet else QUIET)]
+            return [wavy, noisy]
+        return [last, wavy if observations % 2 or last.noise > math.sqrt(QUIET * NOISY) else noisy]
 
     def draw(self, inputs: int, generator: np.random.Generator) -> Hyperparameters:
         """Draw length-scales and output scale from their priors and the noise log-uniformly from least to 1."""

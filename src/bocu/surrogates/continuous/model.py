@@ -66,8 +66,8 @@ class FitSettings:
     Attributes:
         priors: of the hyper-parameters.
         every: hyper-parameters are fitted again after this many observations.
-        restarts: ascents from random draws of the priors, beside those from the last optimum and from the priors'
-            centre at another noise level.
+        restarts: ascents from random draws of the priors, beside those from the last optimum and from a start at
+            another noise level.
         tolerance: relative change of the objective at which an ascent ends.
     """
 
@@ -202,7 +202,7 @@ class ContinuousGP:
 
     def _fit(self, generator: np.random.Generator) -> Hyperparameters:
         priors = self.settings.priors
-        starts = priors.starts(self.structure.inputs, self._hyperparameters)
+        starts = priors.starts(self.structure.inputs, self._hyperparameters, self.count)
         starts += [priors.draw(self.structure.inputs, generator) for _ in range(self.settings.restarts)]
         _, _, standardised = standardise(self._outputs)
         objective = LogPosterior(self.structure, self._inputs, standardised, priors)

@@ -1,0 +1,15 @@
+# Initial designs that are given. The copy is named by what it holds and has no input, so that a moved file reruns nothing.
+
+
+localrules:
+    design,
+
+
+rule design:
+    output:
+        plan.results + "/designs/{sha256}.csv",
+    run:
+        try:
+            plan.copy_design(wildcards.sha256, output[0])
+        except BocuError as error:
+            sys.exit(f"error: {error}")
