@@ -25,7 +25,9 @@ def job(snakemake: Any) -> Iterator[None]:
         try:
             yield
         except BocuError as error:
-            line = f"error: {error}"
+            from bocu.broken import told
+
+            line = f"error: {told(error)}"
             print(line, file=sys.stderr, flush=True)
             print(line, file=terminal, flush=True)
             raise SystemExit(1) from None

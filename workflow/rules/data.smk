@@ -1,5 +1,7 @@
 # Data sets: raw files by one of three sources, then NetCDF with units. Paths begin with data/<source>/<dataset>/, so
-# real and simulated data never share one. Only what a target asks for is made.
+# real and simulated data never share one. Only what a target asks for is made. Files of a mirror are inputs twice, of
+# the copy and of what is prepared from it: Snakemake passes over a copy that is missing where the prepared file stands,
+# and so would pass over a corrected file that was refused.
 
 from bocu.resources import memory, minutes
 
@@ -39,6 +41,8 @@ rule download:
 
 
 rule mirror:
+    input:
+        lambda wildcards: plan.mirrored(wildcards.dataset, [wildcards.file]),
     output:
         "data/mirror/{dataset}/raw/{file}",
     log:
@@ -75,8 +79,10 @@ rule simulate:
 
 rule prepare_wind:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "wind", wildcards.record, wildcards.source
+        unpack(
+            lambda wildcards: plan.raw_inputs(
+                "wind", wildcards.record, wildcards.source
+            )
         ),
     output:
         "data/{source}/wind/{record}.nc",
@@ -99,7 +105,7 @@ rule prepare_wind:
 
 rule prepare_intel_log:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("intel", "log", wildcards.source),
+        unpack(lambda wildcards: plan.raw_inputs("intel", "log", wildcards.source)),
     output:
         "data/{source}/intel/log-{minutes}min.nc",
     log:
@@ -121,9 +127,7 @@ rule prepare_intel_log:
 
 rule prepare_intel_matrices:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "intel", "matrices", wildcards.source
-        ),
+        unpack(lambda wildcards: plan.raw_inputs("intel", "matrices", wildcards.source)),
     output:
         "data/{source}/intel/matrices-30min.nc",
     log:
@@ -144,8 +148,8 @@ rule prepare_intel_matrices:
 
 rule prepare_portfolio:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "portfolio", "samples", wildcards.source
+        unpack(
+            lambda wildcards: plan.raw_inputs("portfolio", "samples", wildcards.source)
         ),
     output:
         "data/{source}/portfolio/samples.nc",
@@ -167,7 +171,7 @@ rule prepare_portfolio:
 
 rule prepare_plant:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("plant", "svgp", wildcards.source),
+        unpack(lambda wildcards: plan.raw_inputs("plant", "svgp", wildcards.source)),
     output:
         "data/{source}/plant/svgp.nc",
     log:
@@ -188,9 +192,7 @@ rule prepare_plant:
 
 rule prepare_infection:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "infection", "runs", wildcards.source
-        ),
+        unpack(lambda wildcards: plan.raw_inputs("infection", "runs", wildcards.source)),
     output:
         "data/{source}/infection/runs.nc",
     log:
