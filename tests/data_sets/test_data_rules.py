@@ -1,6 +1,7 @@
 """The rules of the data stage through the real Snakefile, in a folder of its own."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -24,7 +25,7 @@ GOOD = HEADER + "2013-01-01T00:00:00Z,1000,400,0.4\n2013-01-01T01:00:00Z,1000,50
 def snakemake(tmp_path, root):
     """Run Snakemake with a small experiment and this data source; gives its exit status and what it wrote."""
 
-    def run(source, *targets, **environment):
+    def run(source, *targets, workflow=root, **environment):
         experiment = {
             "name": "data",
             "data": source,
@@ -34,7 +35,15 @@ def snakemake(tmp_path, root):
             "algorithms": ["random"],
         }
         (tmp_path / "experiment.yaml").write_text(yaml.safe_dump(experiment))
-        command = ["snakemake", "--snakefile", root / "Snakefile", "--configfile", "experiment.yaml", "--cores", "1"]
+        command = [
+            "snakemake",
+            "--snakefile",
+            workflow / "Snakefile",
+            "--configfile",
+            "experiment.yaml",
+            "--cores",
+            "1",
+        ]
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             [str(part) for part in [*command, *targets]],
@@ -192,3 +201,20 @@ def test_a_corrected_file_of_the_mirror_is_noticed_and_a_touched_one_is_none(sna
     status, output = snakemake(source, OPSD)
     assert status == 0, output
     assert read_netcdf(tmp_path / OPSD)["capacity_factor"].values.tolist() == [0.4, 0.5, 0.6]
+
+
+def test_another_hash_in_the_catalogue_is_not_passed_over_the_second_time(snakemake, tmp_path, folder, root):
+    own = tmp_path / "own"
+    for part in ("workflow", "data"):
+        shutil.copytree(root / part, own / part, ignore=shutil.ignore_patterns("download", "mirror", "simulate"))
+    shutil.copy(root / "Snakefile", own)
+    source = {"source": "mirror", "mirror": str(folder)}
+    assert snakemake(source, OPSD, workflow=own)[0] == 0
+    catalogue = own / "data/sources.yaml"
+    entry = f"- name: {TABLE}\n"
+    assert entry in catalogue.read_text()
+    catalogue.write_text(catalogue.read_text().replace(entry, f"{entry}            sha256: {'ab' * 32}\n"))
+    for _ in range(2):
+        status, output = snakemake(source, OPSD, workflow=own)
+        assert status != 0
+        assert "the catalogue says abab" in "".join(error_lines(output))

@@ -1,7 +1,7 @@
 # Data sets: raw files by one of three sources, then NetCDF with units. Paths begin with data/<source>/<dataset>/, so
 # real and simulated data never share one. Only what a target asks for is made. Files of a mirror are inputs twice, of
 # the copy and of what is prepared from it: Snakemake passes over a copy that is missing where the prepared file stands,
-# and so would pass over a corrected file that was refused.
+# and so would pass over a corrected file that was refused. Known hashes are parameters of both for the same reason.
 
 from bocu.resources import memory, minutes
 
@@ -98,6 +98,9 @@ rule prepare_wind:
         origin=lambda wildcards: plan.catalogue.origin(
             "wind", wildcards.record, wildcards.source
         ),
+        known=lambda wildcards: plan.catalogue.hashes(
+            "wind", wildcards.record, wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.wind"),
     script:
         "../scripts/prepare_wind.py"
@@ -120,6 +123,7 @@ rule prepare_intel_log:
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin("intel", "log", wildcards.source),
+        known=lambda wildcards: plan.catalogue.hashes("intel", "log", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.intel_log"),
     script:
         "../scripts/prepare_intel_log.py"
@@ -139,6 +143,9 @@ rule prepare_intel_matrices:
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin(
+            "intel", "matrices", wildcards.source
+        ),
+        known=lambda wildcards: plan.catalogue.hashes(
             "intel", "matrices", wildcards.source
         ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.intel_matrices"),
@@ -164,6 +171,9 @@ rule prepare_portfolio:
         origin=lambda wildcards: plan.catalogue.origin(
             "portfolio", "samples", wildcards.source
         ),
+        known=lambda wildcards: plan.catalogue.hashes(
+            "portfolio", "samples", wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.portfolio"),
     script:
         "../scripts/prepare_portfolio.py"
@@ -185,6 +195,7 @@ rule prepare_plant:
         origin=lambda wildcards: plan.catalogue.origin(
             "plant", "svgp", wildcards.source
         ),
+        known=lambda wildcards: plan.catalogue.hashes("plant", "svgp", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.plant"),
     script:
         "../scripts/prepare_plant.py"
@@ -204,6 +215,9 @@ rule prepare_infection:
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin(
+            "infection", "runs", wildcards.source
+        ),
+        known=lambda wildcards: plan.catalogue.hashes(
             "infection", "runs", wildcards.source
         ),
         fingerprint=lambda wildcards: plan.fingerprint("bocu.data.infection"),
