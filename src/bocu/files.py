@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bocu.errors import BocuError, BrokenFileError
-from bocu.seals import SEAL, seal
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -107,6 +106,8 @@ def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str]) -> None:
     Raises:
         BocuError: a variable lacks `long_name` or `units`, or an attribute is too long for NetCDF readers.
     """
+    from bocu.seals import SEAL, seal
+
     try:
         for name, variable in dataset.variables.items():
             check_metadata(str(name), variable.attrs)
@@ -156,6 +157,8 @@ def read_netcdf(path: str | os.PathLike[str], sealed: bool = False) -> "xr.Datas
         BocuError: the file is missing, or the system does not let us read it.
     """
     import xarray as xr
+
+    from bocu.seals import SEAL, seal
 
     with open_netcdf(path, decode_times=False) as data, reading(path):
         data.load()
