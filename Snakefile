@@ -55,7 +55,7 @@ wildcard_constraints:
 rule all:
     default_target: True
     input:
-        plan.report(),
+        lambda wildcards: plan.products(),
 
 
 include: "workflow/rules/data.smk"

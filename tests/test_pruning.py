@@ -63,3 +63,15 @@ def test_partial_results_logs_and_benchmarks_go_with_the_files_they_belong_to(pl
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
     assert set(found(plan)) == {name for name in files if "gone" in name}
+
+
+def test_broken_files_that_were_set_aside_go(plan):
+    broken = {
+        "results/tiny/runs/hills/any/random/seeds-0-1.nc.broken": "runs: set aside as broken",
+        "results/tiny/cubes/summary.nc.broken": "cubes: set aside as broken",
+        "results/.shared/ab/abc.nc.broken": "shared runs: set aside as broken",
+    }
+    for name in broken:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+    assert found(plan) == broken

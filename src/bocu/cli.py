@@ -15,6 +15,7 @@ from bocu.commands.resume import resume_command
 from bocu.commands.run import run_command
 from bocu.commands.schema import schema_command
 from bocu.commands.status import status_command
+from bocu.commands.verify import verify_command
 from bocu.commands.why import why_command
 from bocu.commands.worst_case import worst_case_command
 from bocu.errors import BocuError
@@ -38,6 +39,7 @@ app.command("resume")(resume_command)
 app.command("why")(why_command)
 app.command("diff")(diff_command)
 app.command("prune")(prune_command)
+app.command("verify")(verify_command)
 
 
 def _version(wanted: bool) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bocu.errors import BocuError, BrokenFileError
-from bocu.seals import SEAL, seal
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -149,6 +148,8 @@ def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str]) -> None:
     Raises:
         BocuError: a variable lacks `long_name` or `units`, or an attribute is too long for NetCDF readers.
     """
+    from bocu.seals import SEAL, seal
+
     try:
         for name, variable in dataset.variables.items():
             check_metadata(str(name), variable.attrs)
@@ -197,20 +198,29 @@ def read_netcdf(path: str | os.PathLike[str], sealed: bool = False) -> "xr.Datas
         BrokenFileError: it cannot be read, or is not what was written.
         BocuError: the file is missing, or the system does not let us read it.
     """
-    with open_netcdf(path) as data, reading(path):
+    import xarray as xr
+
+    from bocu.seals import SEAL, seal
+
+    with open_netcdf(path, decode_times=False) as data, reading(path):
         data.load()
         written = data.attrs.pop(SEAL, None)
         found = written if written is None else seal(data)
+        decoded = xr.decode_cf(data, concat_characters=False, mask_and_scale=False, decode_coords=False).load()
     if found != written:
         raise BrokenFileError(path, f"its contents were changed (SHA-256 {found}; written with {written})")
     if sealed and written is None:
         raise BrokenFileError(path, f"no attribute '{SEAL}': made by an earlier version, or not by this project")
-    return data
+    return decoded
 
 
 @contextlib.contextmanager
-def open_netcdf(path: str | os.PathLike[str]) -> Iterator["xr.Dataset"]:
+def open_netcdf(path: str | os.PathLike[str], decode_times: bool = True) -> Iterator["xr.Dataset"]:
     """Open a NetCDF file to read parts of it, each within `reading`; a seal is not looked at.
+
+    Args:
+        path: the file.
+        decode_times: turn numbers such as hours since a date into times.
 
     Raises:
         BrokenFileError: it is no NetCDF file.
@@ -221,7 +231,7 @@ def open_netcdf(path: str | os.PathLike[str]) -> Iterator["xr.Dataset"]:
     if not Path(path).is_file():
         raise BocuError(f"{path}: no such file")
     with reading(path):
-        data = xr.open_dataset(path, engine="netcdf4", cache=False)
+        data = xr.open_dataset(path, engine="netcdf4", cache=False, decode_times=decode_times)
     with data:
         yield data
 

@@ -66,7 +66,9 @@ def _log_in(log: Path, mode: str) -> Iterator[None]:
         try:
             yield
         except BocuError as error:
-            _tell(f"error: {error}", terminal)
+            from bocu.broken import told
+
+            _tell(f"error: {told(error)}", terminal)
             raise SystemExit(1) from None
         except Exception as error:
             where = "traceback in" if _written(traceback.format_exc()) else "no room for the traceback in"

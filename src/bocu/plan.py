@@ -148,6 +148,10 @@ class Plan:
     def report(self, part: str = "") -> str:
         return f"{self.results}{part}/report/index.html"
 
+    def report_tables(self, part: str = "") -> str:
+        """Give the folder of the report's tables."""
+        return f"{self.results}{part}/report/tables"
+
     def part_that_exists(self) -> str:
         """Give PARTIAL where there is anything to aggregate.
 
@@ -199,6 +203,10 @@ class Plan:
             "figures": [file for suffix in FIGURE_SUFFIXES for file in self.figure_files(suffix)],
         }
 
+    def products(self) -> list[str]:
+        """Give all that the experiment comes to: every file, the report and its tables."""
+        return [*(file for files in self.files().values() for file in files), self.report(), self.report_tables()]
+
     # What files are made from
 
     def problem_paths(self, problem: str) -> ProblemPaths:
@@ -240,6 +248,18 @@ class Plan:
             raise BocuError(f"{source}: changed since the experiment was planned; plan it again")
         with atomic_path(output) as temporary:
             temporary.write_bytes(content)
+
+    def mirrored(self, dataset: str, files: Sequence[str]) -> list[str]:
+        """Give those files of the mirror, where there is one, that raw files are copies of."""
+        folder = self.experiment.data.mirror
+        paths = [Path(folder, dataset, file) for file in files] if folder else []
+        return [path.as_posix() for path in paths if path.is_file()]
+
+    def raw_inputs(self, dataset: str, record: str, source: str) -> dict[str, list[str]]:
+        """Give what a data set is prepared from: raw files, and the files of the mirror that they are copies of."""
+        raw = self.catalogue.raw_paths(dataset, record, source)
+        names = [Path(path).name for path in raw]
+        return {"raw": raw, "mirror": self.mirrored(dataset, names) if source == "mirror" else []}
 
     def priors(self, problem: str) -> dict[str, dict[str, Any]]:
         """Give the candidate priors that are fitted for a problem, by label."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from bocu.checkpoints import peek
 from bocu.errors import BocuError
-from bocu.files import is_stale
+from bocu.files import BROKEN, is_stale
 from bocu.opening import differences_from_record
 from bocu.plan import PARTIAL, SHARED_RUNS, Plan
 from bocu.sharing import digest
@@ -42,7 +42,7 @@ def refuse_another_experiment(plan: Plan) -> None:
 
 def leftovers(plan: Plan) -> Iterator[Leftover]:
     """Find what no plan names: files of blocks, branches and figures that are gone, checkpoints that nobody can resume,
-    temporary files of dead processes, shared runs that no experiment links to.
+    temporary files of dead processes, broken files that were set aside, shared runs that no experiment links to.
     """
     files = plan.files()
     planned = {_key(plan, Path(file)) for names in files.values() for file in names}
@@ -51,7 +51,8 @@ def leftovers(plan: Plan) -> Iterator[Leftover]:
             for path in _files(folder):
                 # Hidden files are temporary ones, or Snakemake's.
                 if not path.name.startswith(".") and _key(plan, path) not in planned:
-                    yield Leftover(path, f"{stage}: not in the plan", path.stat().st_size)
+                    why = "set aside as broken" if path.suffix == BROKEN else "not in the plan"
+                    yield Leftover(path, f"{stage}: {why}", path.stat().st_size)
     yield from _checkpoints(plan)
     for root in (Path(plan.results), Path(SHARED_RUNS)):
         for path in _files(root):
@@ -60,6 +61,8 @@ def leftovers(plan: Plan) -> Iterator[Leftover]:
     for path in sorted(Path(SHARED_RUNS).rglob("[!.]*.nc")):
         if path.stat().st_nlink == 1:
             yield Leftover(path, "shared runs: no experiment links to it", path.stat().st_size)
+    for path in sorted(Path(SHARED_RUNS).rglob(f"*{BROKEN}")):
+        yield Leftover(path, "shared runs: set aside as broken", path.stat().st_size)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -20,7 +20,8 @@ SEAL = "contents_sha256"
 def seal(data: "xr.Dataset") -> str:
     """Return the SHA-256 of a data set: names, dimensions, types, values and attributes, but not of its seal.
 
-    What a NetCDF file does not tell apart has the same: kinds of text, lists of one and single values, units of times.
+    What a NetCDF file does not tell apart has the same: kinds of text, lists of one and single values. Times count as
+    the numbers that the file holds.
     """
     digest = hashlib.sha256()
 
@@ -41,8 +42,6 @@ def seal(data: "xr.Dataset") -> str:
 def _plain_values(values: np.ndarray) -> tuple[str, bytes]:
     if values.dtype.kind in "UO":
         return "text", json.dumps([str(value) for value in values.ravel()]).encode()
-    if values.dtype.kind in "mM":
-        values = values.astype(f"{values.dtype.kind}8[ns]")
     little = values.astype(values.dtype.newbyteorder("<"), copy=False)
     return little.dtype.str, np.ascontiguousarray(little).tobytes()
 

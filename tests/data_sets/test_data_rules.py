@@ -1,6 +1,7 @@
 """The rules of the data stage through the real Snakefile, in a folder of its own."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -24,7 +25,7 @@ GOOD = HEADER + "2013-01-01T00:00:00Z,1000,400,0.4\n2013-01-01T01:00:00Z,1000,50
 def snakemake(tmp_path, root):
     """Run Snakemake with a small experiment and this data source; gives its exit status and what it wrote."""
 
-    def run(source, *targets, **environment):
+    def run(source, *targets, workflow=root, **environment):
         experiment = {
             "name": "data",
             "data": source,
@@ -34,7 +35,15 @@ def snakemake(tmp_path, root):
             "algorithms": ["random"],
         }
         (tmp_path / "experiment.yaml").write_text(yaml.safe_dump(experiment))
-        command = ["snakemake", "--snakefile", root / "Snakefile", "--configfile", "experiment.yaml", "--cores", "1"]
+        command = [
+            "snakemake",
+            "--snakefile",
+            workflow / "Snakefile",
+            "--configfile",
+            "experiment.yaml",
+            "--cores",
+            "1",
+        ]
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             [str(part) for part in [*command, *targets]],
@@ -72,7 +81,8 @@ def test_simulated_data_are_prepared_once(snakemake, tmp_path):
     status, output = snakemake("simulate", target)
     assert status == 0, output
     assert read_netcdf(tmp_path / target).attrs["simulated"] == "yes"
-    assert files(tmp_path / "data") == ["marchantia_leaf_area_svgp.npz", "svgp.nc"]
+    raw = "marchantia_leaf_area_svgp.npz"
+    assert files(tmp_path / "data") == [raw, f"{raw}.sha256", "svgp.nc"]
     status, output = snakemake("simulate", target)
     assert status == 0
     assert "Nothing to be done" in output
@@ -81,7 +91,7 @@ def test_simulated_data_are_prepared_once(snakemake, tmp_path):
 def test_mirrored_data_lie_apart_from_simulated(snakemake, tmp_path, folder):
     status, output = snakemake({"source": "mirror", "mirror": str(folder)}, "prepared_data")
     assert status == 0, output
-    assert files(tmp_path / "data") == ["opsd.nc", TABLE]
+    assert files(tmp_path / "data") == ["opsd.nc", TABLE, f"{TABLE}.sha256"]
     dataset = read_netcdf(tmp_path / "data" / "mirror" / "wind" / "opsd.nc")
     assert dataset.attrs["data_label"] == ""
     assert dataset["capacity_factor"].values.tolist() == [0.4, 0.5]
@@ -99,7 +109,7 @@ def test_letters_in_a_raw_line_get_one_line_and_no_file(snakemake, tmp_path, fol
     )
     assert told in (tmp_path / "data" / "mirror" / "wind" / "log" / "opsd.log").read_text()
     assert "Traceback" not in output
-    assert files(tmp_path / "data") == [TABLE]
+    assert files(tmp_path / "data") == [TABLE, f"{TABLE}.sha256"]
 
 
 def test_a_file_missing_in_the_mirror_gets_one_line(snakemake, tmp_path, folder):
@@ -153,3 +163,58 @@ def test_evaluations_of_the_simulated_portfolio_fan_out_over_jobs(snakemake):
     status, output = snakemake("simulate", "data/simulate/portfolio/samples.nc", "--dry-run")
     assert status == 0, output
     assert ["simulate", "30"] in [line.split() for line in output.splitlines()]
+
+
+OPSD = "data/mirror/wind/opsd.nc"
+RAW = f"data/mirror/wind/raw/{TABLE}"
+MORE = GOOD + "2013-01-01T02:00:00Z,1000,600,0.6\n"
+
+
+def test_a_raw_file_that_was_changed_after_it_was_copied_is_set_aside_and_copied_again(snakemake, tmp_path, folder):
+    source = {"source": "mirror", "mirror": str(folder)}
+    assert snakemake(source, OPSD)[0] == 0
+    (tmp_path / RAW).write_text(MORE)
+    status, output = snakemake(source, OPSD)
+    assert status != 0
+    (told,) = set(error_lines(output))
+    assert told.startswith(f"error: {RAW}: changed since it came: SHA-256 ")
+    assert told.endswith(f"renamed to {TABLE}.broken, the next call makes it again")
+    assert (tmp_path / f"{RAW}.broken").read_text() == MORE
+    status, output = snakemake(source, OPSD)
+    assert status == 0, output
+    assert (tmp_path / RAW).read_text() == GOOD
+    assert read_netcdf(tmp_path / OPSD)["capacity_factor"].values.tolist() == [0.4, 0.5]
+
+
+def test_a_corrected_file_of_the_mirror_is_noticed_and_a_touched_one_is_none(snakemake, tmp_path, folder):
+    source = {"source": "mirror", "mirror": str(folder)}
+    assert snakemake(source, OPSD)[0] == 0
+    os.utime(folder / "wind" / TABLE)
+    assert "Nothing to be done" in snakemake(source, OPSD)[1]
+    (folder / "wind" / TABLE).write_text(MORE)
+    assert snakemake(source, OPSD)[0] != 0
+    status, output = snakemake(source, OPSD)  # and not passed over the second time
+    assert status != 0
+    (told,) = set(error_lines(output))
+    assert f"recorded in {RAW}.sha256; delete it to accept the change" in told
+    (tmp_path / f"{RAW}.sha256").unlink()
+    status, output = snakemake(source, OPSD)
+    assert status == 0, output
+    assert read_netcdf(tmp_path / OPSD)["capacity_factor"].values.tolist() == [0.4, 0.5, 0.6]
+
+
+def test_another_hash_in_the_catalogue_is_not_passed_over_the_second_time(snakemake, tmp_path, folder, root):
+    own = tmp_path / "own"
+    for part in ("workflow", "data"):
+        shutil.copytree(root / part, own / part, ignore=shutil.ignore_patterns("download", "mirror", "simulate"))
+    shutil.copy(root / "Snakefile", own)
+    source = {"source": "mirror", "mirror": str(folder)}
+    assert snakemake(source, OPSD, workflow=own)[0] == 0
+    catalogue = own / "data/sources.yaml"
+    entry = f"- name: {TABLE}\n"
+    assert entry in catalogue.read_text()
+    catalogue.write_text(catalogue.read_text().replace(entry, f"{entry}            sha256: {'ab' * 32}\n"))
+    for _ in range(2):
+        status, output = snakemake(source, OPSD, workflow=own)
+        assert status != 0
+        assert "the catalogue says abab" in "".join(error_lines(output))

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from bocu.data.fetch import BASE_URL_VARIABLE, copy_from_mirror, download
+from bocu.data.raw import check
 
 BODY = b"date time epoch\n" * 5000
 SHA256 = hashlib.sha256(BODY).hexdigest()
@@ -66,9 +67,11 @@ def test_download_lands_and_its_hash_is_recorded(server, tmp_path):
     assert server.asked == ["/intel/data.txt.gz"]
 
 
-def test_a_known_hash_needs_no_record(server, tmp_path):
+def test_a_known_hash_outweighs_what_was_recorded(server, tmp_path):
+    (tmp_path / "data.txt.gz.sha256").write_text(f"{'0' * 64}  data.txt.gz\n")
     get(tmp_path / "data.txt.gz", sha256=SHA256, bytes=len(BODY))
-    assert left(tmp_path) == ["data.txt.gz"]
+    assert left(tmp_path) == ["data.txt.gz", "data.txt.gz.sha256"]
+    check([tmp_path / "data.txt.gz"])
 
 
 def test_published_address_is_used_unless_another_is_set(server, tmp_path, monkeypatch):
@@ -178,7 +181,32 @@ def test_mirror_copies_and_checks(tmp_path, refused):
         copy_from_mirror(tmp_path / "m", "intel", "a", UNKNOWN | {"sha256": "0" * 64}, target)
     with refused("data.mirror", str(tmp_path / "m" / "intel" / "b"), "no such file"):
         copy_from_mirror(tmp_path / "m", "intel", "b", UNKNOWN, target)
-    assert left(tmp_path / "raw") == []
+    assert left(tmp_path / "raw") == ["a.sha256"]
+
+
+def test_a_mirrored_file_without_a_known_hash_is_compared_with_the_first_copy(tmp_path, refused):
+    own, target = tmp_path / "m" / "intel" / "a", tmp_path / "raw" / "a"
+    own.parent.mkdir(parents=True)
+    own.write_bytes(BODY)
+    copy_from_mirror(tmp_path / "m", "intel", "a", UNKNOWN, target)
+    copy_from_mirror(tmp_path / "m", "intel", "a", UNKNOWN, target)
+    own.write_bytes(BODY + b"more")
+    with refused(str(own), SHA256, f"{target}.sha256", "nothing kept"):
+        copy_from_mirror(tmp_path / "m", "intel", "a", UNKNOWN, target)
+    assert target.read_bytes() == BODY
+
+
+def test_a_raw_file_is_recorded_when_first_used_and_compared_from_then_on(tmp_path, refused):
+    raw = tmp_path / "a"
+    raw.write_bytes(BODY)
+    check([raw])
+    check([raw])
+    raw.write_bytes(BODY[:-1])
+    with refused(f"{raw}: changed since it came", SHA256):
+        check([raw])
+    (tmp_path / "a.sha256").write_text("")
+    with refused(f"{raw}: changed since it came"):
+        check([raw])
 
 
 def test_slow_download_writes_progress_lines(server, tmp_path, monkeypatch, caplog):

@@ -1,5 +1,7 @@
 # Data sets: raw files by one of three sources, then NetCDF with units. Paths begin with data/<source>/<dataset>/, so
-# real and simulated data never share one. Only what a target asks for is made.
+# real and simulated data never share one. Only what a target asks for is made. Files of a mirror are inputs twice, of
+# the copy and of what is prepared from it: Snakemake passes over a copy that is missing where the prepared file stands,
+# and so would pass over a corrected file that was refused. Known hashes are parameters of both for the same reason.
 
 from bocu.resources import memory, minutes
 
@@ -39,6 +41,8 @@ rule download:
 
 
 rule mirror:
+    input:
+        lambda wildcards: plan.mirrored(wildcards.dataset, [wildcards.file]),
     output:
         "data/mirror/{dataset}/raw/{file}",
     log:
@@ -75,8 +79,10 @@ rule simulate:
 
 rule prepare_wind:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "wind", wildcards.record, wildcards.source
+        unpack(
+            lambda wildcards: plan.raw_inputs(
+                "wind", wildcards.record, wildcards.source
+            )
         ),
     output:
         "data/{source}/wind/{record}.nc",
@@ -92,6 +98,9 @@ rule prepare_wind:
         origin=lambda wildcards: plan.catalogue.origin(
             "wind", wildcards.record, wildcards.source
         ),
+        known=lambda wildcards: plan.catalogue.hashes(
+            "wind", wildcards.record, wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("prepare_wind"),
     script:
         "../scripts/prepare_wind.py"
@@ -99,7 +108,7 @@ rule prepare_wind:
 
 rule prepare_intel_log:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("intel", "log", wildcards.source),
+        unpack(lambda wildcards: plan.raw_inputs("intel", "log", wildcards.source)),
     output:
         "data/{source}/intel/log-{minutes}min.nc",
     log:
@@ -114,6 +123,7 @@ rule prepare_intel_log:
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin("intel", "log", wildcards.source),
+        known=lambda wildcards: plan.catalogue.hashes("intel", "log", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("prepare_intel_log"),
     script:
         "../scripts/prepare_intel_log.py"
@@ -121,9 +131,7 @@ rule prepare_intel_log:
 
 rule prepare_intel_matrices:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "intel", "matrices", wildcards.source
-        ),
+        unpack(lambda wildcards: plan.raw_inputs("intel", "matrices", wildcards.source)),
     output:
         "data/{source}/intel/matrices-30min.nc",
     log:
@@ -137,6 +145,9 @@ rule prepare_intel_matrices:
         origin=lambda wildcards: plan.catalogue.origin(
             "intel", "matrices", wildcards.source
         ),
+        known=lambda wildcards: plan.catalogue.hashes(
+            "intel", "matrices", wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("prepare_intel_matrices"),
     script:
         "../scripts/prepare_intel_matrices.py"
@@ -144,8 +155,8 @@ rule prepare_intel_matrices:
 
 rule prepare_portfolio:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "portfolio", "samples", wildcards.source
+        unpack(
+            lambda wildcards: plan.raw_inputs("portfolio", "samples", wildcards.source)
         ),
     output:
         "data/{source}/portfolio/samples.nc",
@@ -160,6 +171,9 @@ rule prepare_portfolio:
         origin=lambda wildcards: plan.catalogue.origin(
             "portfolio", "samples", wildcards.source
         ),
+        known=lambda wildcards: plan.catalogue.hashes(
+            "portfolio", "samples", wildcards.source
+        ),
         fingerprint=lambda wildcards: plan.fingerprint("prepare_portfolio"),
     script:
         "../scripts/prepare_portfolio.py"
@@ -167,7 +181,7 @@ rule prepare_portfolio:
 
 rule prepare_plant:
     input:
-        lambda wildcards: plan.catalogue.raw_paths("plant", "svgp", wildcards.source),
+        unpack(lambda wildcards: plan.raw_inputs("plant", "svgp", wildcards.source)),
     output:
         "data/{source}/plant/svgp.nc",
     log:
@@ -181,6 +195,7 @@ rule prepare_plant:
         origin=lambda wildcards: plan.catalogue.origin(
             "plant", "svgp", wildcards.source
         ),
+        known=lambda wildcards: plan.catalogue.hashes("plant", "svgp", wildcards.source),
         fingerprint=lambda wildcards: plan.fingerprint("prepare_plant"),
     script:
         "../scripts/prepare_plant.py"
@@ -188,9 +203,7 @@ rule prepare_plant:
 
 rule prepare_infection:
     input:
-        lambda wildcards: plan.catalogue.raw_paths(
-            "infection", "runs", wildcards.source
-        ),
+        unpack(lambda wildcards: plan.raw_inputs("infection", "runs", wildcards.source)),
     output:
         "data/{source}/infection/runs.nc",
     log:
@@ -202,6 +215,9 @@ rule prepare_infection:
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
         origin=lambda wildcards: plan.catalogue.origin(
+            "infection", "runs", wildcards.source
+        ),
+        known=lambda wildcards: plan.catalogue.hashes(
             "infection", "runs", wildcards.source
         ),
         fingerprint=lambda wildcards: plan.fingerprint("prepare_infection"),

@@ -4,5 +4,7 @@ from bocu.jobs import job
 
 with job(snakemake):
     from bocu.data.infection import prepare_infection
+    from bocu.data.raw import check
 
-    prepare_infection(snakemake.input, snakemake.output[0], snakemake.params.origin)
+    check(snakemake.input.raw)
+    prepare_infection(snakemake.input.raw, snakemake.output[0], snakemake.params.origin)

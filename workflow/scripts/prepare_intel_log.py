@@ -4,5 +4,7 @@ from bocu.jobs import job
 
 with job(snakemake):
     from bocu.data.intel_log import prepare_log
+    from bocu.data.raw import check
 
-    prepare_log(snakemake.input, snakemake.output[0], snakemake.params.origin, int(snakemake.wildcards.minutes))
+    check(snakemake.input.raw)
+    prepare_log(snakemake.input.raw, snakemake.output[0], snakemake.params.origin, int(snakemake.wildcards.minutes))

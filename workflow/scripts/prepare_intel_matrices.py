@@ -4,5 +4,7 @@ from bocu.jobs import job
 
 with job(snakemake):
     from bocu.data.intel_matrices import prepare_matrices
+    from bocu.data.raw import check
 
-    prepare_matrices(snakemake.input, snakemake.output[0], snakemake.params.origin)
+    check(snakemake.input.raw)
+    prepare_matrices(snakemake.input.raw, snakemake.output[0], snakemake.params.origin)

@@ -4,5 +4,7 @@ from bocu.jobs import job
 
 with job(snakemake):
     from bocu.data.plant import prepare_plant
+    from bocu.data.raw import check
 
-    prepare_plant(snakemake.input, snakemake.output[0], snakemake.params.origin)
+    check(snakemake.input.raw)
+    prepare_plant(snakemake.input.raw, snakemake.output[0], snakemake.params.origin)

@@ -4,5 +4,7 @@ from bocu.jobs import job
 
 with job(snakemake):
     from bocu.data.portfolio import prepare_portfolio
+    from bocu.data.raw import check
 
-    prepare_portfolio(snakemake.input, snakemake.output[0], snakemake.params.origin)
+    check(snakemake.input.raw)
+    prepare_portfolio(snakemake.input.raw, snakemake.output[0], snakemake.params.origin)

@@ -3,6 +3,8 @@
 from bocu.jobs import job
 
 with job(snakemake):
+    from bocu.data.raw import check
     from bocu.data.wind import prepare_wind
 
-    prepare_wind(snakemake.input, snakemake.output[0], snakemake.params.origin)
+    check(snakemake.input.raw)
+    prepare_wind(snakemake.input.raw, snakemake.output[0], snakemake.params.origin)

@@ -15,9 +15,9 @@ def prune_command(
     """List files under results/NAME that the experiment no longer names, with their sizes; --delete removes them.
 
     These are old ragged blocks, branches, problems and figures that were taken out, their logs and benchmarks,
-    checkpoints that no run can resume, and temporary files of processes that died. Shared runs that no experiment links
-    to are listed too. An experiment with fewer seeds or iterations than the results hold is refused, as when running,
-    unless `overwrite` is true.
+    checkpoints that no run can resume, broken files that were set aside, and temporary files of processes that died.
+    Shared runs that no experiment links to are listed too. An experiment with fewer seeds or iterations than the
+    results hold is refused, as when running, unless `overwrite` is true.
     """
     from bocu.opening import open_plan
     from bocu.pruning import leftovers, refuse_another_experiment

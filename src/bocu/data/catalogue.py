@@ -153,6 +153,10 @@ class Catalogue(Parameters):
         """Address, SHA-256 and size of a raw file, None where not known, as plain data."""
         return self.file(dataset, file).model_dump(include={"url", "sha256", "bytes"})
 
+    def hashes(self, dataset: str, record: str, source: str) -> dict[str, str | None]:
+        """SHA-256 of the raw files of a record, None where not known, by name."""
+        return {file.name: file.sha256 for file in self._offered(dataset, record, source).files_of(source)}
+
     def patterns(self, source: str) -> dict[str, str]:
         """Regular expressions for the names of the data sets and of the raw files that a source can bring."""
         files = {dataset: self.file_names(dataset, source) for dataset in self.datasets}

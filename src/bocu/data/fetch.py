@@ -1,7 +1,7 @@
 """Raw files from where they are published, or from a local folder with the same files. Nothing half-fetched is kept.
 
-Where the catalogue knows a file's SHA-256, another is refused. Where it does not, the first download's is recorded in
-`<file>.sha256` beside it, and a later download with another is refused until that record is deleted.
+Where the catalogue knows a file's SHA-256, another is refused. Where it does not, that of the first file is compared
+with, and a later one that differs is refused until the record, `<file>.sha256` beside it, is deleted.
 The environment variable BOCU_DATA_URL, if set, replaces the published addresses: files then come from
 `<BOCU_DATA_URL>/<dataset>/<file>`.
 """
@@ -19,8 +19,9 @@ import pooch
 import requests
 
 from bocu.data.provenance import sha256
+from bocu.data.raw import record_of, recorded, remember
 from bocu.errors import BocuError
-from bocu.files import atomic_path, write_text
+from bocu.files import atomic_path
 
 LOG = logging.getLogger(__name__)
 BASE_URL_VARIABLE = "BOCU_DATA_URL"
@@ -53,7 +54,7 @@ def download(
             with atomic_path(path) as temporary:
                 _get(url, temporary)
                 digest = _check(f"{url}: the download", temporary, known)
-                _compare_with_first(url, digest, Path(path), known)
+                _compare_with_first(f"{url}: the download", digest, Path(path), known)
             LOG.info("%s: done, SHA-256 %s", url, digest)
             return
         except _TransferError as error:
@@ -69,7 +70,8 @@ def copy_from_mirror(
     """Copy `<mirror>/<dataset>/<file>` into place and check it.
 
     Raises:
-        BocuError: the file is missing, or differs from what the catalogue knows; nothing is kept then.
+        BocuError: the file is missing, or differs from what the catalogue knows or from the first that was copied;
+            nothing is kept then.
     """
     source = Path(mirror) / dataset / file
     if not source.is_file():
@@ -77,6 +79,7 @@ def copy_from_mirror(
     with atomic_path(path) as temporary:
         shutil.copyfile(source, temporary)
         digest = _check(f"{source}: the file", temporary, known)
+        _compare_with_first(f"{source}: the file", digest, Path(path), known)
     LOG.info("%s: copied, SHA-256 %s", source, digest)
 
 
@@ -104,20 +107,15 @@ def _check(what: str, file: Path, known: Mapping[str, Any]) -> str:
     return digest
 
 
-def _compare_with_first(url: str, digest: str, path: Path, known: Mapping[str, Any]) -> None:
-    if known["sha256"] is not None:
-        return
-    record = path.with_name(f"{path.name}.sha256")
-    if not record.is_file():
-        write_text(record, f"{digest}  {path.name}\n")
-        LOG.info("%s: no published SHA-256; this first download's is recorded in %s", url, record)
-        return
-    first = record.read_text(encoding="utf-8").split(maxsplit=1)[0]
-    if first != digest:
+def _compare_with_first(what: str, digest: str, path: Path, known: Mapping[str, Any]) -> None:
+    """Record the digest of what comes; where the catalogue knows none, refuse another than the first."""
+    first = recorded(path)
+    if known["sha256"] is None and first is not None and first != digest:
         raise BocuError(
-            f"{url}: the download has SHA-256 {digest}; the first one had {first} (recorded in {record}; delete it to "
+            f"{what} has SHA-256 {digest}; the first one had {first} (recorded in {record_of(path)}; delete it to "
             "accept the change); nothing kept"
         )
+    remember(path, digest)
 
 
 class _TransferError(Exception):

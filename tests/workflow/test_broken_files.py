@@ -1,0 +1,182 @@
+"""Files that are gone or broken, through the real pipeline: made again, and never passed over."""
+
+import shutil
+import subprocess
+
+import netCDF4
+import pytest
+from experiments import tiny
+from workflow.conftest import Pipeline
+
+from bocu.broken import told
+from bocu.errors import BocuError, BrokenFileError
+from bocu.records import read_runs
+
+pytestmark = pytest.mark.workflow
+
+RUN = "results/tiny/runs/hills/any/random/seeds-0-1.nc"
+SCORE = "results/tiny/scores/hills/any/random.nc"
+CUBE = "results/tiny/cubes/hills.nc"
+FIGURE = "results/tiny/figures/hills/regret"
+REPORT = "results/tiny/report"
+PRODUCTS = {
+    RUN: {"run", "score", "cube", "summary", "figure", "report"},
+    SCORE: {"score", "cube", "summary", "figure", "report"},
+    CUBE: {"cube", "summary", "figure", "report"},
+    "results/tiny/cubes/summary.nc": {"summary", "report"},
+    f"{FIGURE}.png": {"figure", "report"},
+    f"{FIGURE}.svg": {"figure", "report"},
+    f"{FIGURE}.json": {"figure", "report"},
+    f"{REPORT}/index.html": {"report"},
+    f"{REPORT}/tables": {"report"},
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, root):
+    pipeline = Pipeline(tmp_path_factory.mktemp("finished"))
+    (pipeline.folder / "data").mkdir()
+    shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
+    pipeline.snakemake("--configfile", pipeline.configuration(tiny()))
+    return pipeline
+
+
+@pytest.fixture
+def there(finished, pipeline):
+    """A finished experiment, in a copy that a test may damage; links to the run cache stay links."""
+    subprocess.run(["cp", "-a", f"{finished.folder}/.", pipeline.folder], check=True)
+    return pipeline
+
+
+def everything(pipeline, check=True):
+    return pipeline.snakemake("--configfile", pipeline.folder / "experiment.yaml", check=check)
+
+
+def error_lines(done):
+    return {line for line in (done.stdout + done.stderr).splitlines() if line.startswith("error: ")}
+
+
+def truncate(path):
+    raw = path.read_bytes()
+    path.write_bytes(raw[: len(raw) // 2])
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_a_product_that_was_deleted_is_made_again(there, product):
+    path = there.folder / product
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    planned = there.planned("--configfile", there.folder / "experiment.yaml")
+    assert set(planned) - {"all"} == PRODUCTS[product]
+
+
+def test_what_was_deleted_stands_again_after_one_call(there):
+    for product in (RUN, SCORE, f"{FIGURE}.json"):
+        (there.folder / product).unlink()
+    everything(there)
+    assert all((there.folder / product).exists() for product in PRODUCTS)
+    again = everything(there)
+    assert "Nothing to be done" in again.stdout + again.stderr
+
+
+@pytest.mark.parametrize("product", [RUN, SCORE, CUBE])
+def test_a_truncated_file_is_set_aside_and_made_by_the_next_call(there, product):
+    truncate(there.folder / product)
+    first = everything(there, check=False)
+    assert first.returncode != 0
+    lines = [line for line in error_lines(first) if line.startswith(f"error: {product}: not a readable NetCDF file")]
+    name = product.rpartition("/")[2]
+    assert lines
+    assert all(line.endswith(f"; renamed to {name}.broken, the next call makes it again") for line in lines)
+    assert "Traceback" not in first.stdout + first.stderr
+    assert (there.folder / f"{product}.broken").exists()
+    everything(there)
+    assert verified(there, 0)[0] == []
+
+
+def test_a_run_file_that_was_edited_in_place_is_refused_and_run_again(there):
+    before = read_runs(there.folder / RUN)["payoff"]
+    with netCDF4.Dataset(there.folder / RUN, "a") as file:
+        file["payoff"][:] += 1.0
+    first = everything(there, check=False)
+    assert first.returncode != 0
+    (line,) = error_lines(first)
+    assert line.startswith(f"error: {RUN}: its contents were changed")
+    everything(there)  # the run cache has the edited file too
+    assert read_runs(there.folder / RUN)["payoff"].identical(before)
+
+
+def test_a_broken_data_set_is_set_aside_and_prepared_again(pipeline, root):
+    (pipeline.folder / "data").mkdir()
+    shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
+    config = pipeline.configuration(tiny(problems=["plant"], data="simulate", algorithms=["random"], iterations=2))
+    prepared = "data/simulate/plant/svgp.nc"
+    pipeline.snakemake("--configfile", config, "--", prepared)
+    truncate(pipeline.folder / prepared)
+    run = "results/tiny/runs/plant/any/random/seeds-0-1.nc"
+    first = pipeline.snakemake("--configfile", config, "--", run, check=False)
+    assert first.returncode != 0
+    (line,) = error_lines(first)
+    assert line.startswith(f"error: {prepared}: not a readable NetCDF file")
+    assert (pipeline.folder / f"{prepared}.broken").exists()
+    pipeline.snakemake("--configfile", config, "--", run)
+    read_runs(pipeline.folder / run)
+
+
+@pytest.mark.parametrize("path", ["own.nc", "data/own.nc", "../results/own.nc"])
+def test_a_file_of_the_users_own_is_never_renamed(tmp_path, monkeypatch, path):
+    (tmp_path / "here/data").mkdir(parents=True)
+    (tmp_path / "results").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / "here" / path).write_text("not NetCDF")
+    error = BrokenFileError(path, "broken")
+    assert told(error) == str(error) == f"{path}: broken; delete it and it will be made again"
+    assert (tmp_path / "here" / path).exists()
+    assert told(BocuError("a fault")) == "a fault"
+
+
+# bocu verify
+
+
+def verified(pipeline, status):
+    done = pipeline.run("bocu", "verify", "experiment.yaml", check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    *faults, count = done.stdout.splitlines()
+    return faults, count
+
+
+def test_verify_reads_all_and_finds_nothing_in_what_was_just_made(there):
+    assert verified(there, 0) == ([], "results/tiny: 13 files read, 0 faults, 0 not made yet")
+
+
+def test_verify_names_each_fault_and_changes_nothing(there):
+    products = [RUN, SCORE, CUBE, "results/tiny/cubes/summary.nc", f"{FIGURE}.png", f"{FIGURE}.svg", f"{FIGURE}.json"]
+    for product in (*products, f"{REPORT}/index.html"):
+        truncate(there.folder / product)
+    (there.folder / RUN.replace("0-1", "2-3")).unlink()
+    faults, count = verified(there, 1)
+    assert [fault.partition(": ")[0] for fault in faults] == [*products, f"{REPORT}/index.html"]
+    assert count == "results/tiny: 12 files read, 8 faults, 1 not made yet"
+    assert not list(there.folder.rglob("*.broken"))
+
+
+def test_verify_compares_raw_files_and_those_of_the_mirror(pipeline, root):
+    (pipeline.folder / "data").mkdir()
+    shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
+    table = "time_series_60min_singleindex.csv"
+    own = pipeline.folder / "mirror/wind" / table
+    own.parent.mkdir(parents=True)
+    hours = [f"2013-01-{1 + hour // 24:02d}T{hour % 24:02d}:00:00Z,1000,{400 + hour},0.4" for hour in range(48)]
+    own.write_text("\n".join(["utc_timestamp,DE_wind_capacity,DE_wind_generation_actual,DE_wind_profile", *hours, ""]))
+    config = pipeline.configuration(tiny(problems=["wind-commitment"], mirror="mirror", algorithms=["random"]))
+    prepared = "data/mirror/wind/opsd.nc"
+    pipeline.snakemake("--configfile", config, "--", prepared)
+    faults, count = verified(pipeline, 0)
+    assert faults == []
+    assert count.startswith("results/tiny: 3 files read, 0 faults, ")
+    own.write_text(own.read_text().replace("447", "448"))
+    copy = pipeline.folder / "data/mirror/wind/raw" / table
+    copy.write_text(copy.read_text().replace("447", "449"))
+    faults, _ = verified(pipeline, 1)
+    raw = f"data/mirror/wind/raw/{table}"
+    assert [fault.partition(": ")[0] for fault in faults] == [raw, f"mirror/wind/{table}"]
+    assert all(f"{prepared} was made of a file with" in fault for fault in faults)
