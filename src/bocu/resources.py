@@ -19,8 +19,8 @@ takes with its distance, which for some grows with the number of contexts as wel
 With continuous decisions a round costs, on average, round + work x solve x rounds^2 / 3; see `_continuous`.
 
 `tests/benchmarks/resources.py`, `finite.py`, `valuations.py` and `huang_runtime.py` measure the coefficients,
-`overhead.py` start and workflow. Classes without a line in the tables get cautious ones. Planning calls this for every job, so nothing is
-imported or opened.
+`overhead.py` start and workflow. Classes without a line in the tables get cautious ones. Planning calls this for every
+job, so nothing is imported or opened.
 """
 
 import math
