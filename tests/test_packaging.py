@@ -30,9 +30,20 @@ def test_conda_and_pip_ask_for_the_same(root):
     assert conda == pip
 
 
+def pins(path):
+    return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def test_the_slurm_plugin_is_in_no_default_installation(root):
+    assert not [line for line in pins(root / "requirements.txt") if "slurm" in line]
+    assert not [line for line in project(root)["dependencies"] if "slurm" in line]
+    assert "slurm" not in (root / "environment.yml").read_text()
+
+
 def test_every_dependency_is_pinned_and_torch_comes_first(root):
-    lines = [line for line in (root / "requirements.txt").read_text().splitlines() if line and not line.startswith("#")]
+    lines = pins(root / "requirements.txt")
     assert lines[0].startswith("torch==")
+    lines += pins(root / "requirements-slurm.txt")
     pinned = {re.match(r"([A-Za-z0-9_.-]+)==", line).group(1).lower().replace("_", "-") for line in lines}
     extras = project(root)["optional-dependencies"]
     for requirement in (*project(root)["dependencies"], *(name for extra in extras.values() for name in extra)):

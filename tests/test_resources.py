@@ -31,7 +31,7 @@ def test_more_seeds_rounds_and_arms_cost_more(algorithm):
     rounds = resources.estimate(branch(algorithm, iterations=400), 10)
     arms = resources.estimate(branch(algorithm, grid=1000), 10)
     assert min(seeds.seconds, rounds.seconds, arms.seconds) > one.seconds
-    assert seeds.memory_mb == one.memory_mb < arms.memory_mb
+    assert one.memory_mb < min(seeds.memory_mb, arms.memory_mb)
     assert min(seeds.disk_mb, rounds.disk_mb) > one.disk_mb == arms.disk_mb
 
 
@@ -39,7 +39,8 @@ def test_a_block_by_hand():
     found = resources.estimate(branch("pe-gp-ucb", grid=1000, iterations=3200), 2)
     a_round = 6e-5 + 7e-9 * 11 * 1000 + 1.5e-10 * 1000 * 1600
     assert found.seconds == pytest.approx(resources.START_SECONDS + 0.04 + 0.16 + 6400 * a_round)
-    assert found.memory_mb == pytest.approx(resources.WORKFLOW_MB + resources.PROCESS_MB + 48 + 8e-6 * 7 * 3_200_000)
+    machinery = resources.WORKFLOW_MB + resources.PROCESS_MB
+    assert found.memory_mb == pytest.approx(machinery + 48 + 8e-6 * 7 * 3_200_000 + 7 * 6400 * 43e-6)
     assert found.disk_mb == pytest.approx(0.1 + 6400 * 43e-6)
 
 
@@ -66,10 +67,10 @@ def test_requests_have_a_margin_and_grow_with_each_attempt():
     found = resources.estimate(block, 1000)
     asked = [resources.run_memory(block, 0, "999", attempt) for attempt in (1, 2, 3)]
     assert asked[0] > found.memory_mb
-    assert asked == [asked[0], 2 * asked[0], 3 * asked[0]]
+    assert asked == [asked[0], 2 * asked[0], 4 * asked[0]]
     times = [resources.run_minutes(block, 0, "999", attempt) for attempt in (1, 2, 3)]
     assert 60 * times[0] > 2 * found.seconds
-    assert times == [times[0], 2 * times[0], 3 * times[0]]
+    assert times == [times[0], 2 * times[0], 4 * times[0]]
     assert resources.run_minutes(branch("random"), 0, 0, 1) == resources.LEAST_MINUTES
 
 
@@ -106,7 +107,7 @@ def test_on_a_grid_contexts_and_rounds_count(algorithm, objective, parameters):
     one = on_grid(algorithm, objective, **parameters)
     more = on_grid(algorithm, objective, (16, 16), **parameters)
     longer = on_grid(algorithm, objective, iterations=2000, **parameters)
-    assert 1.5 * one.seconds < more.seconds < 4.0 * one.seconds
+    assert 1.5 * one.seconds < more.seconds < (24.0 if objective == "mmd" else 6.0) * one.seconds
     assert longer.seconds > 1.5 * one.seconds
     assert min(more.memory_mb, longer.memory_mb) > one.memory_mb
     # The whole runs of tests/benchmarks/finite.py stay below these core seconds.
@@ -122,3 +123,21 @@ def test_on_a_grid_the_posterior_and_the_distance_count():
     assert seconds == sorted(seconds)
     assert on_grid("ucb-bocu-2", "mmd").seconds > on_grid("ucb-bocu-2", "tv").seconds > on_grid("random").seconds
     assert on_grid("ucb-bocu-2", "mmd").memory_mb > on_grid("ucb-bocu-2", "tv").memory_mb
+
+
+@pytest.mark.parametrize(("contexts", "measured"), [(8, 0.0127), (16, 1.49), (32, 11.0)])
+def test_a_round_of_gen_with_mmd_gets_the_time_that_it_was_measured_to_take(contexts, measured):
+    # Core seconds a round: tests/benchmarks/valuations.py for 64 and 256 contexts; those of 1,024 in a longer run.
+    rounds = 100
+    asked = 60 * resources.minutes(on_grid("ucb-bocu-2", "mmd", (contexts, contexts), rounds).seconds, 1)
+    assert asked > 1.5 * rounds * measured
+
+
+def test_memory_covers_the_records_of_all_seeds():
+    def seeds_mb(algorithm, rounds, seeds):
+        block = branch(algorithm, 60, rounds)
+        return resources.estimate(block, seeds).memory_mb - resources.estimate(block, 1).memory_mb
+
+    # Peak of a process with so many seeds less that of one with one seed, MB: hills, grid 60, algorithms dropped.
+    assert seeds_mb("random", 5000, 100) == pytest.approx(188.3 - 111.7, rel=0.1)
+    assert seeds_mb("fully-bayesian", 2000, 60) == pytest.approx(196.0 - 113.0, rel=0.1)

@@ -4,21 +4,23 @@ The model of a block, on one core of the machine it was measured on (docs/cluste
 
     seconds = start + problem + seeds x rounds
               x (round + prediction x priors x arms + update x kernels x arms x rounds / 2)
-    memory  = workflow + process + 8 bytes x (6 x arms^2 + 7 x kernels x arms x rounds)
-    disk    = file + seeds x rounds x (row + row_per_prior x priors)
+    memory  = workflow + process + 8 bytes x (6 x arms^2 + 7 x kernels x arms x rounds) + 7 x rows
+    disk    = file + rows
+    rows    = seeds x rounds x (row + row_per_prior x priors)
 
 On a grid of contexts the payoff table has points = arms x contexts, and a round costs, on average,
 
     round + points x (point + history x distinct + valuation) + solve x rounds^2 / 3
 
 where up to `distinct` decisions were observed, min(rounds / 2, arms), and valuation is what the objective pursued
-takes with its distance. Fourier features add to `point` and `solve` in their number; see `_thompson`.
+takes with its distance, which for some grows with the number of contexts as well. Fourier features add to `point` and
+`solve` in their number; see `_thompson`.
 
 With continuous decisions a round costs, on average, round + work x solve x rounds^2 / 3; see `_continuous`.
 
-`tests/benchmarks/resources.py`, `finite.py` and `huang_runtime.py` measure the coefficients, `overhead.py` start and
-workflow. Classes without a line in the tables get cautious ones. Planning calls this for every job, so nothing is
-imported or opened.
+`tests/benchmarks/resources.py`, `finite.py`, `valuations.py` and `huang_runtime.py` measure the coefficients,
+`overhead.py` start and workflow. Classes without a line in the tables get cautious ones. Planning calls this for every
+job, so nothing is imported or opened.
 """
 
 import math
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 START_SECONDS = 4.0  # of a cluster job: two Snakemakes parse the workflow, Python imports the library
 WORKFLOW_MB = 400.0  # those two Snakemakes
 PROCESS_MB = 150.0  # Python with the library
+ROWS_IN_MEMORY = 7.0  # bytes for each of the run file's: records, the data set made of them, checkpoint, compression
 FILE_MB = 0.1  # an empty run file, its log and its benchmark
 INTEL_SENSORS = 54
 
@@ -40,6 +43,7 @@ TIME_MARGIN = 3.0  # slower processors, busy file systems
 MEMORY_STEP_MB = 100
 TIME_STEP_MINUTES = 5
 LEAST_MINUTES = 10
+MORE = 2  # times as much is asked for in each further attempt
 
 
 @dataclass(frozen=True)
@@ -182,11 +186,34 @@ SIZES: Mapping[str, Callable[[Any], Size]] = {
     "bocu.problems.scalarised:Portfolio": _box(1),
 }
 
-VALUATIONS: Mapping[str, float] = {"mmd": 6e-7, "wass": 5e-7, "cr": 6e-8}
-"""Seconds a round and point of the payoff table for an objective, by its distance."""
 
-OTHER_VALUATION = 3e-8
-VALUATION_MB: Mapping[str, float] = {"mmd": 110.0, "wass": 180.0}  # the compiler of the critical line, of the chain
+@dataclass(frozen=True)
+class Valuation:
+    """What an objective takes in a round: points x seconds x (contexts / 64)^growth.
+
+    Attributes:
+        seconds: a point of the payoff table with 64 contexts.
+        growth: exponent of the number of contexts.
+        memory_mb: what its compiled code takes, MB.
+    """
+
+    seconds: float
+    growth: float = 0.0
+    memory_mb: float = 0.0
+
+    def round_seconds(self, size: Size) -> float:
+        return size.arms * size.contexts * self.seconds * (size.contexts / 64) ** self.growth
+
+
+VALUATIONS: Mapping[str, Valuation] = {
+    "mmd": Valuation(8e-7, 1.15, 110.0),  # the compiler of the critical line, whose pivots grow with the contexts
+    "wass": Valuation(5e-7, 0.8, 180.0),  # the compiler of the chain recursion
+    "cr": Valuation(3.3e-7),
+}
+"""By the objective's distance."""
+
+OTHER_VALUATION = Valuation(5.5e-8, 0.2)
+NO_VALUATION = Valuation(0.0)
 
 _BOUNDS = Cost(2e-4, row=40.0, point=1.1e-8, history=4e-11, solve=6e-10, on_grid=True)
 
@@ -228,26 +255,27 @@ def estimate(branch: "Branch", seeds: int) -> Estimate:
     priors, kernels = (1, 1) if cost.one_prior else (size.priors, size.kernels)
     rounds = branch.iterations
     points = size.arms * size.contexts
-    distance = _distance(branch) if cost.on_grid else None
-    valuation = VALUATIONS.get(distance, OTHER_VALUATION) if distance else 0.0
+    valuation = _valuation(branch) if cost.on_grid else NO_VALUATION
     squared = rounds**2 / 3 if cost.rows_solved is None else min(rounds**2 / 3, rounds * cost.rows_solved / 2)
     a_round = cost.round + cost.prediction * priors * size.arms + cost.update * kernels * size.arms * rounds / 2
-    a_round += points * (cost.point + cost.history * min(rounds / 2, size.arms) + valuation)
+    a_round += points * (cost.point + cost.history * min(rounds / 2, size.arms))
+    a_round += valuation.round_seconds(size)
     a_round += (1.0 if cost.dense else size.work) * cost.solve * squared
     numbers = 6 * size.arms**2 + (7 * kernels * size.arms * rounds if cost.keeps_rows else 0)
     if cost.on_grid:
         numbers += 12 * points + 2 * rounds**2 + 2 * size.arms * min(rounds, size.arms)
+    rows_mb = 1e-6 * seeds * rounds * (cost.row + cost.row_per_prior * priors)
     return Estimate(
         seconds=START_SECONDS + size.seconds + seeds * rounds * a_round,
-        memory_mb=WORKFLOW_MB + PROCESS_MB + VALUATION_MB.get(distance or "", 0.0) + 8e-6 * numbers,
-        disk_mb=FILE_MB + 1e-6 * seeds * rounds * (cost.row + cost.row_per_prior * priors),
+        memory_mb=WORKFLOW_MB + PROCESS_MB + valuation.memory_mb + 8e-6 * numbers + ROWS_IN_MEMORY * rows_mb,
+        disk_mb=FILE_MB + rows_mb,
     )
 
 
-def _distance(branch: "Branch") -> str | None:
-    """Name the distance of the objective that is pursued; None where it has none."""
+def _valuation(branch: "Branch") -> Valuation:
+    """Return what the objective that is pursued takes."""
     ball = getattr(branch.objective.parameters, "ball", None) if branch.objective else None
-    return ball.distance if ball is not None else None
+    return VALUATIONS.get(ball.distance, OTHER_VALUATION) if ball is not None else NO_VALUATION
 
 
 def run_memory(branch: "Branch", first: int | str, last: int | str, attempt: int) -> int:
@@ -261,13 +289,13 @@ def run_minutes(branch: "Branch", first: int | str, last: int | str, attempt: in
 
 
 def memory(expected_mb: float, attempt: int) -> int:
-    """Give the memory in MB to ask for where `expected_mb` is expected: with a margin, growing with each attempt."""
-    return _round_up(expected_mb * MEMORY_MARGIN, MEMORY_STEP_MB) * attempt
+    """Give the memory in MB to ask for where `expected_mb` is expected: with a margin, doubled by each attempt."""
+    return _round_up(expected_mb * MEMORY_MARGIN, MEMORY_STEP_MB) * MORE ** (attempt - 1)
 
 
 def minutes(expected_seconds: float, attempt: int) -> int:
-    """Give the minutes to ask for where `expected_seconds` are expected: with a margin, growing with each attempt."""
-    return max(LEAST_MINUTES, _round_up(expected_seconds * TIME_MARGIN / 60, TIME_STEP_MINUTES)) * attempt
+    """Give the minutes to ask for where `expected_seconds` are expected: with a margin, doubled by each attempt."""
+    return max(LEAST_MINUTES, _round_up(expected_seconds * TIME_MARGIN / 60, TIME_STEP_MINUTES)) * MORE ** (attempt - 1)
 
 
 def _round_up(value: float, step: int) -> int:

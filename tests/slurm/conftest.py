@@ -1,6 +1,7 @@
 """Sweeps submitted to the SLURM that answers here; without one, these tests are skipped aloud."""
 
 import contextlib
+import importlib.util
 import os
 import re
 import shutil
@@ -149,6 +150,8 @@ class Sweep:
 @pytest.fixture(scope="session")
 def cluster() -> str:
     """The node of the SLURM that answers here."""
+    if not importlib.util.find_spec("snakemake_executor_plugin_slurm"):
+        pytest.skip("Snakemake's SLURM plug-in is not installed (pip install --requirement requirements-slurm.txt)")
     if not shutil.which("sinfo"):
         pytest.skip("no SLURM here: sinfo is not installed (.ci/start-slurm sets one up)")
     found = subprocess.run(["sinfo", "--noheader", "--format=%N %T"], capture_output=True, text=True)

@@ -13,8 +13,8 @@ from bocu.files import read_netcdf
 
 pytestmark = pytest.mark.slurm
 
+ROOT = Path(__file__).parents[2]
 CUBE = "results/tiny/cubes/hills.nc"
-RUN = "results/tiny/runs/hills/any/pe-gp-ucb/seeds-0-0.nc"
 
 
 def experiment(**changes):
@@ -91,6 +91,8 @@ def test_a_restart_right_away_waits_for_the_jobs_that_still_run(cluster, sweep, 
 def test_resume_waits_for_the_jobs_of_a_killed_call_and_makes_it_again(cluster, sweep, undisturbed, wait_until):
     """`bocu status` names the jobs; `bocu resume` waits for them, unlocks, and calls Snakemake as before."""
     sweep.configure(experiment())
+    (sweep.folder / "data").mkdir()
+    (sweep.folder / "data/sources.yaml").symlink_to(ROOT / "data/sources.yaml")
     process = killed_while_computing(sweep, wait_until, CUBE)
     found = status(sweep)
     assert "was killed; `bocu resume` waits for its" in found, found

@@ -35,6 +35,7 @@ def test_a_sweep_on_slurm_gives_the_local_cube_bit_for_bit(cluster, sweep, undis
 def test_the_profile_repeats_the_default_one(root):
     default = yaml.safe_load((root / "profiles/default/config.yaml").read_text())
     slurm = yaml.safe_load((root / "profiles/slurm/config.yaml").read_text())
+    del default["max-jobs-per-timespan"]  # gentler on a controller that many share
     assert {key: slurm.get(key) for key in default} == default
 
 

@@ -223,20 +223,29 @@ def test_plan_says_what_another_experiment_ran(there):
 
 def test_status_follows_a_sweep_from_nothing_to_the_end(there):
     counts = status(there, "experiment.yaml")
-    assert counts == {"blocks": 4, "done": 4, "stale": 0, "running": 0, "failed": 0, "missing": 0, "rounds": 100}
+    assert counts == {
+        "blocks": 4,
+        "done": 4,
+        "stale": 0,
+        "running": 0,
+        "queued": 0,
+        "failed": 0,
+        "missing": 0,
+        "rounds": 100,
+    }
     assert "all runs are done" in there.run("bocu", "status", "experiment.yaml", "--watch", "0.1").stdout
     change(there, iterations=20)
     assert status(there, "experiment.yaml")["stale"] == 4
     (there.folder / RUN).unlink()
     assert status(there, "experiment.yaml") | {"rounds": 0} == {
-        "blocks": 4, "done": 0, "stale": 3, "running": 0, "failed": 0, "missing": 1, "rounds": 0
+        "blocks": 4, "done": 0, "stale": 3, "running": 0, "queued": 0, "failed": 0, "missing": 1, "rounds": 0
     }  # fmt: skip
 
 
 def status(pipeline, experiment):
     text = pipeline.run("bocu", "status", experiment).stdout
-    head = next(line for line in text.splitlines() if line.startswith("problem")).split()[3:9]
-    return dict(zip([*head, "rounds"], map(int, table(text, "problem")["all"][:7]), strict=True))
+    head = next(line for line in text.splitlines() if line.startswith("problem")).split()[3:10]
+    return dict(zip([*head, "rounds"], map(int, table(text, "problem")["all"][:8]), strict=True))
 
 
 def test_status_shows_a_running_block_its_progress_and_then_its_death(pipeline, root):
