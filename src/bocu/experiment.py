@@ -238,6 +238,19 @@ def origin(key: str, files: Sequence[str | Path], overrides: Mapping[str, Any] |
     return str(there[-1]) if there else "configuration"
 
 
-@functools.cache
+def check_file(file: str | Path) -> None:
+    """Refuse a file that Snakemake may have read, but not as strictly: of a key that stands twice it takes the last.
+
+    Raises:
+        BocuError: see `read_experiment_file`.
+    """
+    _top_level_keys(file)
+
+
 def _top_level_keys(file: str | Path) -> frozenset[str]:
+    return _keys_as_of(file, Path(file).stat().st_mtime_ns)
+
+
+@functools.cache
+def _keys_as_of(file: str | Path, changed: int) -> frozenset[str]:
     return frozenset(read_experiment_file(file))

@@ -32,14 +32,14 @@ def refuse_unknown_mentions(plan: Plan, figure: str, outlines: Mapping[str, Outl
             known = _known(plan, mention, problems, outlines)
             if known is not None and mention.name not in known:
                 there = "" if whole else f" on '{problems[0]}'"
-                raise BocuError(f"{where}{mention.key}: {_unknown(plan, mention, known)}{there}")
+                raise BocuError(f"{where}{mention.key}: {_unknown(plan, mention, known, there)}")
 
 
-def _unknown(plan: Plan, mention: Mention, known: Collection[str | int]) -> str:
+def _unknown(plan: Plan, mention: Mention, known: Collection[str | int], there: str) -> str:
     if mention.kind == "seed":
         seeds = plan.experiment.seeds
         return f"found {mention.name}; allowed: {seeds.first} to {seeds.first + seeds.count - 1}"
-    return f"no {mention.kind} '{mention.name}'; {nearest(str(mention.name), map(str, known))}"
+    return f"no {mention.kind} '{mention.name}'{there}; {nearest(str(mention.name), map(str, known))}"
 
 
 def _known(

@@ -14,9 +14,9 @@ from bocu.experiment import (
     Entry,
     Experiment,
     FigureEntry,
+    check_file,
     origin,
     parse_experiment,
-    read_experiment_file,
 )
 from bocu.files import canonical_json
 from bocu.mentions import refuse_unknown_mentions
@@ -52,9 +52,8 @@ def make_plan(
         BocuError: one line with file, key, what was found and what is allowed.
     """
     for file in files:
-        # Snakemake read it too, but not as strictly: of a key that stands twice it takes the last one, unsaid.
         if Path(file).exists():
-            read_experiment_file(file)
+            check_file(file)
     experiment = parse_experiment(config, files, overrides)
     maker = _Maker(
         experiment,

@@ -163,8 +163,8 @@ RAW = {
         "objectives.0.parameters.ball.radius: found 'margins'; did you mean 'margin'? (allowed: a number from 0 on",
     ),
     "judge in a figure": (
-        "figures: [{name: regret, parameters: {judges: [os]}}]\n",
-        "figures.0.parameters.judges.0: no judge 'os'; did you mean 'so'?",
+        "figures: [{name: regret, parameters: {judges: [soo]}}]\n",
+        "figures.0.parameters.judges.0: no judge 'soo' on 'hills'; did you mean 'so'?",
     ),
     "label of a file": ("problems: [{name: hills, label: summary}]\n", "problems.0.label: found 'summary'"),
     "huge seeds": ("seeds: {count: 1000000000}\n", "seeds.count: found 1000000000; "),
