@@ -34,6 +34,7 @@ check: $(INSTALLED)
 	ruff format --check .
 	snakefmt --check Snakefile workflow/rules
 	mypy
+	lint-imports --no-cache
 
 format: $(INSTALLED)
 	ruff check --fix .

@@ -11,9 +11,9 @@ min_version("9.1")
 gc.set_threshold(*gc.get_threshold()[:2], 200)
 
 try:
-    from bocu import calls
-    from bocu.errors import BocuError
-    from bocu.planning import make_plan
+    from bocu.sweep import calls
+    from bocu.core.errors import BocuError
+    from bocu.experiment.planning import make_plan
 except ModuleNotFoundError as error:
     sys.exit(
         f"error: {error}; install the package in this environment first: pip install -e ."
@@ -73,7 +73,7 @@ if workflow.is_main_process and (hindrance := calls.hindrance(plan)):
 
 
 onstart:
-    from bocu.compiling import compile_ahead
+    from bocu.runs.compiling import compile_ahead
 
     plan.write_record(configfiles, workflow.config_settings.config)
     compile_ahead(plan)

@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from bocu.ambiguity import (
-    Ball,
+    AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,
     CressieRead,
@@ -27,8 +27,8 @@ from bocu.ambiguity import (
     squared_exponential_gram,
     worst_case,
 )
-from bocu.contexts import discretised, product_grid
-from bocu.objectives import UncertaintyObjective
+from bocu.contexts.estimates import discretised, product_grid
+from bocu.objectives.values import UncertaintyObjective
 
 CONTEXTS = product_grid(0.0, 1.0, 24)
 REFERENCE = discretised(lambda c: np.exp(-0.5 * ((c[:, 0] - 0.45) / 0.15) ** 2), CONTEXTS)
@@ -36,8 +36,8 @@ PAYOFFS = np.sin(5.0 * CONTEXTS[:, 0] + 0.3) + 0.4 * np.cos(17.0 * CONTEXTS[:, 0
 CURVE, TANGENT, SATISFICING, MARK = "#1b4965", "#ca6702", "#5f8d4e", "#9b2226"
 
 
-def panels() -> Iterator[tuple[str, Ball, float, float]]:
-    """Title, ball, largest radius shown, beta of MR in units of the radius."""
+def panels() -> Iterator[tuple[str, AmbiguitySet, float, float]]:
+    """Title, set, largest radius shown, beta of MR in units of the radius."""
     yield "total variation", TotalVariation(0.5), 2.0, 0.35
     yield "MMD (lengthscale 0.2)", MaximumMeanDiscrepancy(0.2, squared_exponential_gram(CONTEXTS, 0.2)), 0.9, 0.03
     yield "1-Wasserstein", Wasserstein(0.1, np.abs(CONTEXTS - CONTEXTS.T)), 0.45, 0.03
@@ -47,26 +47,26 @@ def panels() -> Iterator[tuple[str, Ball, float, float]]:
     yield "Cressie-Read, k = 3", CressieRead(0.6, 3.0), 4.0, 0.0
 
 
-def draw(axes: Axes, title: str, ball: Ball, largest: float, beta: float) -> None:
+def draw(axes: Axes, title: str, ambiguity_set: AmbiguitySet, largest: float, beta: float) -> None:
     """One set: v(epsilon), its tangent at epsilon, and where the objectives lie."""
     radii = np.concatenate([[0.0], np.geomspace(1e-4 * largest, largest, 300)])
-    axes.plot(radii, ball.values_at(PAYOFFS, REFERENCE, radii), color=CURVE, lw=2)
-    answer = worst_case(PAYOFFS, REFERENCE, ball)
+    axes.plot(radii, ambiguity_set.values_at(PAYOFFS, REFERENCE, radii), color=CURVE, lw=2)
+    answer = worst_case(PAYOFFS, REFERENCE, ambiguity_set)
     mean, lowest = float(PAYOFFS @ REFERENCE), float(PAYOFFS.min())
-    wide = np.array([0.0, 1.9 * ball.epsilon])
-    axes.plot(wide, answer.value + answer.slope * (wide - ball.epsilon), color=TANGENT, lw=1, ls="--")
-    axes.plot(ball.epsilon, answer.value, "o", color=TANGENT, ms=5)
-    axes.annotate("DRO, slope", (ball.epsilon, answer.value), (4, 5), textcoords="offset points", fontsize=8)
+    wide = np.array([0.0, 1.9 * ambiguity_set.epsilon])
+    axes.plot(wide, answer.value + answer.slope * (wide - ambiguity_set.epsilon), color=TANGENT, lw=1, ls="--")
+    axes.plot(ambiguity_set.epsilon, answer.value, "o", color=TANGENT, ms=5)
+    axes.annotate("DRO, slope", (ambiguity_set.epsilon, answer.value), (4, 5), textcoords="offset points", fontsize=8)
     axes.plot(0.0, mean, "s", color=MARK, ms=5, clip_on=False)
     axes.annotate("SO", (0.0, mean), (5, 3), textcoords="offset points", fontsize=8)
     axes.axhline(lowest, color=MARK, lw=0.8, ls=":")
     axes.annotate("RO", (largest, lowest), (-16, 3), textcoords="offset points", fontsize=8)
     tau = lowest + 0.75 * (mean - lowest)
-    k = float(UncertaintyObjective.rs(ball, tau)(PAYOFFS, REFERENCE))
+    k = float(UncertaintyObjective.rs(ambiguity_set, tau)(PAYOFFS, REFERENCE))
     reach = min(largest, (tau - lowest) / -k)
     axes.plot([0.0, reach], [tau, tau + k * reach], color=SATISFICING, lw=1, ls="-.")
     axes.annotate("RS", (0.8 * reach, tau + 0.8 * k * reach), (-4, -11), textcoords="offset points", fontsize=8)
-    slope = float(UncertaintyObjective.wcs(ball)(PAYOFFS, REFERENCE))
+    slope = float(UncertaintyObjective.wcs(ambiguity_set)(PAYOFFS, REFERENCE))
     if np.isinf(slope):
         axes.annotate("WCS = -inf", (0.0, mean), (28, 3), textcoords="offset points", fontsize=8, color=MARK)
     else:

@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 from experiments import tiny
 
-from bocu.experiment import Experiment
-from bocu.registry import REGISTRY
+from bocu.experiment.configuration import Experiment
+from bocu.experiment.registry import REGISTRY
 
 HUGE = 10**30
 
@@ -34,7 +34,7 @@ def grid(**changes: Any) -> dict[str, Any]:
     experiment = tiny(
         iterations=2,
         problems=[{"name": "kirschner", "parameters": {"decision_points": [8], "context_points": [6]}}],
-        objectives=[{"name": "dro", "parameters": {"ball": {"distance": "tv", "radius": 0.1}}}],
+        objectives=[{"name": "dro", "parameters": {"set": {"name": "tv", "radius": 0.1}}}],
         algorithms=["random", "ucb-bocu-2"],
     )
     return {**experiment, **changes}
@@ -78,7 +78,7 @@ def raw(name: str, text: str | bytes, *says: str) -> Bad:
 
 
 def all_bad() -> list[Bad]:
-    """Give all of them; names are unique."""
+    """Return all of them; names are unique."""
     kinds = (
         _top_level,
         _parameters,
@@ -123,7 +123,7 @@ def _top_level() -> Iterator[Bad]:
         ],
         "objectives": [3, "dro", [3], [None], [{"label": "x"}]],
         "algorithms": [[], None, 3, "random", [3], [None], [{"name": ["random"]}]],
-        "judges": [[], 3, "so", [3], [{"name": None}]],
+        "metrics": [[], 3, "so", [3], [{"name": None}]],
         "figures": [3, "regret", [3], [{"label": "x"}], {"name": "regret"}],
         "overwrite": [3, "perhaps", [True], None],
         "checkpoint_seconds": [-1, "x", float("inf"), float("nan"), [1], True],
@@ -148,7 +148,7 @@ def _parameters() -> Iterator[Bad]:
         ("problem", "problems"),
         ("objective", "objectives"),
         ("algorithm", "algorithms"),
-        ("judge", "judges"),
+        ("metric", "metrics"),
         ("figure", "figures"),
     ):
         for entry in REGISTRY[kind]:
@@ -168,7 +168,7 @@ def _names() -> Iterator[Bad]:
         ("problems", "hils", "hills"),
         ("objectives", "dor", "dro"),
         ("algorithms", "pe-gp-ubc", "pe-gp-ucb"),
-        ("judges", "best-fixed-decisio", "best-fixed-decision"),
+        ("metrics", "best-fixed-decisio", "best-fixed-decision"),
         ("figures", "regrets", "regret"),
     ):
         yield bad(f"names: {section}, near", tiny(**{section: [near]}), f"{section}.0.name", f"did you mean '{meant}'")
@@ -187,7 +187,7 @@ def _filters() -> Iterator[Bad]:
         ("algorithms", "ucb-bocu-2", "problems"),
         ("algorithms", "ucb-bocu-2", "objectives"),
         ("objectives", "dro", "problems"),
-        ("judges", "so", "problems"),
+        ("metrics", "so", "problems"),
         ("figures", "regret", "problems"),
     ):
         for wrong in (["kirschnr"], ["zzz"], "kirschner", [3], {"kirschner": 1}, ["A"]):
@@ -197,24 +197,24 @@ def _filters() -> Iterator[Bad]:
         "filters: algorithm on nothing", grid(algorithms=["random", {"name": "ucb-so", "problems": []}]), "ucb-so"
     )
     yield bad("filters: an algorithm for other protocols", grid(algorithms=["random", "mle"]), "algorithms.1", "mle")
-    yield bad("filters: a judge for other protocols", grid(judges=["best-fixed-decision"]), "judges.0")
+    yield bad("filters: a metric for other protocols", grid(metrics=["best-fixed-decision"]), "metrics.0")
     yield bad("filters: a figure for other protocols", grid(figures=["chosen-priors"]), "figures.0")
-    yield bad("filters: nobody judges", grid(judges=[{"name": "so", "problems": []}]), "judges")
+    yield bad("filters: nobody metrics", grid(metrics=[{"name": "so", "problems": []}]), "metrics")
     yield bad(
         "filters: same branch twice", grid(algorithms=["random", {"name": "random", "label": "r"}]), "algorithms.1"
     )
     yield bad("filters: a label twice", grid(algorithms=["random", "random"]), "algorithms", "'random' stands twice")
     two = [{"name": "so"}, {"name": "ro", "label": "so"}]
-    yield bad("filters: a judge's label twice", grid(judges=two), "judges", "'so' stands twice")
+    yield bad("filters: a metric's label twice", grid(metrics=two), "metrics", "'so' stands twice")
     yield bad("filters: same objective twice", grid(objectives=["so", {"name": "so", "label": "t"}]), "objectives.1")
 
 
-def _ball(**ball: Any) -> dict[str, Any]:
-    return grid(objectives=[{"name": "dro", "parameters": {"ball": ball}}])
+def _set(**ambiguity_set: Any) -> dict[str, Any]:
+    return grid(objectives=[{"name": "dro", "parameters": {"set": ambiguity_set}}])
 
 
 def _unions() -> Iterator[Bad]:
-    where = "objectives.0.parameters.ball.radius"
+    where = "objectives.0.parameters.set.radius"
     for radius, says in (
         ("margins", "did you mean 'margin'"),
         ("anounced", "did you mean 'announced'"),
@@ -232,15 +232,13 @@ def _unions() -> Iterator[Bad]:
         (float("nan"), "nan"),
         (float("inf"), "inf"),
     ):
-        yield bad(
-            f"unions: radius {radius!r}", _ball(distance="mmd", radius=radius), where if radius != [] else "ball", says
-        )
-    yield bad("unions: ball, a near miss", grid(objectives=[{"name": "dro", "parameters": {"ball": "tvv"}}]), "ball")
-    yield bad("unions: ball, a number", grid(objectives=[{"name": "dro", "parameters": {"ball": 3}}]), "ball")
-    yield bad("unions: ball, a list", grid(objectives=[{"name": "dro", "parameters": {"ball": ["tv"]}}]), "ball")
-    yield bad("unions: distance", _ball(distance="tvd"), "distance", "'tv'")
+        yield bad(f"unions: radius {radius!r}", _set(name="mmd", radius=radius), where if radius != [] else "set", says)
+    yield bad("unions: set, a near miss", grid(objectives=[{"name": "dro", "parameters": {"set": "tvv"}}]), "set")
+    yield bad("unions: set, a number", grid(objectives=[{"name": "dro", "parameters": {"set": 3}}]), "set")
+    yield bad("unions: set, a list", grid(objectives=[{"name": "dro", "parameters": {"set": ["tv"]}}]), "set")
+    yield bad("unions: distance", _set(distance="tvd"), "distance", "'tv'")
     for slope in ("exat", 3, {"difference": 0}, {"diference": 1}, []):
-        changed = [{"name": "wcs", "parameters": {"ball": "tv", "slope": slope}}]
+        changed = [{"name": "wcs", "parameters": {"set": "tv", "slope": slope}}]
         yield bad(f"unions: slope {slope!r}", grid(objectives=changed), "objectives.0.parameters.slope")
     for key in ("reference", "truth"):
         for value in (
@@ -263,7 +261,7 @@ def _unions() -> Iterator[Bad]:
     for radius in ("shrinkin", -1, [1]):
         entry = {"name": "drbo-kde", "parameters": {"radius": radius}}
         yield bad(f"unions: drbo-kde's radius {radius!r}", box(algorithms=[entry]), "algorithms.0.parameters.radius")
-    rows = [{"judge": "so", "problems": [{"kirschner": 1}]}]
+    rows = [{"metric": "so", "problems": [{"kirschner": 1}]}]
     figure = {"name": "panels", "parameters": {"rows": rows}}
     yield bad("unions: problems of a row", grid(figures=[figure]), "figures.0.parameters.rows.0.problems.0")
 
@@ -283,21 +281,21 @@ def _ignored() -> Iterator[Bad]:
     ):
         yield bad(
             f"ignored: {key} {value} with {distance}",
-            _ball(**{"distance": distance, "k": 2} if distance == "cr" else {"distance": distance}, **{key: value}),
+            _set(**{"name": distance, "k": 2} if distance == "cr" else {"name": distance}, **{key: value}),
             key,
             distance,
         )
     for name, base, key in (("stableopt-finite", grid, "jitter"), ("drbo-mmd", box, "alpha")):
-        ball = {"distance": "tv" if name != "drbo-mmd" else "mmd", key: 0.5}
+        ambiguity_set = {"name": "tv" if name != "drbo-mmd" else "mmd", key: 0.5}
         yield bad(
-            f"ignored: {key} of {name}'s ball", base(algorithms=[{"name": name, "parameters": {"ball": ball}}]), key
+            f"ignored: {key} of {name}'s set",
+            base(algorithms=[{"name": name, "parameters": {"set": ambiguity_set}}]),
+            key,
         )
-    judge = {"name": "dro", "parameters": {"ball": {"distance": "tv", "lengthscale": 0.3}}}
-    yield bad("ignored: lengthscale of a judge's ball", grid(judges=[judge]), "judges.0.parameters.ball.lengthscale")
-    figure = {"name": "contour", "parameters": {"ball": {"distance": "tv", "lengthscale": 0.3}}}
-    yield bad(
-        "ignored: lengthscale of a figure's ball", grid(figures=[figure]), "figures.0.parameters.ball.lengthscale"
-    )
+    metric = {"name": "dro", "parameters": {"set": {"name": "tv", "lengthscale": 0.3}}}
+    yield bad("ignored: lengthscale of a metric's set", grid(metrics=[metric]), "metrics.0.parameters.set.lengthscale")
+    figure = {"name": "contour", "parameters": {"set": {"name": "tv", "lengthscale": 0.3}}}
+    yield bad("ignored: lengthscale of a figure's set", grid(figures=[figure]), "figures.0.parameters.set.lengthscale")
     model = {"model": {"kernel": "joint", "context_kernel": "matern-5/2"}}
     yield bad(
         "ignored: context kernel of a joint kernel",
@@ -308,29 +306,29 @@ def _ignored() -> Iterator[Bad]:
 
 def _figures() -> Iterator[Bad]:
     for name, parameters, says in (
-        ("regret", {"judges": ["os"]}, "judges.0"),
-        ("regret", {"judges": ["zzz"]}, "judges.0"),
+        ("regret", {"metrics": ["os"]}, "metrics.0"),
+        ("regret", {"metrics": ["zzz"]}, "metrics.0"),
         ("regret", {"algorithms": ["randm"]}, "did you mean 'random'"),
         ("regret", {"algorithms": ["zzz"]}, "algorithms.0"),
         ("cost", {"algorithms": ["zzz"]}, "algorithms.0"),
-        ("summary", {"judge": "zzz"}, "judge"),
+        ("summary", {"metric": "zzz"}, "metric"),
         ("summary", {"reference": "randm"}, "did you mean 'random'"),
         ("scoreboard", {"reference": "zzz"}, "reference"),
         ("scoreboard", {"columns": {"kirschnr": "K"}}, "did you mean 'kirschner'"),
         ("scoreboard", {"titles": {"zzz": "Z"}}, "titles.zzz"),
         ("scoreboard", {"titles": {"ucb-bocu-2/zzz": "Z"}}, "zzz"),
-        ("scoreboard", {"blocks": [{"judge": "zzz"}]}, "blocks.0.judge"),
-        ("scoreboard", {"blocks": [{"judge": "so", "problems": ["zzz"]}]}, "blocks.0.problems.0"),
-        ("scoreboard", {"blocks": [{"judge": "so", "pursued": ["zzz"]}]}, "blocks.0.pursued.0"),
+        ("scoreboard", {"blocks": [{"metric": "zzz"}]}, "blocks.0.metric"),
+        ("scoreboard", {"blocks": [{"metric": "so", "problems": ["zzz"]}]}, "blocks.0.problems.0"),
+        ("scoreboard", {"blocks": [{"metric": "so", "pursued": ["zzz"]}]}, "blocks.0.pursued.0"),
         ("panels", {"algorithms": ["zzz"]}, "algorithms.0"),
         ("panels", {"titles": {"randm": "R"}}, "did you mean 'random'"),
-        ("panels", {"rows": [{"judge": "zzz"}]}, "rows.0.judge"),
-        ("panels", {"rows": [{"judge": "so", "problems": ["zzz"]}]}, "rows.0.problems.0"),
-        ("panels", {"rows": [{"judge": "so", "problems": [["kirschner", "zzz"]]}]}, "rows.0.problems.0.1"),
-        ("panels", {"rows": [{"judge": "so", "pursued": ["zzz"]}]}, "rows.0.pursued.0"),
-        ("panels", {"rows": [{"judge": "so", "algorithms": ["zzz"]}]}, "rows.0.algorithms.0"),
+        ("panels", {"rows": [{"metric": "zzz"}]}, "rows.0.metric"),
+        ("panels", {"rows": [{"metric": "so", "problems": ["zzz"]}]}, "rows.0.problems.0"),
+        ("panels", {"rows": [{"metric": "so", "problems": [["kirschner", "zzz"]]}]}, "rows.0.problems.0.1"),
+        ("panels", {"rows": [{"metric": "so", "pursued": ["zzz"]}]}, "rows.0.pursued.0"),
+        ("panels", {"rows": [{"metric": "so", "algorithms": ["zzz"]}]}, "rows.0.algorithms.0"),
         ("function-and-distributions", {"seed": HUGE}, "seed"),
-        ("contour", {"ball": {"radius": "announced"}}, "announced"),
+        ("contour", {"set": {"radius": "announced"}}, "announced"),
     ):
         figure = {"name": name, "parameters": parameters}
         yield bad(f"figures: {name} {parameters}", grid(figures=[figure]), "figures.0", says)
@@ -352,7 +350,7 @@ def _figures() -> Iterator[Bad]:
         yield bad(f"figures: robust-front {parameters}", scalarised(figures=[figure]), "figures.0", says)
     for key, says in (
         ("objective", "objective"),
-        ("judge", "judge"),
+        ("metric", "metric"),
         ("algorithms", "algorithms.0"),
         ("titles", "titles.zzz"),
     ):
@@ -367,10 +365,10 @@ def _figures() -> Iterator[Bad]:
         "figures.0",
         "ackley",
     )
-    judges = [{"name": "so"}, {"name": "ro", "problems": ["kirschner"]}]
-    figure = {"name": "regret", "parameters": {"judges": ["ro"]}}
+    metrics = [{"name": "so"}, {"name": "ro", "problems": ["kirschner"]}]
+    figure = {"name": "regret", "parameters": {"metrics": ["ro"]}}
     yield bad(
-        "figures: a judge elsewhere", grid(problems=problems, judges=judges, figures=[figure]), "figures.0", "ackley"
+        "figures: a metric elsewhere", grid(problems=problems, metrics=metrics, figures=[figure]), "figures.0", "ackley"
     )
 
 
@@ -395,7 +393,7 @@ def _labels() -> Iterator[Bad]:
         yield bad(
             f"labels: problem {str(label)[:70]!r}", tiny(problems=[{**hills, "label": label}]), "problems.0.label", says
         )
-    for section, name in (("algorithms", "random"), ("judges", "so"), ("figures", "regret")):
+    for section, name in (("algorithms", "random"), ("metrics", "so"), ("figures", "regret")):
         yield bad(
             f"labels: {section}, long", tiny(**{section: [{"name": name, "label": "b" * 250}]}), f"{section}.0.label"
         )
@@ -449,7 +447,7 @@ def _sizes() -> Iterator[Bad]:
     yield bad("sizes: a key of 100,000 letters", tiny(**{"x" * 100_000: 1}), "unknown key")
     yield bad("sizes: 10,000 unknown keys", {**tiny(), **{f"k{i}": i for i in range(10_000)}}, "unknown key")
     yield bad(
-        "sizes: a list of 100,000 radii, one wrong", _ball(distance="tv", radius=[0.1] * 20_000 + ["x"]), "radius.20000"
+        "sizes: a list of 100,000 radii, one wrong", _set(name="tv", radius=[0.1] * 20_000 + ["x"]), "radius.20000"
     )
 
 
@@ -504,12 +502,12 @@ def _refused_by_jobs() -> Iterator[Bad]:
         grid(algorithms=[{"name": "ts-bocu", "parameters": {"posterior": "fourier", "features": 3, "pairs": True}}]),
         "features",
     )
-    announced = {"ball": {"distance": "tv", "radius": "announced"}}
+    announced = {"set": {"name": "tv", "radius": "announced"}}
     yield bad("jobs: no radius is announced", grid(objectives=[{"name": "dro", "parameters": announced}]), "announced")
     yield bad(
-        "jobs: no radius is announced to a judge",
-        grid(judges=[{"name": "dro", "parameters": announced}]),
-        "judges.0",
+        "jobs: no radius is announced to a metric",
+        grid(metrics=[{"name": "dro", "parameters": announced}]),
+        "metrics.0",
         "announced",
     )
     for phi, says in (
@@ -520,15 +518,15 @@ def _refused_by_jobs() -> Iterator[Bad]:
         ("math:sin:cos", "phi"),
         ("os.path:sep", "os.path:sep"),
     ):
-        yield bad(f"jobs: phi {phi}", _ball(distance="phi", phi=phi), "phi", says)
-    yield bad("jobs: cr without k", _ball(distance="cr"), "'k'")
-    yield bad("jobs: cvar without alpha", _ball(distance="cvar"), "'alpha'")
+        yield bad(f"jobs: phi {phi}", _set(name="phi", phi=phi), "phi", says)
+    yield bad("jobs: cr without k", _set(name="cr"), "'k'")
+    yield bad("jobs: cvar without alpha", _set(name="cvar"), "'alpha'")
     yield bad(
-        "jobs: infinite slope", grid(objectives=[{"name": "wcs", "parameters": {"ball": "kl"}}]), "objectives.0", "-inf"
+        "jobs: infinite slope", grid(objectives=[{"name": "wcs", "parameters": {"set": "kl"}}]), "objectives.0", "-inf"
     )
     yield bad(
         "jobs: bocu-1 without a difference",
-        grid(objectives=[{"name": "wcs", "parameters": {"ball": "tv"}}], algorithms=["random", "ucb-bocu-1"]),
+        grid(objectives=[{"name": "wcs", "parameters": {"set": "tv"}}], algorithms=["random", "ucb-bocu-1"]),
         "algorithms.1",
     )
     yield bad("jobs: mirror is no folder", sensors(data="download", mirror="no-such-folder"), "no-such-folder")

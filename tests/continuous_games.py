@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from bocu.algorithms.base import Description, Round
-from bocu.domains import BoxDomain, FiniteDomain
+from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.randomness import Streams
+from bocu.core.rounds import Description, Round
+from bocu.experiment.registry import find
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.randomness import Streams
-from bocu.registry import find
-from bocu.runs import SeedRun, build_problem
+from bocu.runs.execution import SeedRun, build_problem
 
 GRID = np.linspace(0.0, 1.0, 8)[:, None]
 SEARCH = {"raw": 32, "restarts": 4}
@@ -26,7 +26,7 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 """Every algorithm with few samples and starts, for speed."""
 
-DRO = {"ball": {"distance": "tv", "radius": 0.4}}
+DRO = {"set": {"name": "tv", "radius": 0.4}}
 
 
 def unit_box(dimension: int) -> BoxDomain:

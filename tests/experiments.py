@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from bocu.branches import Branch
-from bocu.cubes import build_cube, build_summary
-from bocu.plan import Plan
-from bocu.runs import Block, execute
-from bocu.scores import score
+from bocu.evaluation.cubes import build_cube, build_summary
+from bocu.evaluation.scores import score
+from bocu.experiment.branches import Branch
+from bocu.experiment.plan import Plan
+from bocu.runs.execution import Block, execute
 
 ALGORITHMS = ["random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
 
@@ -25,10 +25,10 @@ def tiny(**changes: Any) -> dict[str, Any]:
     return {**experiment, **changes}
 
 
-def judge(plan: Plan, branch: Branch, output: str | None = None, partial: bool = False) -> None:
+def metric(plan: Plan, branch: Branch, output: str | None = None, partial: bool = False) -> None:
     """Score a branch whose runs stand."""
-    judges = json.loads(plan.score_parameters(branch)["judges"])
-    score(plan.run_files(branch), {}, branch.specification, judges, output or plan.score_file(branch), partial)
+    metrics = json.loads(plan.score_parameters(branch)["metrics"])
+    score(plan.run_files(branch), {}, branch.specification, metrics, output or plan.score_file(branch), partial)
 
 
 def run_all(plan: Plan) -> None:
@@ -38,7 +38,7 @@ def run_all(plan: Plan) -> None:
             parameters = plan.run_parameters(branch, first, last)
             block = Block(json.loads(parameters["specification"]), {}, parameters["fingerprint"])
             execute(block, plan.run_file(branch, first, last), plan.checkpoint(branch, first, last))
-        judge(plan, branch)
+        metric(plan, branch)
     for problem in plan.problems:
         build_cube(json.loads(plan.cube_parameters(problem)["description"]), plan.cube(problem))
     build_summary(plan.cubes(), plan.summary())

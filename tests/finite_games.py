@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm, Description, Round
-from bocu.ambiguity.named import Settings, ball_named
-from bocu.domains import FiniteDomain
+from bocu.algorithms.base import Algorithm
+from bocu.ambiguity.named import Settings, set_named
+from bocu.core.domains import FiniteDomain
+from bocu.core.randomness import Streams
+from bocu.core.rounds import Description, Round
+from bocu.experiment.registry import find
 from bocu.problems.finite import FiniteParameters, FiniteProblem
-from bocu.randomness import Streams
-from bocu.registry import find
-from bocu.runs import SeedRun, build_problem
+from bocu.runs.execution import SeedRun, build_problem
 from bocu.surrogates.grid import GridPrior
 from bocu.surrogates.kernels import SquaredExponential
 
@@ -37,9 +38,9 @@ BOUNDED = ("tv", "mmd", "wass")
 DATA = [(0, 1, 0.3), (3, 2, -0.5), (6, 0, 0.8), (3, 4, 0.1), (2, 3, 1.1), (5, 2, 0.4)]
 
 
-def ball(distance: str, epsilon: float = 0.0) -> Any:
+def chosen_set(distance: str, epsilon: float = 0.0) -> Any:
     more = DISTANCES[distance]
-    return ball_named(distance, Settings(epsilon, more.get("alpha"), more.get("k"), CONTEXTS, 0.5))
+    return set_named(distance, Settings(epsilon, more.get("alpha"), more.get("k"), CONTEXTS, 0.5))
 
 
 def described(protocol: str = "general") -> Description:
@@ -136,7 +137,7 @@ def specification(
 
 def stated(objective: str) -> dict[str, Any]:
     name, _, distance = objective.partition(":")
-    given: dict[str, Any] = {"ball": {"distance": distance, **DISTANCES[distance]}} if distance else {}
+    given: dict[str, Any] = {"set": {"name": distance, **DISTANCES[distance]}} if distance else {}
     if name in ("wcs", "mr", "gen"):
         given["slope"] = {"difference": 1e-3}
     if name == "rs":
@@ -149,7 +150,7 @@ def seed_run(specified: dict[str, Any], seed: int = 0) -> SeedRun:
 
 
 def pairs() -> Iterator[tuple[str, str | None]]:
-    """Every algorithm on finite contexts with every objective and ball that it is defined for."""
+    """Every algorithm on finite contexts with every objective and set that it is defined for."""
     objectives = ["so", "ro", *(f"{name}:{distance}" for name in ("dro", "gen", "rs") for distance in DISTANCES)]
     objectives += [f"{name}:{distance}" for name in ("wcs", "mr") for distance in BOUNDED]
     for name in ("random", "ucb-so", "ucb-ro", "stableopt-finite"):

@@ -3,10 +3,10 @@
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Round
 from bocu.algorithms.simple import Random
+from bocu.core.randomness import Streams
+from bocu.core.rounds import Round
 from bocu.problems.finite import FiniteParameters, FiniteProblem
-from bocu.randomness import Streams
 
 
 class WavesParameters(FiniteParameters):
@@ -40,7 +40,7 @@ class First(Random):
 
 
 def specification(iterations=8, seeds=(0, 1), algorithm="bocu.algorithms.simple:Random", objective=None, **problem):
-    """Give the specification of a run of random decisions on the waves."""
+    """Return the specification of a run of random decisions on the waves."""
     return {
         "schema": 1,
         "problem": {"class": "grids:Waves", "parameters": problem},

@@ -1,6 +1,6 @@
 """Runs of one seed, played to their end, and what of them must be the same bit for bit."""
 
-from bocu.runs import SeedRun
+from bocu.runs.execution import SeedRun
 
 
 def finished(run: SeedRun) -> SeedRun:

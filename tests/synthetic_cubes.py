@@ -5,18 +5,18 @@ import json
 import numpy as np
 import xarray as xr
 
-from bocu.files import write_netcdf
+from bocu.io.files import write_netcdf
 
 ALGORITHMS = {"random": "random", "pe-gp-ucb": "pe-gp-ucb", "mle": "mle", "bold-mle": "mle", "oracle": "oracle"}
-JUDGES = ("so", "ro")
+METRICS = ("so", "ro")
 SEEDS, ITERATIONS, PRIORS = 5, 12, 3
 SIMULATED = "SIMULATED stand-in, not measured data"
 MACHINE = {"python": "3.11", "numpy": "2.0"}
 
 
-def constant_regret(algorithm, judge, seed, t):
+def constant_regret(algorithm, metric, seed, t):
     """Regret of an algorithm in round t: known to the reader of a test, different for every index."""
-    return (1 + list(ALGORITHMS).index(algorithm)) * (1 + 0.1 * seed) / (1 + JUDGES.index(judge)) + 0.01 * t
+    return (1 + list(ALGORITHMS).index(algorithm)) * (1 + 0.1 * seed) / (1 + METRICS.index(metric)) + 0.01 * t
 
 
 def regret_array():
@@ -24,8 +24,8 @@ def regret_array():
         [
             [
                 [
-                    [[constant_regret(a, judge, seed, t + 1) for t in range(ITERATIONS)] for seed in range(SEEDS)]
-                    for judge in JUDGES
+                    [[constant_regret(a, metric, seed, t + 1) for t in range(ITERATIONS)] for seed in range(SEEDS)]
+                    for metric in METRICS
                 ]
                 for a in ALGORITHMS
             ]
@@ -64,7 +64,7 @@ def cube(label="wells", data_label="", missing=(), best_prior="b", title="Three 
     branch = ("objective", "algorithm")
     data = xr.Dataset(
         {
-            "regret": variable((*branch, "judge", "seed", "iteration"), regret, "degree_Celsius"),
+            "regret": variable((*branch, "metric", "seed", "iteration"), regret, "degree_Celsius"),
             "status": variable((*branch, "seed"), status),
             "seconds": variable((*branch, "seed", "iteration"), seconds, "s"),
             "chosen_prior": variable((*branch, "seed", "iteration"), chosen),
@@ -75,7 +75,7 @@ def cube(label="wells", data_label="", missing=(), best_prior="b", title="Three 
         {
             "objective": variable("objective", ["any"]),
             "algorithm": variable("algorithm", names),
-            "judge": variable("judge", list(JUDGES)),
+            "metric": variable("metric", list(METRICS)),
             "seed": variable("seed", np.arange(SEEDS)),
             "iteration": variable("iteration", np.arange(1, ITERATIONS + 1)),
             "prior": variable("prior", ["a", "b", "c"][:PRIORS]),

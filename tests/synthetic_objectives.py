@@ -8,14 +8,14 @@ import xarray as xr
 
 OBJECTIVES = ("any", "dro", "wcs")
 ALGORITHMS = {"random": "random", "ts-bocu": "ts-bocu", "drbo": "ucb-bocu-2"}
-JUDGES = ("dro", "wcs")
+METRICS = ("dro", "wcs")
 SEEDS, ITERATIONS, INITIAL = 4, 12, 2
 NAN = float("nan")
 
 
-def level(problem, objective, algorithm, judge):
+def level(problem, objective, algorithm, metric):
     """Instantaneous regret of every round, different for every index."""
-    places = (OBJECTIVES.index(objective), list(ALGORITHMS).index(algorithm), JUDGES.index(judge))
+    places = (OBJECTIVES.index(objective), list(ALGORITHMS).index(algorithm), METRICS.index(metric))
     return len(problem) + places[0] + 10.0 * (places[1] + 1) + 0.25 * places[2]
 
 
@@ -32,7 +32,7 @@ def cube(problem="one", data_label="", units="1", iterations=ITERATIONS):
     """A problem whose algorithms, but for random, pursue two objectives; the initial design has rows of its own."""
     shape = (len(OBJECTIVES), len(ALGORITHMS))
     rounds = np.arange(1 - INITIAL, iterations + 1)
-    regret = np.full((*shape, len(JUDGES), SEEDS, len(rounds)), NAN)
+    regret = np.full((*shape, len(METRICS), SEEDS, len(rounds)), NAN)
     payoff = np.full((*shape, SEEDS, len(rounds)), NAN)
     status = np.full((*shape, SEEDS), 2, dtype=np.int8)
     for i, objective in enumerate(OBJECTIVES):
@@ -40,8 +40,8 @@ def cube(problem="one", data_label="", units="1", iterations=ITERATIONS):
             if defined(objective, algorithm):
                 status[i, j] = 1
                 payoff[i, j] = gain(algorithm) * (1 + np.arange(SEEDS))[:, None] / SEEDS
-                for k, judge in enumerate(JUDGES):
-                    own = level(problem, objective, algorithm, judge)
+                for k, metric in enumerate(METRICS):
+                    own = level(problem, objective, algorithm, metric)
                     regret[i, j, k] = own * (1 + 0.1 * np.arange(SEEDS))[:, None]
     regret[..., :INITIAL] *= 1000.0
     recommended = regret / 2
@@ -51,8 +51,8 @@ def cube(problem="one", data_label="", units="1", iterations=ITERATIONS):
     branch = ("objective", "algorithm")
     data = xr.Dataset(
         {
-            "regret": ((*branch, "judge", "seed", "iteration"), regret),
-            "recommended_regret": ((*branch, "judge", "seed", "iteration"), recommended),
+            "regret": ((*branch, "metric", "seed", "iteration"), regret),
+            "recommended_regret": ((*branch, "metric", "seed", "iteration"), recommended),
             "payoff": ((*branch, "seed", "iteration"), payoff),
             "status": ((*branch, "seed"), status),
             "seconds": ((*branch, "seed", "iteration"), np.full((*shape, SEEDS, len(rounds)), 0.002)),
@@ -60,7 +60,7 @@ def cube(problem="one", data_label="", units="1", iterations=ITERATIONS):
         {
             "objective": list(OBJECTIVES),
             "algorithm": list(ALGORITHMS),
-            "judge": list(JUDGES),
+            "metric": list(METRICS),
             "seed": np.arange(SEEDS),
             "iteration": rounds,
             "algorithm_name": ("algorithm", list(ALGORITHMS.values())),

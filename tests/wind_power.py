@@ -5,24 +5,24 @@ import json
 import numpy as np
 import xarray as xr
 
-from bocu.cubes import build_cube
-from bocu.files import write_netcdf
-from bocu.provenance import SIMULATED_LABEL
-from bocu.runs import Block, execute
-from bocu.scores import score
+from bocu.evaluation.cubes import build_cube
+from bocu.evaluation.scores import score
+from bocu.io.files import write_netcdf
+from bocu.io.provenance import SIMULATED_LABEL
+from bocu.runs.execution import Block, execute
 
-ANNOUNCED = {"distance": "mmd", "radius": "announced"}
-DRO = {"class": "bocu.uncertainty:DistributionallyRobust", "parameters": {"ball": ANNOUNCED}}
+ANNOUNCED = {"name": "mmd", "radius": "announced"}
+DRO = {"class": "bocu.objectives.configured:DistributionallyRobust", "parameters": {"set": ANNOUNCED}}
 ALGORITHMS = {
     "drbo": ("ucb-bocu-2", "bocu.algorithms.confidence:UCBBOCU2", {"sqrt_beta": 2.0}, DRO),
     "ucb": ("ucb-so", "bocu.algorithms.confidence:UCBSO", {"sqrt_beta": 2.0}, None),
-    "stableopt": ("stableopt-finite", "bocu.algorithms.stable:StableOpt", {"ball": ANNOUNCED}, None),
+    "stableopt": ("stableopt-finite", "bocu.algorithms.stable:StableOpt", {"set": ANNOUNCED}, None),
     "random": ("random", "bocu.algorithms.simple:Random", {}, None),
     "commit-zero": ("constant", "bocu.algorithms.simple:Constant", {"decision": 0}, None),
 }
-JUDGES = [
-    {"label": "so", "class": "bocu.judges:Stochastic", "parameters": {"under": "truth"}},
-    {"label": "dro", "class": "bocu.judges:DistributionallyRobust", "parameters": DRO["parameters"]},
+METRICS = [
+    {"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {"under": "truth"}},
+    {"label": "dro", "class": "bocu.evaluation.metrics:DistributionallyRobust", "parameters": DRO["parameters"]},
 ]
 SMALL = {
     "record": "opsd",
@@ -63,7 +63,7 @@ def write_series(path, hours=24 * 40, missing=(), label=""):
 
 
 def specification(algorithm, iterations=6, seeds=(0, 1), **parameters):
-    """Give the specification of a run on a coarse grid."""
+    """Return the specification of a run on a coarse grid."""
     _, target, own, objective = ALGORITHMS[algorithm]
     return {
         "schema": 1,
@@ -86,25 +86,25 @@ def run(folder, data, algorithm, name="run.nc", seconds=1e9, **parts):
     return xr.load_dataset(folder / name)
 
 
-def judged(folder, data, algorithm, **parts):
+def scored(folder, data, algorithm, **parts):
     """Run a block and give its scores."""
     run(folder, data, algorithm, f"{algorithm}-run.nc", **parts)
     branch = specification(algorithm, **parts)
     branch.pop("seeds")
     output = folder / f"{algorithm}.nc"
-    score([folder / f"{algorithm}-run.nc"], {"data": str(data)}, branch, JUDGES, output)
+    score([folder / f"{algorithm}-run.nc"], {"data": str(data)}, branch, METRICS, output)
     return output
 
 
 def cube(folder, data, algorithms, seeds=(0, 1), **parts):
-    """Run and judge several algorithms and give the path of their cube."""
+    """Run and metric several algorithms and give the path of their cube."""
     branches = [
         {
             "objective": "dro" if ALGORITHMS[label][3] else "any",
             "algorithm": label,
             "algorithm_name": ALGORITHMS[label][0],
             "algorithm_parameters": ALGORITHMS[label][2],
-            "score": str(judged(folder, data, label, seeds=seeds, **parts)),
+            "score": str(scored(folder, data, label, seeds=seeds, **parts)),
         }
         for label in algorithms
     ]
@@ -113,7 +113,7 @@ def cube(folder, data, algorithms, seeds=(0, 1), **parts):
         "problem_label": "wind",
         "problem_name": "wind-commitment",
         "branches": branches,
-        "judges": [judge["label"] for judge in JUDGES],
+        "metrics": [metric["label"] for metric in METRICS],
         "seeds": [seeds[0], seeds[1] - seeds[0] + 1],
         "iterations": parts.get("iterations", 6),
         "initial": 0,

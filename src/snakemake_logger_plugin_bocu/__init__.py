@@ -1,8 +1,8 @@
 """Snakemake's logger plug-in `bocu`: says which job did what, how many are left and for about how long.
 
 Snakemake finds it by the name of this package; the profiles switch it on (`logger: bocu`). Words are made by
-`bocu.narrator`. What is not about jobs, warnings and errors above all, is shown as Snakemake words it; the file under
-`.snakemake/log` holds everything as ever.
+`bocu.sweep.narrator`. What is not about jobs, warnings and errors above all, is shown as Snakemake words it; the file
+under `.snakemake/log` holds everything as ever.
 """
 
 import re
@@ -15,7 +15,7 @@ from logging import INFO, WARNING, LogRecord
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from bocu.narrator import Job, Narrator
+from bocu.sweep.narrator import Job, Narrator
 
 SECONDS_OF_SILENCE = 30.0  # after which running jobs are told of
 LOG_LINES = 10  # of a failed job that are shown

@@ -25,14 +25,14 @@ from bocu.ambiguity import (
     worst_case,
 )
 from bocu.ambiguity.approximations import identity_sensitivity, minimax_approximation
-from bocu.ambiguity.gram import squared_exponential_gram, with_jitter
+from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
 from bocu.ambiguity.sampled import sampled_worst_case
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 POINTS = np.linspace(0.0, 1.0, 12)[:, None]
 GRAM = with_jitter(squared_exponential_gram(POINTS, 0.2), 1e-3)
 COST = np.abs(POINTS - POINTS.T)
-BALLS = {
+SETS = {
     "tv": TotalVariation(0.4),
     "mmd": MaximumMeanDiscrepancy(0.3, GRAM),
     "wass": Wasserstein(0.15, COST),
@@ -87,11 +87,11 @@ def test_sampled_worst_case_is_a_programme_over_distributions():
         assert found == pytest.approx(cvxpy.Problem(cvxpy.Minimize(row @ q), inside).solve(), abs=1e-6)
 
 
-@pytest.mark.parametrize("ball", [*BALLS.values(), KullbackLeibler(0.1), ConditionalValueAtRisk(0.3)], ids=repr)
-def test_worst_case_value_is_the_ball_s(ball):
+@pytest.mark.parametrize("ambiguity_set", [*SETS.values(), KullbackLeibler(0.1), ConditionalValueAtRisk(0.3)], ids=repr)
+def test_worst_case_value_is_the_set_s(ambiguity_set):
     u, p = payoffs(), reference()
-    value, weights = WorstCaseValue(ball, p)(u)
-    np.testing.assert_allclose(value, worst_case(u, p, ball).value)
+    value, weights = WorstCaseValue(ambiguity_set, p)(u)
+    np.testing.assert_allclose(value, worst_case(u, p, ambiguity_set).value)
     np.testing.assert_allclose((weights * u).sum(axis=1), value, atol=1e-7)
 
 
@@ -101,7 +101,7 @@ def test_worst_case_value_is_the_ball_s(ball):
         Expectation(reference()),
         Minimum(),
         SampledTotalVariation(0.31, 9),
-        *(WorstCaseValue(ball, reference()) for ball in BALLS.values()),
+        *(WorstCaseValue(ambiguity_set, reference()) for ambiguity_set in SETS.values()),
     ],
     ids=lambda functional: type(functional).__name__,
 )
@@ -113,37 +113,37 @@ def test_weights_are_supergradients_of_concave_values(functional):
 
 @pytest.mark.parametrize("empty", [0, 3])
 @pytest.mark.parametrize("radius", [0.0, 0.02, 0.3, 10.0])
-@pytest.mark.parametrize("ball", BALLS.values(), ids=BALLS)
-def test_minimax_approximation_is_that_of_the_ambiguity_sets(ball, radius, empty):
-    u, p, here = payoffs(), reference(empty), ball.with_epsilon(radius)
+@pytest.mark.parametrize("ambiguity_set", SETS.values(), ids=SETS)
+def test_minimax_approximation_is_that_of_the_ambiguity_sets(ambiguity_set, radius, empty):
+    u, p, here = payoffs(), reference(empty), ambiguity_set.with_epsilon(radius)
     value, _ = MinimaxApproximation(here, p)(u)
     np.testing.assert_allclose(value, minimax_approximation(u, p, here), atol=1e-9)
 
 
 @pytest.mark.parametrize("empty", [0, 3])
-@pytest.mark.parametrize("ball", BALLS.values(), ids=BALLS)
+@pytest.mark.parametrize("ambiguity_set", SETS.values(), ids=SETS)
 @pytest.mark.parametrize("kind", [MinimaxApproximation, Chord])
-def test_gradient_of_minimax_approximation_agrees_with_differences(kind, ball, empty):
-    functional = kind(ball.with_epsilon(0.08), reference(empty))
+def test_gradient_of_minimax_approximation_agrees_with_differences(kind, ambiguity_set, empty):
+    functional = kind(ambiguity_set.with_epsilon(0.08), reference(empty))
     u = payoffs()
     np.testing.assert_allclose(functional(u)[1], differences(lambda at: functional(at)[0], u, 1e-6), atol=1e-5)
 
 
-@pytest.mark.parametrize("ball", BALLS.values(), ids=BALLS)
-def test_worst_case_lies_between_line_and_chord(ball):
+@pytest.mark.parametrize("ambiguity_set", SETS.values(), ids=SETS)
+def test_worst_case_lies_between_line_and_chord(ambiguity_set):
     u, p = payoffs(), reference()
-    exact = worst_case(u, p, ball).value
-    upper = Chord(ball, p)(u)[0]
-    middle = MinimaxApproximation(ball, p)(u)[0]
+    exact = worst_case(u, p, ambiguity_set).value
+    upper = Chord(ambiguity_set, p)(u)[0]
+    middle = MinimaxApproximation(ambiguity_set, p)(u)[0]
     assert (exact <= upper + 1e-8).all()
     assert (2.0 * middle - upper <= exact + 1e-8).all()
 
 
-def test_kind_of_sensitivity_follows_the_ball():
+def test_kind_of_sensitivity_follows_the_set():
     p = reference()
-    assert isinstance(exact_sensitivity(BALLS["mmd"], p), MMDSensitivity)
-    assert isinstance(exact_sensitivity(BALLS["wass"], p), SlopeSensitivity)
-    assert isinstance(exact_sensitivity(BALLS["chi2"], p), DeviationSensitivity)
+    assert isinstance(exact_sensitivity(SETS["mmd"], p), MMDSensitivity)
+    assert isinstance(exact_sensitivity(SETS["wass"], p), SlopeSensitivity)
+    assert isinstance(exact_sensitivity(SETS["chi2"], p), DeviationSensitivity)
     with pytest.raises(BocuError, match="has no minimax approximation"):
         exact_sensitivity(KullbackLeibler(0.1), p)
 
@@ -157,8 +157,12 @@ def test_identity_sensitivity_and_its_gradient():
 
 def test_constant_payoffs_are_their_own_worst_case():
     u, p = np.full((2, 12), 3.0), reference(2)
-    for ball in BALLS.values():
-        for functional in (WorstCaseValue(ball, p), MinimaxApproximation(ball, p), Chord(ball, p)):
+    for ambiguity_set in SETS.values():
+        for functional in (
+            WorstCaseValue(ambiguity_set, p),
+            MinimaxApproximation(ambiguity_set, p),
+            Chord(ambiguity_set, p),
+        ):
             value, weights = functional(u)
             np.testing.assert_allclose(value, 3.0)
             assert np.isfinite(weights).all()
@@ -176,10 +180,10 @@ def test_screening_looks_at_contexts_that_exist(functional):
     assert cheap(u)[0].shape == (20,)
 
 
-def test_costly_balls_are_screened_by_their_chord():
+def test_costly_sets_are_screened_by_their_chord():
     p = reference()
-    assert isinstance(WorstCaseValue(BALLS["mmd"], p).screening(12)[1], Chord)
-    assert isinstance(WorstCaseValue(BALLS["tv"], p).screening(12)[1], WorstCaseValue)
+    assert isinstance(WorstCaseValue(SETS["mmd"], p).screening(12)[1], Chord)
+    assert isinstance(WorstCaseValue(SETS["tv"], p).screening(12)[1], WorstCaseValue)
 
 
 def test_misuse_is_named_in_one_line():
@@ -188,4 +192,4 @@ def test_misuse_is_named_in_one_line():
     with pytest.raises(BocuError, match="samples: found 0"):
         SampledTotalVariation(1.0, 0)
     with pytest.raises(BocuError, match="reference"):
-        WorstCaseValue(BALLS["mmd"], np.full(5, 0.2))
+        WorstCaseValue(SETS["mmd"], np.full(5, 0.2))

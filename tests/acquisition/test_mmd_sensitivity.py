@@ -6,12 +6,12 @@ from ambiguity.cases import assert_steepest
 
 from bocu.acquisition.mmd_sensitivity import KEPT, MMDSensitivity
 from bocu.ambiguity import MaximumMeanDiscrepancy, worst_case
-from bocu.ambiguity.gram import squared_exponential_gram, with_jitter
-from bocu.contexts import covering_grid
-from bocu.errors import BocuError
+from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
+from bocu.contexts.estimates import covering_grid
+from bocu.core.errors import BocuError
 
 
-def ball_on_grid(contexts, dimension=1):
+def set_on_grid(contexts, dimension=1):
     points = covering_grid(np.zeros(dimension), np.ones(dimension), contexts)
     return points, MaximumMeanDiscrepancy(0.0, squared_exponential_gram(points, 0.1))
 
@@ -31,19 +31,19 @@ def payoffs(points, rows=6, roughness=3.0, seed=0):
 @pytest.mark.parametrize("observed", [10, 100, 350])
 @pytest.mark.parametrize("dimension", [1, 2, 4])
 def test_no_direction_is_steeper_on_a_thousand_contexts(dimension, observed):
-    points, ball = ball_on_grid(1024, dimension)
+    points, ambiguity_set = set_on_grid(1024, dimension)
     p, u = reference(len(points), observed), payoffs(points)
-    value, gradient = MMDSensitivity(ball, p)(u)
-    assert_steepest(-value, -gradient, u, p, ball.gram)
+    value, gradient = MMDSensitivity(ambiguity_set, p)(u)
+    assert_steepest(-value, -gradient, u, p, ambiguity_set.gram)
 
 
 @pytest.mark.parametrize("empty", [0, 5, 30, 39])
 def test_sensitivity_is_minus_the_slope_at_radius_zero(empty):
-    points, ball = ball_on_grid(40)
+    points, ambiguity_set = set_on_grid(40)
     p = np.where(np.random.default_rng(1).permutation(40) < empty, 0.0, 1.0 / (40 - empty))
     u = payoffs(points)
-    value, gradient = MMDSensitivity(ball, p)(u)
-    start = worst_case(u, p, ball, rate=True)
+    value, gradient = MMDSensitivity(ambiguity_set, p)(u)
+    start = worst_case(u, p, ambiguity_set, rate=True)
     np.testing.assert_allclose(value, -start.slope, rtol=1e-8)
     np.testing.assert_allclose(gradient, -start.rate, atol=1e-6 * np.abs(start.rate).max())
 
@@ -52,10 +52,10 @@ def test_sensitivity_is_minus_the_slope_at_radius_zero(empty):
 def test_sensitivity_is_that_of_a_cone_programme(observed):
     import cvxpy
 
-    points, ball = ball_on_grid(64, 2)
+    points, ambiguity_set = set_on_grid(64, 2)
     p, u = reference(64, observed), payoffs(points, rows=3)
-    value, _ = MMDSensitivity(ball, p)(u)
-    root = np.linalg.cholesky(ball.gram)
+    value, _ = MMDSensitivity(ambiguity_set, p)(u)
+    root = np.linalg.cholesky(ambiguity_set.gram)
     for row, found in zip(u, value, strict=True):
         d = cvxpy.Variable(64)
         inside = [cvxpy.sum(d) == 0, cvxpy.norm(root.T @ d) <= 1.0]
@@ -65,14 +65,14 @@ def test_sensitivity_is_that_of_a_cone_programme(observed):
 
 def test_earlier_calls_leave_no_trace():
     """Payoffs as along an ascent, more of them than directions are kept."""
-    points, ball = ball_on_grid(200)
+    points, ambiguity_set = set_on_grid(200)
     p = reference(200, 30)
     ends = payoffs(points, rows=2)
     path = np.linspace(0.0, 1.0, KEPT + 20)[:, None] * (ends[1] - ends[0]) + ends[0]
-    walking = MMDSensitivity(ball, p)
+    walking = MMDSensitivity(ambiguity_set, p)
     walked = [walking(each[None]) for each in path]
     for at in (0, 1, 70, len(path) - 1):
-        value, gradient = MMDSensitivity(ball, p)(path[at][None])
+        value, gradient = MMDSensitivity(ambiguity_set, p)(path[at][None])
         np.testing.assert_allclose(walked[at][0], value, rtol=1e-11)
         np.testing.assert_allclose(walked[at][1], gradient, atol=1e-7 * np.abs(gradient).max())
     np.testing.assert_allclose(walking(path)[0], np.concatenate([value for value, _ in walked]), rtol=1e-11)
@@ -80,12 +80,12 @@ def test_earlier_calls_leave_no_trace():
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 1.1])
 def test_what_is_enough_is_proven_and_the_rest_exact(share):
-    points, ball = ball_on_grid(300)
+    points, ambiguity_set = set_on_grid(300)
     p = reference(300, 15)
     u = payoffs(points, rows=12, roughness=6.0)
-    exact, gradient = MMDSensitivity(ball, p)(u)
+    exact, gradient = MMDSensitivity(ambiguity_set, p)(u)
     enough = exact * np.where(np.arange(12) % 2 == 0, share, 2.0)
-    sensitivity = MMDSensitivity(ball, p)
+    sensitivity = MMDSensitivity(ambiguity_set, p)
     for _ in range(2):
         value, found = sensitivity(u, enough)
         known = value < enough
@@ -96,30 +96,30 @@ def test_what_is_enough_is_proven_and_the_rest_exact(share):
 
 
 def test_payoffs_shift_and_scale():
-    points, ball = ball_on_grid(100)
+    points, ambiguity_set = set_on_grid(100)
     p, u = reference(100, 12), payoffs(points)
-    value, gradient = MMDSensitivity(ball, p)(u)
-    scaled, same = MMDSensitivity(ball, p)(1e-3 * u + 1e3)
+    value, gradient = MMDSensitivity(ambiguity_set, p)(u)
+    scaled, same = MMDSensitivity(ambiguity_set, p)(1e-3 * u + 1e3)
     np.testing.assert_allclose(scaled, 1e-3 * value, rtol=1e-6)
     np.testing.assert_allclose(same, gradient, atol=1e-3 * np.abs(gradient).max())
 
 
 def test_constant_payoffs_have_none():
-    _, ball = ball_on_grid(100)
+    _, ambiguity_set = set_on_grid(100)
     for observed in (3, 5000):
-        value, gradient = MMDSensitivity(ball, reference(100, observed))(np.full((2, 100), 0.1))
+        value, gradient = MMDSensitivity(ambiguity_set, reference(100, observed))(np.full((2, 100), 0.1))
         assert not value.any()
         assert not gradient.any()
 
 
 def test_references_of_other_sizes_are_refused():
-    _, ball = ball_on_grid(20)
+    _, ambiguity_set = set_on_grid(20)
     with pytest.raises(BocuError, match="reference"):
-        MMDSensitivity(ball, np.full(5, 0.2))
+        MMDSensitivity(ambiguity_set, np.full(5, 0.2))
 
 
 def test_matrices_next_to_singular_are_survived():
-    ball = MaximumMeanDiscrepancy(0.0, with_jitter(np.ones((40, 40)), 3e-15))
-    value, gradient = MMDSensitivity(ball, np.eye(40)[0])(np.random.default_rng(0).standard_normal((20, 40)))
+    ambiguity_set = MaximumMeanDiscrepancy(0.0, with_jitter(np.ones((40, 40)), 3e-15))
+    value, gradient = MMDSensitivity(ambiguity_set, np.eye(40)[0])(np.random.default_rng(0).standard_normal((20, 40)))
     assert (value > 1e6).all()
     assert np.isfinite(gradient).all()

@@ -11,10 +11,10 @@ from bocu.acquisition.minimax import MinimaxApproximation
 from bocu.acquisition.multistart import maximise
 from bocu.acquisition.surfaces import WeightedSurface, decisions_only, surface
 from bocu.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation
-from bocu.ambiguity.gram import squared_exponential_gram, with_jitter
-from bocu.contexts import product_grid
-from bocu.errors import BocuError
-from bocu.randomness import scrambled_sobol
+from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
+from bocu.contexts.estimates import product_grid
+from bocu.core.errors import BocuError
+from bocu.core.randomness import scrambled_sobol
 from bocu.surrogates.continuous.kernels import joint, product
 
 

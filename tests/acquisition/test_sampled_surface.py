@@ -5,7 +5,7 @@ import pytest
 from gaussian_posteriors import MATERN, SE, differences, posterior
 
 from bocu.acquisition.samples import SampledSurface
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.features import SampledWaves
 from bocu.surrogates.continuous.kernels import Hyperparameters, joint, product
 

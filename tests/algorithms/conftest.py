@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocu.algorithms.base import Algorithm, Description, Round
-from bocu.domains import BoxDomain, FiniteDomain
+from bocu.algorithms.base import Algorithm
+from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.rounds import Description, Round
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from finite_games import CONTEXTS, DISTANCES, REFERENCE, UNIFORM, announce, ball, posterior_of, start
+from finite_games import CONTEXTS, DISTANCES, REFERENCE, UNIFORM, ambiguity_set, announce, posterior_of, start
 
 from bocu.algorithms.approximations import APPROXIMATED, ApproximationParameters, Linearisation, Minimax
-from bocu.errors import BocuError
-from bocu.objectives import UncertaintyObjective as U
-from bocu.uncertainty import DistributionallyRobust, General
+from bocu.core.errors import BocuError
+from bocu.objectives.configured import DistributionallyRobust, General
+from bocu.objectives.values import UncertaintyObjective as U
 
 NAMES = ("sensitivity-approximation", "minimax-approximation")
 SQRT_BETA = 1.3
@@ -19,7 +19,7 @@ def upper():
 
 
 def decide(name, distance, epsilon, reference=REFERENCE, **parameters):
-    objective = U.dro(ball(distance))
+    objective = U.dro(ambiguity_set(distance))
     return start(name, objective, sqrt_beta=SQRT_BETA, **parameters).ask(announce(1, epsilon, reference))
 
 
@@ -35,7 +35,7 @@ def sensitivity(payoffs, distance):
         rises = payoffs[:, :, None] - payoffs[:, None, :]
         return np.divide(rises, cost, out=np.zeros_like(rises), where=cost > 0.0).max(axis=(1, 2))
     if distance == "mmd":
-        inverse = np.linalg.inv(ball("mmd").gram)
+        inverse = np.linalg.inv(ambiguity_set("mmd").gram)
         centre = (payoffs @ inverse).sum(axis=1) / inverse.sum()
         return np.sqrt(np.einsum("bi,ij,bj->b", payoffs, inverse, payoffs - centre[:, None]))
     return np.sqrt(variance if distance == "chi2" else 2 * variance)
@@ -47,15 +47,17 @@ def test_the_linearisation_of_the_upper_bound_decides(distance, epsilon):
     s = np.sqrt(epsilon) if distance.startswith("chi2") else epsilon
     rated = upper() @ REFERENCE - s * sensitivity(upper(), distance)
     assert decide("sensitivity-approximation", distance, epsilon) == rated.argmax()
-    np.testing.assert_allclose(Linearisation(ball(distance, epsilon), False)(upper(), REFERENCE), rated, atol=1e-9)
+    np.testing.assert_allclose(
+        Linearisation(ambiguity_set(distance, epsilon), False)(upper(), REFERENCE), rated, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("distance", APPROXIMATED)
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 2.0])
 def test_the_minimax_approximation_lies_beside_the_exact_value(distance, epsilon):
-    exact = U.dro(ball(distance, epsilon))(upper(), REFERENCE)
-    line = Linearisation(ball(distance, epsilon), False)(upper(), REFERENCE)
-    approximated = Minimax(ball(distance, epsilon), False)(upper(), REFERENCE)
+    exact = U.dro(ambiguity_set(distance, epsilon))(upper(), REFERENCE)
+    line = Linearisation(ambiguity_set(distance, epsilon), False)(upper(), REFERENCE)
+    approximated = Minimax(ambiguity_set(distance, epsilon), False)(upper(), REFERENCE)
     floor = np.maximum(line, upper().min(axis=1))
     assert (floor <= exact + 1e-9).all()
     # It is the middle between the lower line and an upper one, the exact value lies between the two.
@@ -72,7 +74,7 @@ def test_both_ends_are_exact(name, distance):
 
 def test_a_small_total_variation_is_linear():
     for epsilon in (0.02, 0.1):
-        exact = U.dro(ball("tv", epsilon))(upper(), REFERENCE).argmax()
+        exact = U.dro(ambiguity_set("tv", epsilon))(upper(), REFERENCE).argmax()
         assert decide("sensitivity-approximation", "tv", epsilon) == exact
 
 
@@ -81,16 +83,16 @@ def test_the_identity_may_stand_in_for_the_gram_matrix(name):
     payoffs = upper()
     steep = np.sqrt(((payoffs - payoffs.mean(axis=1, keepdims=True)) ** 2).sum(axis=1))
     line = payoffs @ REFERENCE - 0.2 * steep
-    np.testing.assert_allclose(Linearisation(ball("mmd", 0.2), True)(payoffs, REFERENCE), line, atol=1e-9)
+    np.testing.assert_allclose(Linearisation(ambiguity_set("mmd", 0.2), True)(payoffs, REFERENCE), line, atol=1e-9)
     kind = Linearisation if name == NAMES[0] else Minimax
-    rated = kind(ball("mmd", 0.2), True)(payoffs, REFERENCE)
+    rated = kind(ambiguity_set("mmd", 0.2), True)(payoffs, REFERENCE)
     assert decide(name, "mmd", 0.2, sensitivity="identity") == rated.argmax()
-    assert not np.allclose(rated, kind(ball("mmd", 0.2), False)(payoffs, REFERENCE))
+    assert not np.allclose(rated, kind(ambiguity_set("mmd", 0.2), False)(payoffs, REFERENCE))
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_where_they_are_defined(distance):
-    stated = {"ball": {"distance": distance, **DISTANCES[distance]}}
+    stated = {"set": {"name": distance, **DISTANCES[distance]}}
     pursued = DistributionallyRobust.Parameters.model_validate(stated)
     exact, identity = (ApproximationParameters(sensitivity=kind) for kind in ("exact", "identity"))
     assert bool(exact.unfit("dro", pursued)) == (distance not in APPROXIMATED)
@@ -100,6 +102,6 @@ def test_where_they_are_defined(distance):
 
 def test_another_objective_is_refused():
     with pytest.raises(BocuError, match="minimax-approximation: found"):
-        start("minimax-approximation", U.gen(ball("tv"), 1.0, 1.0))
+        start("minimax-approximation", U.gen(ambiguity_set("tv"), 1.0, 1.0))
     with pytest.raises(BocuError, match="DRO is wanted"):
         start("sensitivity-approximation", U.so())

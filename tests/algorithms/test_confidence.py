@@ -10,19 +10,18 @@ from finite_games import (
     DISTANCES,
     REFERENCE,
     UNIFORM,
+    ambiguity_set,
     announce,
-    ball,
     described,
     play,
     posterior_of,
     start,
 )
 
-from bocu.algorithms.base import Description
 from bocu.algorithms.confidence import UCBSO, UCBBOCU1Parameters
-from bocu.errors import BocuError
-from bocu.objectives import UncertaintyObjective as U
-from bocu.uncertainty import (
+from bocu.core.errors import BocuError
+from bocu.core.rounds import Description
+from bocu.objectives.configured import (
     DistributionallyRobust,
     General,
     MeanRisk,
@@ -31,6 +30,7 @@ from bocu.uncertainty import (
     Stochastic,
     WorstCaseSensitivity,
 )
+from bocu.objectives.values import UncertaintyObjective as U
 
 SQRT_BETA = 1.7
 
@@ -59,17 +59,19 @@ def test_ucb_so_and_ro_rate_the_upper_bound():
 @pytest.mark.parametrize("epsilon", [0.05, 0.4, 1.5])
 def test_ucb_bocu_2_rates_the_upper_bound_by_the_exact_objective(distance, epsilon):
     for alpha, beta in ((1.0, 0.0), (1.0, 1.0), (0.5, 2.0)):
-        rated = U.gen(ball(distance, epsilon), alpha, beta)(upper(), REFERENCE)
+        rated = U.gen(ambiguity_set(distance, epsilon), alpha, beta)(upper(), REFERENCE)
         for difference in (None, 0.3):
-            objective = U.gen(ball(distance), alpha, beta, difference=difference)
+            objective = U.gen(ambiguity_set(distance), alpha, beta, difference=difference)
             chosen = decide("ucb-bocu-2", objective, epsilon)
             assert rated[chosen] == pytest.approx(rated.max(), abs=1e-12)
-    assert decide("drbo", U.dro(ball(distance)), epsilon) == decide("ucb-bocu-2", U.dro(ball(distance)), epsilon)
+    assert decide("drbo", U.dro(ambiguity_set(distance)), epsilon) == decide(
+        "ucb-bocu-2", U.dro(ambiguity_set(distance)), epsilon
+    )
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_ucb_bocu_1_is_ucb_bocu_2_where_the_slope_has_no_weight(distance):
-    for objective in (U.dro(ball(distance)), U.gen(ball(distance), 2.0, 0.0, difference=1e-3)):
+    for objective in (U.dro(ambiguity_set(distance)), U.gen(ambiguity_set(distance), 2.0, 0.0, difference=1e-3)):
         one = play(start("ucb-bocu-1", objective, data=()), 12)
         assert one == play(start("ucb-bocu-2", objective, data=()), 12)
         assert len(set(one)) > 1
@@ -78,33 +80,35 @@ def test_ucb_bocu_1_is_ucb_bocu_2_where_the_slope_has_no_weight(distance):
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_ucb_bocu_1_takes_the_slope_between_upper_and_lower_bound(distance):
     h = 0.2
-    at = {e: U.dro(ball(distance, e)) for e in (0.3, 0.3 + h)}
+    at = {e: U.dro(ambiguity_set(distance, e)) for e in (0.3, 0.3 + h)}
     now, later = at[0.3](upper(), REFERENCE), at[0.3 + h](upper(), REFERENCE)
     rated = 1.5 * now + 0.7 * (later - at[0.3](lower(), REFERENCE)) / h
-    assert decide("ucb-bocu-1", U.gen(ball(distance), 1.5, 0.7, difference=h)) == rated.argmax()
+    assert decide("ucb-bocu-1", U.gen(ambiguity_set(distance), 1.5, 0.7, difference=h)) == rated.argmax()
 
 
 @pytest.mark.parametrize("distance", BOUNDED)
 def test_identities_between_objectives_are_identities_between_algorithms(distance):
     for difference in (None, 1e-3):
         for name in ("ucb-bocu-1", "ucb-bocu-2") if difference else ("ucb-bocu-2",):
-            wcs = U.wcs(ball(distance), difference=difference)
-            gen = U.gen(ball(distance), 0.0, 1.0, difference=difference)
+            wcs = U.wcs(ambiguity_set(distance), difference=difference)
+            gen = U.gen(ambiguity_set(distance), 0.0, 1.0, difference=difference)
             assert decide(name, wcs) == decide(name, gen, 0.0)
-            mr = U.mr(ball(distance), 0.6, difference=difference)
-            assert decide(name, mr) == decide(name, U.gen(ball(distance), 1.0, 0.6, difference=difference), 0.0)
-            assert decide(name, U.mr(ball(distance), 0.0, difference=difference)) == decide("ucb-so")
-    assert decide("ucb-bocu-2", U.dro(ball(distance)), 0.0) == decide("ucb-so")
+            mr = U.mr(ambiguity_set(distance), 0.6, difference=difference)
+            assert decide(name, mr) == decide(
+                name, U.gen(ambiguity_set(distance), 1.0, 0.6, difference=difference), 0.0
+            )
+            assert decide(name, U.mr(ambiguity_set(distance), 0.0, difference=difference)) == decide("ucb-so")
+    assert decide("ucb-bocu-2", U.dro(ambiguity_set(distance)), 0.0) == decide("ucb-so")
 
 
 @pytest.mark.parametrize("distance", [d for d in DISTANCES if d != "cvar"])
 def test_while_nothing_was_seen_the_worst_context_counts(distance):
-    for objective in (U.dro(ball(distance)), U.gen(ball(distance), 1.0, 1.0, difference=1e-3)):
+    for objective in (U.dro(ambiguity_set(distance)), U.gen(ambiguity_set(distance), 1.0, 1.0, difference=1e-3)):
         assert decide("ucb-bocu-2", objective, np.inf, UNIFORM) == decide("ucb-ro")
-    assert decide("ucb-bocu-1", U.dro(ball(distance)), np.inf, UNIFORM) == decide("ucb-ro")
+    assert decide("ucb-bocu-1", U.dro(ambiguity_set(distance)), np.inf, UNIFORM) == decide("ucb-ro")
 
 
-@pytest.mark.parametrize(("name", "objective"), [("ucb-so", None), ("ucb-bocu-1", U.dro(ball("mmd")))])
+@pytest.mark.parametrize(("name", "objective"), [("ucb-so", None), ("ucb-bocu-1", U.dro(ambiguity_set("mmd")))])
 def test_only_what_is_available_is_chosen(name, objective):
     algorithm = start(name, objective)
     best = algorithm.ask(announce())
@@ -126,13 +130,13 @@ def test_ties_go_to_the_lowest_index():
 
 
 def test_the_radius_stays_where_none_is_announced():
-    objective = U.dro(ball("tv", 1.9))
+    objective = U.dro(ambiguity_set("tv", 1.9))
     assert decide("ucb-bocu-2", objective, None) == decide("ucb-bocu-2", objective, 1.9)
     assert decide("ucb-bocu-2", objective, 0.0) != decide("ucb-bocu-2", objective, None)
 
 
 def test_under_the_simulator_contexts_are_chosen_and_the_pessimistic_rule_recommends():
-    objective = U.dro(ball("tv"))
+    objective = U.dro(ambiguity_set("tv"))
     world = np.random.default_rng(2)
     positions = set()
     for name, rate in (
@@ -169,7 +173,7 @@ def test_under_the_simulator_only_what_was_asked_for_is_recommended():
 
 
 def test_elsewhere_nothing_is_reported_and_the_best_lower_bound_recommended():
-    objective = U.dro(ball("mmd"))
+    objective = U.dro(ambiguity_set("mmd"))
     for name in ("ucb-bocu-1", "ts-bocu"):
         algorithm = start(name, objective, sqrt_beta=SQRT_BETA)
         assert algorithm.recommend() == 0
@@ -184,7 +188,7 @@ def test_elsewhere_nothing_is_reported_and_the_best_lower_bound_recommended():
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_where_ucb_bocu_1_is_defined(distance):
     unfit = UCBBOCU1Parameters().unfit
-    stated = {"ball": {"distance": distance, **DISTANCES[distance]}}
+    stated = {"set": {"name": distance, **DISTANCES[distance]}}
     difference = {"slope": {"difference": 1e-3}}
     fit = [(DistributionallyRobust, stated), (General, {**stated, "beta": 0.0}), (General, {**stated, **difference})]
     refused = [(Stochastic, {}), (Robust, {}), (Satisficing, {**stated, "tau": 0.0}), (General, stated)]

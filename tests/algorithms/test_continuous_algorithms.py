@@ -8,18 +8,18 @@ from continuous_games import after_design, announced, specification
 
 from bocu.acquisition.base import SurfaceAcquisition
 from bocu.acquisition.surfaces import surface
-from bocu.algorithms.base import Description, Round
 from bocu.algorithms.density import DRBOKDE, SBOKDE
 from bocu.algorithms.grid_contexts import DRBOMMD, MinimaxContinuous
 from bocu.algorithms.thompson_density import ThompsonDensity
 from bocu.ambiguity import MaximumMeanDiscrepancy, TotalVariation, worst_case
 from bocu.ambiguity.approximations import identity_sensitivity, linearised, minimax_approximation
-from bocu.ambiguity.gram import mmd_radius, squared_exponential_gram
+from bocu.ambiguity.mmd.gram import mmd_radius, squared_exponential_gram
 from bocu.ambiguity.sampled import sampled_worst_case
-from bocu.contexts import empirical, kde_radius
-from bocu.domains import BoxDomain, FiniteDomain
-from bocu.errors import BocuError
-from bocu.parameters import validate
+from bocu.contexts.estimates import empirical, kde_radius
+from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.core.rounds import Description, Round
 from bocu.surrogates.continuous.model import ContinuousGP
 
 DECISIONS = np.random.default_rng(9).random((40, 2))
@@ -34,7 +34,7 @@ def game(run, generator=None):
 
 
 def upper(posterior, points, decisions=DECISIONS):
-    """Give mu + 1.5 sigma (decisions, contexts), point by point."""
+    """Return mu + 1.5 sigma (decisions, contexts), point by point."""
     table = np.empty((len(decisions), len(points)))
     for row, decision in enumerate(decisions):
         mean, deviation = posterior.moments(np.hstack([np.tile(decision, (len(points), 1)), points]))
@@ -67,7 +67,7 @@ def test_drbo_kde_is_the_worst_mean_within_total_variation(radius):
     table = upper(posterior, points)
     epsilon = kde_radius(3, 1) if radius == "shrinking" else radius
     np.testing.assert_allclose(found, sampled_worst_case(table[:, :40], table.min(axis=1), epsilon).value, rtol=1e-8)
-    # The same ball around a reference that gives the other contexts no mass.
+    # The same set around a reference that gives the other contexts no mass.
     reference = np.repeat([1.0 / 40, 0.0], [40, len(points) - 40])
     np.testing.assert_allclose(found, worst_case(table, reference, TotalVariation(epsilon)).value, rtol=1e-8)
 
@@ -105,22 +105,22 @@ def test_stableopt_is_the_minimum_over_a_box_around_the_mean(box):
 @pytest.mark.parametrize("name", ["drbo-mmd", "minimax-continuous"])
 def test_mmd_on_a_grid(name, radius):
     """At the small radius the linearisation is above the floor, and the exact sensitivity enters."""
-    run = after_design(name, ball={"distance": "mmd", "radius": radius})
+    run = after_design(name, set={"name": "mmd", "radius": radius})
     posterior, points, found = acquired(run)
     reference = empirical(seen(run), points)
     epsilon = radius if isinstance(radius, float) else mmd_radius(3, 0.1)
-    ball = MaximumMeanDiscrepancy(epsilon, squared_exponential_gram(points, 0.1))
+    ambiguity_set = MaximumMeanDiscrepancy(epsilon, squared_exponential_gram(points, 0.1))
     table = upper(posterior, points)
-    exact = worst_case(table, reference, ball).value
-    expected = exact if name == "drbo-mmd" else minimax_approximation(table, reference, ball)
+    exact = worst_case(table, reference, ambiguity_set).value
+    expected = exact if name == "drbo-mmd" else minimax_approximation(table, reference, ambiguity_set)
     np.testing.assert_allclose(found, expected, rtol=1e-7)
     if radius == 0.02:
-        assert (linearised(table, reference, ball) > table.min(axis=1)).any()
+        assert (linearised(table, reference, ambiguity_set) > table.min(axis=1)).any()
 
 
 def test_the_identity_stands_in_for_the_gram_matrix_when_asked():
-    ball = {"distance": "mmd", "radius": 0.02}
-    run = after_design("minimax-continuous", ball=ball, contexts=200, sensitivity="identity")
+    ambiguity_set = {"name": "mmd", "radius": 0.02}
+    run = after_design("minimax-continuous", ambiguity_set=ambiguity_set, contexts=200, sensitivity="identity")
     posterior, points, found = acquired(run)
     table, reference = upper(posterior, points), empirical(seen(run), points)
     here = MaximumMeanDiscrepancy(0.02, squared_exponential_gram(points, 0.1))
@@ -130,12 +130,12 @@ def test_the_identity_stands_in_for_the_gram_matrix_when_asked():
 
 
 @pytest.mark.parametrize("distance", ["tv", "chi2", "chi2mod", "wass"])
-def test_the_minimax_approximation_of_other_balls(distance):
-    run = after_design("minimax-continuous", ball={"distance": distance, "radius": 0.2})
+def test_the_minimax_approximation_of_other_sets(distance):
+    run = after_design("minimax-continuous", set={"name": distance, "radius": 0.2})
     posterior, points, found = acquired(run)
     reference = empirical(seen(run), points)
-    ball = run.algorithm.parameters.ball.ball(points).with_epsilon(0.2)
-    expected = minimax_approximation(upper(posterior, points), reference, ball)
+    ambiguity_set = run.algorithm.parameters.set.over(points).with_epsilon(0.2)
+    expected = minimax_approximation(upper(posterior, points), reference, ambiguity_set)
     np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
@@ -186,12 +186,12 @@ def test_sizes_of_the_papers_grids(kind, dimension, grid, size):
 
 def test_the_kernel_of_the_mmd_may_be_that_of_the_model():
     run = after_design(
-        "drbo-mmd", mmd_kernel="context-part-of-model", ball={"distance": "mmd", "radius": 0.3, "jitter": 1e-3}
+        "drbo-mmd", mmd_kernel="context-part-of-model", set={"name": "mmd", "radius": 0.3, "jitter": 1e-3}
     )
     posterior, points, found = acquired(run)
     gram = np.exp(-0.5 * ((points - points.T) / posterior.hyperparameters.lengthscales[2]) ** 2)
-    ball = MaximumMeanDiscrepancy(0.3, gram + 1e-3 * np.eye(len(points)))
-    expected = worst_case(upper(posterior, points), empirical(seen(run), points), ball).value
+    ambiguity_set = MaximumMeanDiscrepancy(0.3, gram + 1e-3 * np.eye(len(points)))
+    expected = worst_case(upper(posterior, points), empirical(seen(run), points), ambiguity_set).value
     np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
@@ -239,7 +239,7 @@ def test_thompson_sampling_pursues_its_objective():
     chosen = {}
     for name in ("so", "ro"):
         specified = specification("ts-bocu-kde", (name, {}))["objective"]
-        from bocu.runs import build_objective
+        from bocu.runs.execution import build_objective
 
         algorithm = ThompsonDensity(
             Description(box, box, 0.0, "continuous"),
@@ -258,13 +258,13 @@ def test_thompson_sampling_pursues_its_objective():
 @pytest.mark.parametrize(
     ("kind", "given", "message"),
     [
-        (DRBOMMD, {"ball": {"distance": "tv", "radius": 0.1}}, "found the distance 'tv'; allowed: mmd"),
-        (DRBOMMD, {"ball": "mmd"}, "ball"),
-        (DRBOMMD, {"ball": {"distance": "mmd"}}, "the radius 'margin' is not known here"),
-        (MinimaxContinuous, {"ball": {"distance": "kl", "radius": 0.1}}, "'kl' has no such approximation"),
+        (DRBOMMD, {"set": {"name": "tv", "radius": 0.1}}, "found the set 'tv'; allowed: mmd"),
+        (DRBOMMD, {"set": "mmd"}, "set"),
+        (DRBOMMD, {"set": {"name": "mmd"}}, "the radius 'margin' is not known here"),
+        (MinimaxContinuous, {"set": {"name": "kl", "radius": 0.1}}, "'kl' has no such approximation"),
         (
             MinimaxContinuous,
-            {"ball": {"distance": "tv", "radius": 0.1}, "sensitivity": "identity"},
+            {"set": {"name": "tv", "radius": 0.1}, "sensitivity": "identity"},
             "the sensitivity 'identity' stands in for that of mmd, not of 'tv'",
         ),
         (DRBOKDE, {"radius": -1.0}, "radius"),
@@ -293,7 +293,7 @@ def test_spaces_that_do_not_fit_are_refused():
 
 def test_thompson_sampling_refuses_radii_that_only_a_stated_reference_has():
     parameters = ThompsonDensity.Parameters()
-    from bocu.uncertainty import DistributionallyRobust
+    from bocu.objectives.configured import DistributionallyRobust
 
     objective = DistributionallyRobust(DistributionallyRobust.Parameters())
     assert "not known" in parameters.unfit("dro", objective.parameters)

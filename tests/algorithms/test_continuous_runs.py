@@ -5,10 +5,10 @@ import pytest
 from continuous_games import SMALL, after_design, announced, seed_run, specification
 from played import finished, numbers
 
-from bocu.checkpoints import CheckpointStore
-from bocu.files import read_netcdf
-from bocu.runs import Block, execute
-from bocu.runs import replay as replay_file
+from bocu.io.files import read_netcdf
+from bocu.runs.checkpoints import CheckpointStore
+from bocu.runs.execution import Block, execute
+from bocu.runs.execution import replay as replay_file
 
 EXAMPLES = [(name, {}) for name in SMALL] + [
     ("sbo-kde", {"model": {"kernel": "joint"}}),

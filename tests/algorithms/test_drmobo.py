@@ -5,13 +5,13 @@ import pytest
 from continuous_games import GRID, after_design, announced, seed_run, specification
 
 from bocu.acquisition.base import SurfaceAcquisition
-from bocu.algorithms.base import Description, Round
 from bocu.algorithms.multi_objective import DRMOBO, MOBO
 from bocu.ambiguity import KullbackLeibler, ModifiedChiSquared, TotalVariation, worst_case
-from bocu.domains import BoxDomain, FiniteDomain
-from bocu.errors import BocuError
-from bocu.objectives import UncertaintyObjective
-from bocu.registry import find
+from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.rounds import Description, Round
+from bocu.experiment.registry import find
+from bocu.objectives.values import UncertaintyObjective
 
 DECISIONS = np.random.default_rng(9).random((30, 2))
 REFERENCE = np.array([0.3, 0.1, 0.05, 0.2, 0.1, 0.15, 0.05, 0.05])
@@ -34,10 +34,12 @@ def build(kind, outputs, objective=None, data=12):
     return algorithm
 
 
-@pytest.mark.parametrize("ball", [TotalVariation(0.5), ModifiedChiSquared(0.1), KullbackLeibler(0.2)], ids=repr)
-def test_the_worst_case_of_the_scalarised_upper_bound(ball):
-    algorithm = build(DRMOBO, 2, UncertaintyObjective.dro(ball.with_epsilon(0.0)))
-    round = Round(t=1, reference=REFERENCE, epsilon=ball.epsilon, weights=np.array([0.3, 0.7]))
+@pytest.mark.parametrize(
+    "ambiguity_set", [TotalVariation(0.5), ModifiedChiSquared(0.1), KullbackLeibler(0.2)], ids=repr
+)
+def test_the_worst_case_of_the_scalarised_upper_bound(ambiguity_set):
+    algorithm = build(DRMOBO, 2, UncertaintyObjective.dro(ambiguity_set.with_epsilon(0.0)))
+    round = Round(t=1, reference=REFERENCE, epsilon=ambiguity_set.epsilon, weights=np.array([0.3, 0.7]))
     posteriors = [model.glance(np.random.default_rng(0)) for model in algorithm.models]
     points, functional = algorithm._game(posteriors, round, np.random.default_rng(0))
     found = SurfaceAcquisition(algorithm._surface(posteriors, points, 1.5, round), functional)(DECISIONS)[0]
@@ -46,7 +48,7 @@ def test_the_worst_case_of_the_scalarised_upper_bound(ball):
         for row, decision in enumerate(DECISIONS):
             mean, deviation = posterior.moments(np.hstack([np.tile(decision, (len(GRID), 1)), GRID]))
             table[row] += weight * (mean + 1.5 * deviation)
-    np.testing.assert_allclose(found, worst_case(table, REFERENCE, ball).value, rtol=1e-8)
+    np.testing.assert_allclose(found, worst_case(table, REFERENCE, ambiguity_set).value, rtol=1e-8)
 
 
 def rounds(weights, epsilon=0.3):

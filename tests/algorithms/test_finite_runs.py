@@ -1,4 +1,4 @@
-"""All algorithms on finite contexts in the run loop: every ball, every protocol, interrupted and continued."""
+"""All algorithms on finite contexts in the run loop: every set, every protocol, interrupted and continued."""
 
 import json
 
@@ -7,10 +7,10 @@ import pytest
 from finite_games import pairs, seed_run, specification
 from played import finished, numbers
 
-from bocu.checkpoints import CheckpointStore
-from bocu.files import read_netcdf
-from bocu.runs import Block, execute
-from bocu.runs import replay as replay_file
+from bocu.io.files import read_netcdf
+from bocu.runs.checkpoints import CheckpointStore
+from bocu.runs.execution import Block, execute
+from bocu.runs.execution import replay as replay_file
 
 PAIRS = list(pairs())
 EXAMPLES = [
@@ -35,7 +35,7 @@ def test_every_algorithm_has_its_objectives():
 
 
 @pytest.mark.parametrize(("name", "objective"), PAIRS)
-def test_every_algorithm_runs_on_every_ball_it_is_defined_for(name, objective):
+def test_every_algorithm_runs_on_every_set_it_is_defined_for(name, objective):
     for protocol in PROTOCOLS:
         arrays = finished(seed_run(specification(name, objective, 5, {"protocol": protocol}))).record.arrays
         assert np.isfinite(arrays["observation"]).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from continuous_games import after_design, announced
-from finite_games import REFERENCE, announce, ball, posterior_of, specification, start
+from finite_games import REFERENCE, ambiguity_set, announce, posterior_of, specification, start
 from finite_games import seed_run as finite_seed_run
 from scipy.optimize import linprog
 
@@ -11,11 +11,11 @@ from bocu.acquisition.base import SurfaceAcquisition
 from bocu.acquisition.functionals import SampledTotalVariation
 from bocu.acquisition.surfaces import surface
 from bocu.ambiguity import MaximumMeanDiscrepancy, worst_case
-from bocu.contexts import silverman_bandwidth
-from bocu.errors import BocuError
-from bocu.objectives import UncertaintyObjective as U
-from bocu.registry import find
-from bocu.runs import SeedRun, build_problem
+from bocu.contexts.estimates import silverman_bandwidth
+from bocu.core.errors import BocuError
+from bocu.experiment.registry import find
+from bocu.objectives.values import UncertaintyObjective as U
+from bocu.runs.execution import SeedRun, build_problem
 
 DECISIONS = np.random.default_rng(9).random((40, 2))
 
@@ -137,8 +137,8 @@ def test_the_model_s_kernel_may_keep_its_output_scale(name):
     radius, jitter = 0.05, 1e-3
     both = {}
     for kernel in ("context-part-of-model", "scaled-context-part-of-model"):
-        given = {"distance": "mmd", "radius": radius, "jitter": jitter}
-        run = after_design(name, ball=given, mmd_kernel=kernel)
+        given = {"name": "mmd", "radius": radius, "jitter": jitter}
+        run = after_design(name, set=given, mmd_kernel=kernel)
         posterior, points, table, found = acquired(run)
         here = posterior.hyperparameters
         gram = np.exp(-0.5 * ((points - points.T) / here.lengthscales[2:]) ** 2)
@@ -147,15 +147,15 @@ def test_the_model_s_kernel_may_keep_its_output_scale(name):
     assert not np.allclose(*both.values())
     if name == "drbo-mmd":
         root = np.sqrt(here.output_scale)
-        ball = MaximumMeanDiscrepancy(radius / root, gram + jitter / root**2 * np.eye(len(gram)))
+        ambiguity_set = MaximumMeanDiscrepancy(radius / root, gram + jitter / root**2 * np.eye(len(gram)))
         nearest = np.abs(run.algorithm.observed - points.T).argmin(axis=1)
         reference = np.bincount(nearest, minlength=len(points)) / len(nearest)
-        np.testing.assert_allclose(found, worst_case(table, reference, ball).value, rtol=1e-7)
+        np.testing.assert_allclose(found, worst_case(table, reference, ambiguity_set).value, rtol=1e-7)
 
 
 @pytest.mark.parametrize("radius", [0.0, 1e-3, 0.1, 10.0])
 def test_the_minimax_approximation_may_start_from_the_uniform_mean(radius):
-    given = {"ball": {"distance": "mmd", "radius": radius}, "sensitivity": "identity", "contexts": 16}
+    given = {"set": {"name": "mmd", "radius": radius}, "sensitivity": "identity", "contexts": 16}
     run = after_design("minimax-continuous", mean="uniform", **given)
     _, points, table, found = acquired(run)
     gram = np.exp(-0.5 * ((points - points.T) / 0.1) ** 2) + 1e-6 * np.eye(len(points))
@@ -168,7 +168,7 @@ def test_the_minimax_approximation_may_start_from_the_uniform_mean(radius):
         end = np.sqrt(away @ gram @ away)
         line = max(mean - radius * np.sqrt(((row - mean) ** 2).sum()), least)
         chord = max(mean - (mean - least) * radius / end, least)
-        # Where the ball reaches the worst context, both bounds are the least payoff.
+        # Where the set reaches the worst context, both bounds are the least payoff.
         expected = (line + chord) / 2.0 if radius < end else least
         assert value == pytest.approx(expected, rel=1e-7)
     if radius < 1.0:
@@ -183,21 +183,23 @@ def test_ucb_bocu_2_may_take_the_slope_as_the_objective_states_it(distance):
     step, epsilon = 0.3, 0.2
     mean, deviation = posterior_of()
     upper = mean + 1.7 * deviation
-    here, there = (worst_case(upper, REFERENCE, ball(distance, radius)).value for radius in (epsilon, epsilon + step))
-    objective = U.gen(ball(distance), 0.0, 1.0, difference=step)
+    here, there = (
+        worst_case(upper, REFERENCE, ambiguity_set(distance, radius)).value for radius in (epsilon, epsilon + step)
+    )
+    objective = U.gen(ambiguity_set(distance), 0.0, 1.0, difference=step)
     decided = {
         slope: start("ucb-bocu-2", objective, sqrt_beta=1.7, slope=slope).ask(announce(1, epsilon))
         for slope in ("exact", "as-pursued")
     }
     assert decided["as-pursued"] == ((there - here) / step).argmax()
-    exact = worst_case(upper, REFERENCE, ball(distance, epsilon)).slope
+    exact = worst_case(upper, REFERENCE, ambiguity_set(distance, epsilon)).slope
     assert exact[decided["exact"]] == pytest.approx(exact.max())
 
 
 def test_both_slopes_of_ucb_bocu_2_lead_to_decisions_of_their_own():
     """A context of little mass, which a difference looks beyond."""
     reference = np.array([0.01, 0.33, 0.33, 0.32, 0.01])
-    objective = U.wcs(ball("tv"), difference=0.5)
+    objective = U.wcs(ambiguity_set("tv"), difference=0.5)
     decided = {
         slope: [
             start("ucb-bocu-2", objective, sqrt_beta=width, slope=slope).ask(announce(1, 0.0, reference))

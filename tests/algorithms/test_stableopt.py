@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from finite_games import CONTEXTS, REFERENCE, UNIFORM, announce, posterior_of, seed_run, specification, start
 
-from bocu.ambiguity.gram import mmd_radius
-from bocu.contexts import shares
+from bocu.ambiguity.mmd.gram import mmd_radius
+from bocu.contexts.estimates import shares
 
 
 def upper():
@@ -45,11 +45,11 @@ def test_all_contexts_count_while_nothing_was_seen():
     assert decide(np.inf, UNIFORM) == upper().min(axis=1).argmax()
 
 
-def test_the_radius_is_that_of_its_own_ball():
+def test_the_radius_is_that_of_its_own_set():
     kinds = {
         "mmd": {},
-        "tv": {"ball": "tv"},
-        "fixed": {"ball": {"distance": "wass", "radius": 0.25}},
+        "tv": {"set": "tv"},
+        "fixed": {"set": {"name": "wass", "radius": 0.25}},
     }
     announced = {}
     for label, parameters in kinds.items():
@@ -64,7 +64,7 @@ def test_the_radius_is_that_of_its_own_ball():
 
 
 def test_data_driven_it_takes_the_reference_and_the_radius_of_what_was_seen():
-    rule = {"ball": {"distance": "mmd", "radius": {"delta": 0.1}}}
+    rule = {"set": {"name": "mmd", "radius": {"delta": 0.1}}}
     run = seed_run(specification("stableopt-finite", problem={"protocol": "data-driven", "initial": 0}, **rule))
     first = run.announcer.announce(run.situation())
     assert first.epsilon == np.inf

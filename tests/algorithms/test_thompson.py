@@ -9,8 +9,8 @@ from finite_games import (
     DECISIONS,
     DISTANCES,
     REFERENCE,
+    ambiguity_set,
     announce,
-    ball,
     dense_posterior,
     play,
     start,
@@ -18,21 +18,21 @@ from finite_games import (
 from scipy.stats import chi2_contingency
 
 from bocu.algorithms.thompson import ThompsonParameters
-from bocu.errors import BocuError
-from bocu.objectives import UncertaintyObjective as U
-from bocu.parameters import validate
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.objectives.values import UncertaintyObjective as U
 from bocu.surrogates.fourier import FourierSampler
 from bocu.surrogates.pathwise import PathwiseSampler
 
 OBJECTIVES = {
     "so": U.so(),
     "ro": U.ro(),
-    **{f"dro-{d}": U.dro(ball(d)) for d in DISTANCES},
-    **{f"gen-{d}": U.gen(ball(d), 1.0, 1.0, difference=1e-3) for d in DISTANCES},
-    **{f"exact-gen-{d}": U.gen(ball(d), 1.0, 1.0) for d in DISTANCES},
-    **{f"wcs-{d}": U.wcs(ball(d)) for d in BOUNDED},
-    **{f"mr-{d}": U.mr(ball(d), 0.5, difference=1e-3) for d in BOUNDED},
-    **{f"rs-{d}": U.rs(ball(d), -0.3) for d in DISTANCES},
+    **{f"dro-{d}": U.dro(ambiguity_set(d)) for d in DISTANCES},
+    **{f"gen-{d}": U.gen(ambiguity_set(d), 1.0, 1.0, difference=1e-3) for d in DISTANCES},
+    **{f"exact-gen-{d}": U.gen(ambiguity_set(d), 1.0, 1.0) for d in DISTANCES},
+    **{f"wcs-{d}": U.wcs(ambiguity_set(d)) for d in BOUNDED},
+    **{f"mr-{d}": U.mr(ambiguity_set(d), 0.5, difference=1e-3) for d in BOUNDED},
+    **{f"rs-{d}": U.rs(ambiguity_set(d), -0.3) for d in DISTANCES},
 }
 
 
@@ -62,7 +62,7 @@ def test_fourier_features_are_drawn_anew_every_round(pairs):
 
 def test_decisions_are_chosen_as_often_as_they_are_best_under_the_posterior():
     """Homogeneity of two samples of 2,000: a correct sampler fails once in 1,000 seeds; the seeds are fixed."""
-    objective = U.dro(ball("tv", 0.3))
+    objective = U.dro(ambiguity_set("tv", 0.3))
     algorithm = start("ts-bocu", objective)
     chosen = [algorithm.ask(announce()) for _ in range(2000)]
     mean, covariance = dense_posterior(DATA)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocu.algorithms.base import Algorithm, Round
+from bocu.algorithms.base import Algorithm
 from bocu.algorithms.simple import Random
 from bocu.algorithms.time_varying import PEGPUCB, FullyBayesian, MaximumLikelihood, Oracle, RegretBalancing
-from bocu.errors import BocuError
-from bocu.registry import REGISTRY
+from bocu.core.errors import BocuError
+from bocu.core.rounds import Round
+from bocu.experiment.registry import REGISTRY
 
 ALL = (PEGPUCB, MaximumLikelihood, FullyBayesian, RegretBalancing, Oracle, Random)
 DELTA = 0.1
@@ -292,7 +293,7 @@ def test_when_all_priors_are_rejected_all_come_back_and_the_round_is_flagged(gam
     assert sorted(report["rejected_prior"] for report in reports) == [0, 1, 2]
     assert reports[-1]["active_priors"].tolist() == [1, 1, 1]
     assert abs(reports[-1]["error_sum"]) > reports[-1]["error_limit"]
-    # The accounts are empty again: the next round is judged by itself.
+    # The accounts are empty again: the next round is scored by itself.
     t = len(reports) + 1
     arm = algorithm.ask(game.round(t))
     mean, _ = algorithm.posteriors(t)

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bocu.algorithms.base import Description, Round
 from bocu.algorithms.time_varying import PEGPUCB, MaximumLikelihood
 from bocu.algorithms.unknown_prior import SQRT_BETA, ConfidenceParameters, first_maximum, squared_noise_bound
-from bocu.domains import BoxDomain, FiniteDomain
-from bocu.errors import BocuError
-from bocu.parameters import validate
+from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.core.rounds import Description, Round
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
 ARMS = 4

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bocu.ambiguity import (
-    Ball,
+    AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,
     CressieRead,
@@ -18,7 +18,7 @@ from bocu.ambiguity import (
     Settings,
     TotalVariation,
     Wasserstein,
-    ball_named,
+    set_named,
     squared_exponential_gram,
 )
 
@@ -32,9 +32,9 @@ def vectors() -> dict[str, Any]:
     return json.loads((Path(__file__).parents[1] / "data" / "vectors.json").read_text())
 
 
-def ball_of(case: dict[str, Any], epsilon: float | None) -> Ball:
-    """The ball of a test vector."""
-    return ball_named(
+def set_of(case: dict[str, Any], epsilon: float | None) -> AmbiguitySet:
+    """The set of a test vector."""
+    return set_named(
         case["distance"].removesuffix("_identity"),
         Settings(
             epsilon=epsilon,
@@ -47,8 +47,10 @@ def ball_of(case: dict[str, Any], epsilon: float | None) -> Ball:
     )
 
 
-def make_ball(kind: str, epsilon: float, contexts: np.ndarray, *, k: float = 1.7, lengthscale: float = 0.3) -> Ball:
-    """A ball of any kind; for CVaR the radius sets alpha."""
+def make_set(
+    kind: str, epsilon: float, contexts: np.ndarray, *, k: float = 1.7, lengthscale: float = 0.3
+) -> AmbiguitySet:
+    """A set of any kind; for CVaR the radius sets alpha."""
     difference = np.sqrt(((contexts[:, None] - contexts[None]) ** 2).sum(-1))
     makers = {
         "tv": lambda: TotalVariation(epsilon),

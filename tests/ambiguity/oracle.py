@@ -7,7 +7,7 @@ import cvxpy as cp
 import numpy as np
 
 from bocu.ambiguity import (
-    Ball,
+    AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,
     CressieRead,
@@ -21,11 +21,11 @@ from bocu.ambiguity import (
 TIGHT = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 
 
-def worst_case_problem(ball: Ball, reference: np.ndarray) -> tuple[cp.Problem, cp.Parameter]:
-    """The problem `min q.f` over the ball, and its parameter f."""
+def worst_case_problem(ambiguity_set: AmbiguitySet, reference: np.ndarray) -> tuple[cp.Problem, cp.Parameter]:
+    """The problem `min q.f` over the set, and its parameter f."""
     payoffs = cp.Parameter(len(reference))
     q = cp.Variable(len(reference), nonneg=True)
-    problem = cp.Problem(cp.Minimize(payoffs @ q), [cp.sum(q) == 1, *inside(ball, q, reference)])
+    problem = cp.Problem(cp.Minimize(payoffs @ q), [cp.sum(q) == 1, *inside(ambiguity_set, q, reference)])
     return problem, payoffs
 
 
@@ -36,19 +36,19 @@ def solve(problem: cp.Problem, parameter: cp.Parameter, payoffs: np.ndarray, **o
 
 
 @singledispatch
-def inside(ball: Ball, q: cp.Variable, p: np.ndarray) -> list[Any]:
-    """Constraints that say: q lies in the ball around p."""
-    raise TypeError(type(ball))
+def inside(ambiguity_set: AmbiguitySet, q: cp.Variable, p: np.ndarray) -> list[Any]:
+    """Constraints that say: q lies in the set around p."""
+    raise TypeError(type(ambiguity_set))
 
 
 @inside.register
-def _(ball: TotalVariation, q: cp.Variable, p: np.ndarray) -> list[Any]:
-    return [cp.norm1(q - p) <= ball.epsilon]
+def _(ambiguity_set: TotalVariation, q: cp.Variable, p: np.ndarray) -> list[Any]:
+    return [cp.norm1(q - p) <= ambiguity_set.epsilon]
 
 
 @inside.register
-def _(ball: MaximumMeanDiscrepancy, q: cp.Variable, p: np.ndarray) -> list[Any]:
-    return [cp.norm2(np.linalg.cholesky(ball.gram).T @ (q - p)) <= ball.epsilon]
+def _(ambiguity_set: MaximumMeanDiscrepancy, q: cp.Variable, p: np.ndarray) -> list[Any]:
+    return [cp.norm2(np.linalg.cholesky(ambiguity_set.gram).T @ (q - p)) <= ambiguity_set.epsilon]
 
 
 def _on_support(q: cp.Variable, p: np.ndarray) -> tuple[Any, np.ndarray, list[Any]]:
@@ -57,37 +57,40 @@ def _on_support(q: cp.Variable, p: np.ndarray) -> tuple[Any, np.ndarray, list[An
 
 
 @inside.register
-def _(ball: ChiSquared, q: cp.Variable, p: np.ndarray) -> list[Any]:
+def _(ambiguity_set: ChiSquared, q: cp.Variable, p: np.ndarray) -> list[Any]:
     q, p, rest = _on_support(q, p)
-    return [cp.norm2(cp.multiply(p**-0.5, q - p)) <= np.sqrt(ball.epsilon), *rest]
+    return [cp.norm2(cp.multiply(p**-0.5, q - p)) <= np.sqrt(ambiguity_set.epsilon), *rest]
 
 
 @inside.register
-def _(ball: ModifiedChiSquared, q: cp.Variable, p: np.ndarray) -> list[Any]:
+def _(ambiguity_set: ModifiedChiSquared, q: cp.Variable, p: np.ndarray) -> list[Any]:
     q, p, rest = _on_support(q, p)
-    return [cp.norm2(cp.multiply(p**-0.5, q - p)) <= np.sqrt(2 * ball.epsilon), *rest]
+    return [cp.norm2(cp.multiply(p**-0.5, q - p)) <= np.sqrt(2 * ambiguity_set.epsilon), *rest]
 
 
 @inside.register
-def _(ball: KullbackLeibler, q: cp.Variable, p: np.ndarray) -> list[Any]:
+def _(ambiguity_set: KullbackLeibler, q: cp.Variable, p: np.ndarray) -> list[Any]:
     q, p, rest = _on_support(q, p)
-    return [cp.sum(cp.rel_entr(q, p)) <= ball.epsilon, *rest]
+    return [cp.sum(cp.rel_entr(q, p)) <= ambiguity_set.epsilon, *rest]
 
 
 @inside.register
-def _(ball: CressieRead, q: cp.Variable, p: np.ndarray) -> list[Any]:
+def _(ambiguity_set: CressieRead, q: cp.Variable, p: np.ndarray) -> list[Any]:
     q, p, rest = _on_support(q, p)
-    k = ball.k
-    return [cp.pnorm(cp.multiply(p ** (1 / k - 1), q), k) <= (1 + k * (k - 1) * ball.epsilon) ** (1 / k), *rest]
+    k = ambiguity_set.k
+    return [
+        cp.pnorm(cp.multiply(p ** (1 / k - 1), q), k) <= (1 + k * (k - 1) * ambiguity_set.epsilon) ** (1 / k),
+        *rest,
+    ]
 
 
 @inside.register
-def _(ball: ConditionalValueAtRisk, q: cp.Variable, p: np.ndarray) -> list[Any]:
-    return [q <= p / ball.alpha]
+def _(ambiguity_set: ConditionalValueAtRisk, q: cp.Variable, p: np.ndarray) -> list[Any]:
+    return [q <= p / ambiguity_set.alpha]
 
 
 @inside.register
-def _(ball: Wasserstein, q: cp.Variable, p: np.ndarray) -> list[Any]:
-    plan = cp.Variable(ball.cost.shape, nonneg=True)
-    moved = cp.sum(cp.multiply(ball.cost, plan))
-    return [cp.sum(plan, axis=1) == p, cp.sum(plan, axis=0) == q, moved <= ball.epsilon]
+def _(ambiguity_set: Wasserstein, q: cp.Variable, p: np.ndarray) -> list[Any]:
+    plan = cp.Variable(ambiguity_set.cost.shape, nonneg=True)
+    moved = cp.sum(cp.multiply(ambiguity_set.cost, plan))
+    return [cp.sum(plan, axis=1) == p, cp.sum(plan, axis=0) == q, moved <= ambiguity_set.epsilon]

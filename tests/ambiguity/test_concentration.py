@@ -7,7 +7,7 @@ import pytest
 from own_divergences import MODIFIED_CHI_SQUARED
 
 from bocu.ambiguity import (
-    Ball,
+    AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,
     CressieRead,
@@ -20,10 +20,10 @@ from bocu.ambiguity import (
     mmd_radius,
     squared_exponential_gram,
 )
-from bocu.errors import BocuError
-from bocu.parameters import validate
-from bocu.situation import Situation
-from bocu.uncertainty import BallParameters
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.core.rounds import Situation
+from bocu.objectives.configured import SetParameters
 
 DRAWS = 300
 
@@ -42,9 +42,9 @@ def distances(points: np.ndarray) -> np.ndarray:
 
 def of(distance: str, contexts: np.ndarray, observed: int) -> float:
     """The radius that an experiment file's `{delta: 0.1}` comes to."""
-    parameters = validate(BallParameters, {"distance": distance, "radius": {"delta": 0.1}}, "")
+    parameters = validate(SetParameters, {"name": distance, "radius": {"delta": 0.1}}, "")
     uniform = np.full(len(contexts), 1.0 / len(contexts))
-    return parameters.epsilon(Situation(1, uniform, uniform, observed), parameters.ball(contexts))
+    return parameters.epsilon(Situation(1, uniform, uniform, observed), parameters.over(contexts))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_the_truth_lies_within(distance: str, place, n: int, observed: int) -> N
     contexts = place(n)
     truth = np.full(n, 1.0 / n)
     draws = np.random.default_rng(n + observed).multinomial(observed, truth, DRAWS if n == 10 or place is line else 20)
-    built = validate(BallParameters, {"distance": distance, "radius": {"delta": 0.1}}, "").ball(contexts)
+    built = validate(SetParameters, {"name": distance, "radius": {"delta": 0.1}}, "").over(contexts)
     held = built.distance(np.broadcast_to(truth, draws.shape), draws / observed) <= of(distance, contexts, observed)
     assert held.mean() >= 0.9
 
@@ -114,7 +114,7 @@ def test_the_radius_of_mmd_is_none_for_total_variation() -> None:
     assert (far <= of("tv", line(n), observed)).mean() >= 0.9
 
 
-OTHERS: dict[str, tuple[dict, Ball]] = {
+OTHERS: dict[str, tuple[dict, AmbiguitySet]] = {
     "chi2": ({}, ChiSquared(0.1)),
     "chi2mod": ({}, ModifiedChiSquared(0.1)),
     "kl": ({}, KullbackLeibler(0.1)),
@@ -126,13 +126,13 @@ OTHERS: dict[str, tuple[dict, Ball]] = {
 
 @pytest.mark.parametrize("distance", OTHERS)
 def test_sets_without_such_a_radius_refuse_it_while_the_file_is_read(distance: str) -> None:
-    keys, ball = OTHERS[distance]
+    keys, ambiguity_set = OTHERS[distance]
     with pytest.raises(BocuError, match=r"no radius by concentration.*take tv, mmd or wass") as caught:
-        validate(BallParameters, {"distance": distance, "radius": {"delta": 0.1}, **keys}, "objectives.0.ball.")
+        validate(SetParameters, {"name": distance, "radius": {"delta": 0.1}, **keys}, "objectives.0.set.")
     assert "\n" not in str(caught.value)
     assert distance in str(caught.value)
     with pytest.raises(BocuError, match="no radius by concentration"):
-        ball.concentration_radius(10, 5, 0.1)
+        ambiguity_set.concentration_radius(10, 5, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,10 @@ def test_sets_without_such_a_radius_refuse_it_while_the_file_is_read(distance: s
     ],
 )
 def test_arguments_out_of_range_are_named(arguments: tuple[int, int, float], message: str) -> None:
-    for ball in (TotalVariation(0.0), Wasserstein(0.0, distances(line(5))), MaximumMeanDiscrepancy(0.0, np.eye(5))):
+    for ambiguity_set in (
+        TotalVariation(0.0),
+        Wasserstein(0.0, distances(line(5))),
+        MaximumMeanDiscrepancy(0.0, np.eye(5)),
+    ):
         with pytest.raises(BocuError, match=message):
-            ball.concentration_radius(*arguments)
+            ambiguity_set.concentration_radius(*arguments)

@@ -5,9 +5,9 @@ import pytest
 
 from ambiguity import precise
 from bocu.ambiguity import CressieRead, PhiDivergence, worst_case
-from bocu.errors import BocuError
-from bocu.parameters import validate
-from bocu.uncertainty import BallParameters
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.objectives.configured import SetParameters
 
 ORDERS = (1.05, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0, 50.0, 100.0)
 
@@ -62,10 +62,10 @@ def test_rows_do_not_depend_on_each_other() -> None:
     generator = np.random.default_rng(4)
     f, p = generator.normal(size=(50, 12)), generator.dirichlet(np.ones(12), 50)
     for k in ORDERS:
-        for ball in (CressieRead(0.3, k), CressieRead(1e-5, k)):
-            together = worst_case(f, p, ball, rate=True)
+        for ambiguity_set in (CressieRead(0.3, k), CressieRead(1e-5, k)):
+            together = worst_case(f, p, ambiguity_set, rate=True)
             for row in range(0, 50, 7):
-                alone = worst_case(f[row], p[row], ball, rate=True)
+                alone = worst_case(f[row], p[row], ambiguity_set, rate=True)
                 np.testing.assert_allclose(together.value[row], alone.value, rtol=0.0, atol=1e-12)
                 np.testing.assert_allclose(together.rate[row], alone.rate, rtol=1e-9, atol=1e-12)
 
@@ -84,8 +84,10 @@ def test_the_rate_is_how_the_distribution_moves(k: float) -> None:
 def test_the_worst_distribution_lies_on_the_sphere(k: float) -> None:
     for seed in range(9):
         f, p, _ = instance(seed, 7)
-        ball = CressieRead(floor_radius(f, p, k) * 0.3, k)
-        assert ball.distance(worst_case(f, p, ball).distribution, p) == pytest.approx(ball.epsilon, rel=1e-8)
+        ambiguity_set = CressieRead(floor_radius(f, p, k) * 0.3, k)
+        assert ambiguity_set.distance(worst_case(f, p, ambiguity_set).distribution, p) == pytest.approx(
+            ambiguity_set.epsilon, rel=1e-8
+        )
 
 
 def test_a_large_order_written_as_ones_own_divergence_is_right() -> None:
@@ -115,12 +117,12 @@ def test_other_orders_are_refused_by_the_class_and_by_the_file(k: float) -> None
     with pytest.raises(BocuError, match=r"k is .*: it must lie in \[1.05, 100\]"):
         CressieRead(0.1, k)
     with pytest.raises(BocuError, match=r"k") as caught:
-        validate(BallParameters, {"distance": "cr", "k": k}, "objectives.0.ball.")
+        validate(SetParameters, {"name": "cr", "k": k}, "objectives.0.set.")
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("k", [1.05, 100.0])
 def test_the_file_allows_what_the_class_allows(k: float) -> None:
-    ball = validate(BallParameters, {"distance": "cr", "k": k}, "").ball(np.zeros((3, 1)))
-    assert isinstance(ball, CressieRead)
-    assert ball.k == k
+    ambiguity_set = validate(SetParameters, {"name": "cr", "k": k}, "").over(np.zeros((3, 1)))
+    assert isinstance(ambiguity_set, CressieRead)
+    assert ambiguity_set.k == k

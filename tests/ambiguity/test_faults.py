@@ -13,38 +13,38 @@ from bocu.ambiguity import (
     Settings,
     TotalVariation,
     Wasserstein,
-    ball_named,
     linearised,
     minimax_approximation,
     mmd_radius,
     sampled_worst_case,
+    set_named,
     squared_exponential_gram,
     with_jitter,
     worst_case,
 )
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
-BALL = TotalVariation(0.3)
+SET = TotalVariation(0.3)
 F, P = [0.0, 1.0, 2.0], [0.2, 0.3, 0.5]
 
 FAULTS = {
-    "negative reference": (lambda: worst_case(F, [0.5, -0.1, 0.6], BALL), r"reference\[1\] is -0.1: .* 0 or more"),
-    "unnormalised": (lambda: worst_case(F, [0.2, 0.3, 0.4], BALL), r"reference sums to 0.9.*: it must sum to 1"),
+    "negative reference": (lambda: worst_case(F, [0.5, -0.1, 0.6], SET), r"reference\[1\] is -0.1: .* 0 or more"),
+    "unnormalised": (lambda: worst_case(F, [0.2, 0.3, 0.4], SET), r"reference sums to 0.9.*: it must sum to 1"),
     "unnormalised row": (
-        lambda: worst_case([F, F], [P, [0.1, 0.1, 0.1]], BALL),
+        lambda: worst_case([F, F], [P, [0.1, 0.1, 0.1]], SET),
         r"reference\[1\] sums to 0.30.*: it must sum to 1",
     ),
-    "nan reference": (lambda: worst_case(F, [0.2, np.nan, 0.5], BALL), r"reference\[1\] is nan"),
-    "nan payoff": (lambda: worst_case([F, [0.0, np.nan, 1.0]], P, BALL), r"payoffs\[\(1, 1\)\] is nan"),
-    "infinite payoff": (lambda: worst_case([0.0, -np.inf, 1.0], P, BALL), r"payoffs\[1\] is -inf"),
-    "no contexts": (lambda: worst_case(3.0, P, BALL), r"payoffs has shape \(\)"),
-    "text payoffs": (lambda: worst_case(["a", "b"], [0.5, 0.5], BALL), r"payoffs must be an array of real numbers"),
-    "reference too long": (lambda: worst_case(F, [0.25] * 4, BALL), r"reference has shape \(4,\): .* length 3"),
-    "rows differ": (lambda: worst_case([F, F], [P] * 3, BALL), r"reference has shape \(3, 3\): .* \(2, 3\)"),
+    "nan reference": (lambda: worst_case(F, [0.2, np.nan, 0.5], SET), r"reference\[1\] is nan"),
+    "nan payoff": (lambda: worst_case([F, [0.0, np.nan, 1.0]], P, SET), r"payoffs\[\(1, 1\)\] is nan"),
+    "infinite payoff": (lambda: worst_case([0.0, -np.inf, 1.0], P, SET), r"payoffs\[1\] is -inf"),
+    "no contexts": (lambda: worst_case(3.0, P, SET), r"payoffs has shape \(\)"),
+    "text payoffs": (lambda: worst_case(["a", "b"], [0.5, 0.5], SET), r"payoffs must be an array of real numbers"),
+    "reference too long": (lambda: worst_case(F, [0.25] * 4, SET), r"reference has shape \(4,\): .* length 3"),
+    "rows differ": (lambda: worst_case([F, F], [P] * 3, SET), r"reference has shape \(3, 3\): .* \(2, 3\)"),
     "negative radius": (lambda: TotalVariation(-0.1), r"epsilon is -0.1: it must be 0 or more"),
     "radius not a number": (lambda: ChiSquared(float("nan")), r"epsilon is nan"),
     "radius not numeric": (lambda: KullbackLeibler("wide"), r"epsilon must be one number, not 'wide'"),
-    "negative radius later": (lambda: BALL.with_epsilon(-1), r"epsilon is -1.0"),
+    "negative radius later": (lambda: SET.with_epsilon(-1), r"epsilon is -1.0"),
     "alpha 0": (lambda: ConditionalValueAtRisk(0.0), r"alpha is 0.0: it must lie in \(0, 1\]"),
     "alpha above 1": (lambda: ConditionalValueAtRisk(1.5), r"alpha is 1.5: it must lie in \(0, 1\]"),
     "k 1": (lambda: CressieRead(0.1, 1.0), r"k is 1.0: it must lie in"),
@@ -64,9 +64,9 @@ FAULTS = {
     "asymmetric cost": (lambda: Wasserstein(0.1, [[0, 1], [2, 0]]), r"cost\[0, 1\] is 1.0 but cost\[1, 0\] is 2.0"),
     "negative cost": (lambda: Wasserstein(0.1, [[0, -1], [-1, 0]]), r"cost\[0, 1\] is -1.0: costs must be 0 or more"),
     "cost of staying": (lambda: Wasserstein(0.1, [[0, 1], [1, 0.5]]), r"cost\[1, 1\] is 0.5: staying must cost 0"),
-    "tau not finite": (lambda: BALL.satisficing(F, P, np.nan), r"tau\[\(\)\] is nan"),
-    "tau shape": (lambda: BALL.satisficing(F, P, [0.0, 1.0]), r"tau has shape \(2,\)"),
-    "q does not match": (lambda: BALL.distance([[0.5, 0.5]] * 2, [[0.5, 0.5]] * 3), r"q has shape \(2, 2\)"),
+    "tau not finite": (lambda: SET.satisficing(F, P, np.nan), r"tau\[\(\)\] is nan"),
+    "tau shape": (lambda: SET.satisficing(F, P, [0.0, 1.0]), r"tau has shape \(2,\)"),
+    "q does not match": (lambda: SET.distance([[0.5, 0.5]] * 2, [[0.5, 0.5]] * 3), r"q has shape \(2, 2\)"),
     "no approximation": (lambda: minimax_approximation(F, P, KullbackLeibler(0.1)), r"KullbackLeibler has no minimax"),
     "no linearisation": (lambda: linearised(F, P, CressieRead(0.1, 3.0)), r"CressieRead has no minimax"),
     "phi(1)": (lambda: PhiDivergence(0.1, lambda t: t, np.exp), r"phi\(1\) is 1.0: it must be 0"),
@@ -81,9 +81,9 @@ FAULTS = {
     "jitter": (lambda: with_jitter(np.eye(2), -1.0), r"jitter is -1.0"),
     "gamma": (lambda: mmd_radius(5, 1.0), r"gamma is 1.0: it must lie in \(0, 1\)"),
     "observations": (lambda: mmd_radius(-1, 0.1), r"observations is -1"),
-    "unknown distance": (lambda: ball_named("l2", Settings(epsilon=0.1)), r"distance is 'l2': it must be one of tv"),
-    "missing radius": (lambda: ball_named("tv", Settings()), r"distance tv needs epsilon"),
-    "missing contexts": (lambda: ball_named("wass", Settings(epsilon=0.1)), r"needs the coordinates"),
+    "unknown distance": (lambda: set_named("l2", Settings(epsilon=0.1)), r"distance is 'l2': it must be one of tv"),
+    "missing radius": (lambda: set_named("tv", Settings()), r"distance tv needs epsilon"),
+    "missing contexts": (lambda: set_named("wass", Settings(epsilon=0.1)), r"needs the coordinates"),
 }
 
 

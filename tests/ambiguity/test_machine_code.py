@@ -120,7 +120,7 @@ def test_a_changed_helper_of_the_package_itself_changes_the_numbers(tmp_path: Pa
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     code = (
         "import numpy as np\n"
-        "from bocu.ambiguity.near_reference import follow_from_reference as follow\n"
+        "from bocu.ambiguity.mmd.near_reference import follow_from_reference as follow\n"
         "p, N = np.full(4, 1 / 4), np.eye(4) - 1 / 4\n"
         "f = np.array([[0.0, 0.3, 0.6, 1.0]])\n"
         "print(follow(f, -f @ N, p, N, np.array([0.6]), 3)[0].tolist())\n"
@@ -133,7 +133,7 @@ def test_a_changed_helper_of_the_package_itself_changes_the_numbers(tmp_path: Pa
 
     first = run()
     assert run() == first
-    helper = tmp_path / "bocu/ambiguity/dense.py"
+    helper = tmp_path / "bocu/ambiguity/mmd/dense.py"
     text = helper.read_text()
     assert text.count("scale = 1.0 / pivot") == 1
     helper.write_text(text.replace("scale = 1.0 / pivot", "scale = 1.5 / pivot"))
@@ -219,8 +219,11 @@ def test_the_name_covers_what_a_module_reaches_and_not_the_rest(root: Path) -> N
         return set(machine_code._sources(module, machine_code._source(module)))
 
     below = {"bocu.ambiguity.compiled", "bocu.ambiguity.machine_code"}
-    assert sources("bocu.ambiguity.dense") == {"bocu.ambiguity.dense"} | below
-    assert sources("bocu.ambiguity.critical_line") == {"bocu.ambiguity.critical_line", "bocu.ambiguity.dense"} | below
+    assert sources("bocu.ambiguity.mmd.dense") == {"bocu.ambiguity.mmd.dense"} | below
+    assert (
+        sources("bocu.ambiguity.mmd.critical_line")
+        == {"bocu.ambiguity.mmd.critical_line", "bocu.ambiguity.mmd.dense"} | below
+    )
     # All compiled functions of the package are prepared, or called by such as are.
     entries = set[str]().union(*map(sources, preparation.ENTRIES))
     for file in (root / "src/bocu").rglob("*.py"):
@@ -234,7 +237,7 @@ import sys
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from bocu.ambiguity import MaximumMeanDiscrepancy, preparation, squared_exponential_gram, worst_case
-from bocu.objectives import UncertaintyObjective
+from bocu.objectives.values import UncertaintyObjective
 
 preparation.prepare()
 assert preparation.is_ready()
@@ -245,14 +248,14 @@ for n in (3, 20, 64):
     for reference in (spread, sparse, np.stack([spread, sparse])):
         payoffs = generator.normal(size=(5, 2, n))
         for epsilon in (0.0, 0.01, 0.1, 0.3, 1.0):
-            ball = MaximumMeanDiscrepancy(epsilon, gram)
-            worst_case(payoffs, reference, ball)
-            worst_case(np.asfortranarray(payoffs[0]), reference, ball)
-        for objective in (UncertaintyObjective.wcs(ball), UncertaintyObjective.gen(ball, 1.0, 0.5)):
+            set = MaximumMeanDiscrepancy(epsilon, gram)
+            worst_case(payoffs, reference, set)
+            worst_case(np.asfortranarray(payoffs[0]), reference, set)
+        for objective in (UncertaintyObjective.wcs(set), UncertaintyObjective.gen(set, 1.0, 0.5)):
             objective(payoffs, reference)
             if reference.ndim == 1:
                 objective.argmax(payoffs[:, 0], reference)
-        UncertaintyObjective.rs(ball, 0.1)(payoffs, reference)
+        UncertaintyObjective.rs(set, 0.1)(payoffs, reference)
 functions = [
     function
     for name, module in sys.modules.items() if name.startswith("bocu.")
@@ -272,11 +275,11 @@ def test_the_distances_that_run_compiled_code_are_known(distance: str) -> None:
     code = f"""
 import sys
 import numpy as np
-from bocu.ambiguity.ball import worst_case
+from bocu.ambiguity.base import worst_case
 from bocu.ambiguity.named import Settings, ball_named
 points = np.linspace(0, 1, 6)
-ball = ball_named({distance!r}, Settings(0.7, 0.3, 3.0, points, 0.2))
-worst_case(np.cos(9 * points), np.full(6, 1 / 6), ball)
+set = ball_named({distance!r}, Settings(0.7, 0.3, 3.0, points, 0.2))
+worst_case(np.cos(9 * points), np.full(6, 1 / 6), set)
 print("numba" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram, worst_case
-from bocu.contexts import product_grid
+from bocu.contexts.estimates import product_grid
 
 RADII = (1e-8, 1e-5, 1e-3, 1e-2, 0.06, 0.15, 0.4, 1.0)
 
@@ -25,14 +25,14 @@ def test_duality_gap_is_small_at_every_radius(contexts: np.ndarray, lengthscale:
     gram = squared_exponential_gram(contexts, lengthscale)
     payoffs = payoffs_like(gram, 12, 1)
     for reference in references(len(contexts)).values():
-        ball = MaximumMeanDiscrepancy(0.1, gram).prepare(reference)
+        ambiguity_set = MaximumMeanDiscrepancy(0.1, gram).prepare(reference)
         for epsilon in RADII:
-            answer = worst_case(payoffs, reference, ball.with_epsilon(epsilon))
+            answer = worst_case(payoffs, reference, ambiguity_set.with_epsilon(epsilon))
             limit = (1e-8 if epsilon >= 1e-2 else 1e-6) * (1 + np.ptp(payoffs, axis=1))
             assert (answer.gap <= limit).all()
-            assert (ball.distance(answer.distribution, reference) <= epsilon * (1 + 1e-8)).all()
+            assert (ambiguity_set.distance(answer.distribution, reference) <= epsilon * (1 + 1e-8)).all()
             # The path of a row does not depend on the rows beside it.
-            alone = worst_case(payoffs[3], reference, ball.with_epsilon(epsilon))
+            alone = worst_case(payoffs[3], reference, ambiguity_set.with_epsilon(epsilon))
             assert alone.value == pytest.approx(answer.value[3], rel=1e-12, abs=1e-12)
 
 
@@ -76,11 +76,11 @@ def test_values_at_several_radii_agree_with_one_by_one() -> None:
     gram = squared_exponential_gram(product_grid(0, 1, 30), 0.15)
     payoffs = payoffs_like(gram, 9, 4)
     for reference in references(30).values():
-        ball = MaximumMeanDiscrepancy(0.0, gram)
+        ambiguity_set = MaximumMeanDiscrepancy(0.0, gram)
         radii = [0.3, 0.0, 1e-3, 0.05, 5.0]
-        together = ball.values_at(payoffs, reference, radii)
+        together = ambiguity_set.values_at(payoffs, reference, radii)
         for column, epsilon in enumerate(radii):
-            alone = ball.with_epsilon(epsilon).values(payoffs, reference)[0]
+            alone = ambiguity_set.with_epsilon(epsilon).values(payoffs, reference)[0]
             np.testing.assert_allclose(together[:, column], alone, rtol=0, atol=1e-10)
 
 
@@ -89,26 +89,26 @@ def test_slope_at_zero_with_zeros_in_the_reference_is_the_limit() -> None:
     payoffs = payoffs_like(gram, 6, 2)
     reference = np.zeros(20)
     reference[[2, 3, 11, 17]] = 0.25
-    ball = MaximumMeanDiscrepancy(0.0, gram)
-    slope = worst_case(payoffs, reference, ball).slope
+    ambiguity_set = MaximumMeanDiscrepancy(0.0, gram)
+    slope = worst_case(payoffs, reference, ambiguity_set).slope
     step = 1e-7
-    quotient = (ball.with_epsilon(step).values(payoffs, reference)[0] - payoffs @ reference) / step
+    quotient = (ambiguity_set.with_epsilon(step).values(payoffs, reference)[0] - payoffs @ reference) / step
     np.testing.assert_allclose(slope, quotient, rtol=1e-5)
 
 
 def test_radius_alone_changes_cheaply() -> None:
-    ball = MaximumMeanDiscrepancy(0.1, np.eye(4))
-    assert ball.with_epsilon(0.2)._gram is ball._gram
-    assert ball.with_epsilon(0.2)._prepared is ball._prepared
+    ambiguity_set = MaximumMeanDiscrepancy(0.1, np.eye(4))
+    assert ambiguity_set.with_epsilon(0.2)._gram is ambiguity_set._gram
+    assert ambiguity_set.with_epsilon(0.2)._prepared is ambiguity_set._prepared
 
 
 def test_satisficing_near_the_expectation_with_zeros() -> None:
     gram = squared_exponential_gram(product_grid(0, 1, 16), 0.2)
     payoffs = payoffs_like(gram, 5, 3)
-    ball = MaximumMeanDiscrepancy(0.0, gram)
+    ambiguity_set = MaximumMeanDiscrepancy(0.0, gram)
     for reference in references(16).values():
         mean = payoffs @ reference
-        steep = worst_case(payoffs, reference, ball).slope
-        close = ball.satisficing(payoffs, reference, mean - 1e-9 * np.ptp(payoffs))
+        steep = worst_case(payoffs, reference, ambiguity_set).slope
+        close = ambiguity_set.satisficing(payoffs, reference, mean - 1e-9 * np.ptp(payoffs))
         assert (close >= steep * (1 + 1e-6)).all()
-        np.testing.assert_allclose(ball.satisficing(payoffs, reference, mean), steep, rtol=1e-9)
+        np.testing.assert_allclose(ambiguity_set.satisficing(payoffs, reference, mean), steep, rtol=1e-9)

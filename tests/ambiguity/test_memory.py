@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from ambiguity.cases import KINDS, make_ball
+from ambiguity.cases import KINDS, make_set
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -14,10 +14,10 @@ def test_peak_memory_is_a_few_payoff_matrices(kind: str) -> None:
     decisions, n = 512, 128
     contexts, reference = generator.random((n, 2)), generator.dirichlet(np.ones(n))
     payoffs = generator.normal(size=(decisions, n))
-    ball = make_ball(kind, 0.2, contexts)
-    ball.values(payoffs[:4], reference)
+    ambiguity_set = make_set(kind, 0.2, contexts)
+    ambiguity_set.values(payoffs[:4], reference)
     tracemalloc.start()
-    ball.values(payoffs, reference)
+    ambiguity_set.values(payoffs, reference)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 14 * payoffs.nbytes

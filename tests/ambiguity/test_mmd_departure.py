@@ -6,7 +6,7 @@ import pytest
 
 from ambiguity.cases import assert_steepest
 from bocu.ambiguity import MaximumMeanDiscrepancy, WorstCase, squared_exponential_gram, worst_case
-from bocu.contexts import covering_grid
+from bocu.contexts.estimates import covering_grid
 
 
 def instance(contexts: int, observed: int, dimension: int = 1) -> tuple[np.ndarray, np.ndarray, MaximumMeanDiscrepancy]:
@@ -20,24 +20,24 @@ def instance(contexts: int, observed: int, dimension: int = 1) -> tuple[np.ndarr
     return payoffs, reference, MaximumMeanDiscrepancy(0.0, squared_exponential_gram(points, 0.1))
 
 
-def leave(payoffs: np.ndarray, reference: np.ndarray, ball: MaximumMeanDiscrepancy) -> WorstCase:
-    return worst_case(payoffs, reference, ball, rate=True)
+def leave(payoffs: np.ndarray, reference: np.ndarray, ambiguity_set: MaximumMeanDiscrepancy) -> WorstCase:
+    return worst_case(payoffs, reference, ambiguity_set, rate=True)
 
 
 @pytest.mark.parametrize("observed", [1, 60, 350])
 @pytest.mark.parametrize("dimension", [1, 2])
 def test_no_direction_is_steeper_on_a_thousand_contexts(dimension: int, observed: int) -> None:
-    payoffs, reference, ball = instance(1024, observed, dimension)
-    answer = leave(payoffs, reference, ball)
-    assert_steepest(answer.slope, answer.rate, payoffs, reference, ball.gram)
+    payoffs, reference, ambiguity_set = instance(1024, observed, dimension)
+    answer = leave(payoffs, reference, ambiguity_set)
+    assert_steepest(answer.slope, answer.rate, payoffs, reference, ambiguity_set.gram)
 
 
 @pytest.mark.parametrize("observed", [1, 8, 60])
 @pytest.mark.parametrize("dimension", [1, 2])
 def test_slope_and_rate_are_those_of_a_cone_programme(dimension: int, observed: int) -> None:
-    payoffs, reference, ball = instance(64, observed, dimension)
-    answer = leave(payoffs, reference, ball)
-    root = np.linalg.cholesky(ball.gram)
+    payoffs, reference, ambiguity_set = instance(64, observed, dimension)
+    answer = leave(payoffs, reference, ambiguity_set)
+    root = np.linalg.cholesky(ambiguity_set.gram)
     for f, slope, rate in zip(payoffs[:3], answer.slope, answer.rate, strict=False):
         d = cp.Variable(64)
         inside = [cp.sum(d) == 0, cp.norm(root.T @ d) <= 1.0, d[reference == 0.0] >= 0.0]
@@ -46,20 +46,20 @@ def test_slope_and_rate_are_those_of_a_cone_programme(dimension: int, observed: 
 
 
 def test_rows_do_not_depend_on_each_other_and_repeat_to_the_last_bit() -> None:
-    payoffs, reference, ball = instance(256, 30)
-    answer = leave(payoffs, reference, ball)
-    again = leave(payoffs, reference, MaximumMeanDiscrepancy(0.0, ball.gram))
+    payoffs, reference, ambiguity_set = instance(256, 30)
+    answer = leave(payoffs, reference, ambiguity_set)
+    again = leave(payoffs, reference, MaximumMeanDiscrepancy(0.0, ambiguity_set.gram))
     np.testing.assert_array_equal(again.slope, answer.slope)
     np.testing.assert_array_equal(again.rate, answer.rate)
-    alone = leave(payoffs[3], reference, ball)
+    alone = leave(payoffs[3], reference, ambiguity_set)
     assert alone.slope == pytest.approx(answer.slope[3], rel=1e-11)
     np.testing.assert_allclose(alone.rate, answer.rate[3], atol=1e-7 * np.abs(alone.rate).max())
 
 
 def test_constant_payoffs_leave_nowhere() -> None:
-    payoffs, reference, ball = instance(100, 12)
+    payoffs, reference, ambiguity_set = instance(100, 12)
     payoffs[1] = 0.1
-    answer = leave(payoffs, reference, ball)
+    answer = leave(payoffs, reference, ambiguity_set)
     assert answer.slope[1] == 0.0
     assert not answer.rate[1].any()
     assert (np.delete(answer.slope, 1) < 0.0).all()

@@ -8,7 +8,7 @@ from scipy.special import xlogy
 
 from ambiguity.cases import random_instance, vectors
 from bocu.ambiguity import ChiSquared, CressieRead, KullbackLeibler, PhiDivergence, TotalVariation, worst_case
-from bocu.objectives import UncertaintyObjective
+from bocu.objectives.values import UncertaintyObjective
 
 
 def kullback_leibler(epsilon: float) -> PhiDivergence:
@@ -61,7 +61,7 @@ def test_own_slopes_and_satisficing_agree_with_the_closed_classes() -> None:
         np.testing.assert_allclose(first.rate, second.rate, rtol=1e-3, atol=1e-4)
         assert own.distance(second.distribution[0], reference) == pytest.approx(0.3, rel=1e-6)
         tau = payoffs @ reference - 0.2 * spread
-        k = [ball.satisficing(payoffs, reference, tau) for ball in (own, known)]
+        k = [ambiguity_set.satisficing(payoffs, reference, tau) for ambiguity_set in (own, known)]
         np.testing.assert_allclose(k[0], k[1], rtol=1e-5)
 
 
@@ -74,10 +74,10 @@ def test_argmax_agrees_with_solving_all() -> None:
 
 def test_phi_without_a_floor_in_reach() -> None:
     # Burg entropy: phi(0) is infinite, so that no radius empties a context.
-    ball = PhiDivergence(3.0, lambda t: -np.log(t) + t - 1, lambda s: -np.log1p(-s), lambda s: 1 / (1 - s))
-    answer = worst_case([0.0, 1.0, 4.0], [0.2, 0.3, 0.5], ball)
+    ambiguity_set = PhiDivergence(3.0, lambda t: -np.log(t) + t - 1, lambda s: -np.log1p(-s), lambda s: 1 / (1 - s))
+    answer = worst_case([0.0, 1.0, 4.0], [0.2, 0.3, 0.5], ambiguity_set)
     assert answer.distribution.min() > 0.0
-    assert ball.distance(answer.distribution, [0.2, 0.3, 0.5]) == pytest.approx(3.0, rel=1e-6)
+    assert ambiguity_set.distance(answer.distribution, [0.2, 0.3, 0.5]) == pytest.approx(3.0, rel=1e-6)
 
 
 def test_phi_with_a_kink_and_jumping_conjugate() -> None:

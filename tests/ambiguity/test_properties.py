@@ -1,11 +1,11 @@
-"""Properties that hold for every ball: convexity, equivariance, limits, feasibility."""
+"""Properties that hold for every set: convexity, equivariance, limits, feasibility."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ambiguity.cases import KINDS, PHI_KINDS, make_ball, random_instance
+from ambiguity.cases import KINDS, PHI_KINDS, make_set, random_instance
 from bocu.ambiguity import worst_case
 
 pytestmark = pytest.mark.parametrize("kind", KINDS)
@@ -24,9 +24,9 @@ def test_value_is_convex_and_non_increasing_in_epsilon(
 ) -> None:
     contexts, payoffs, reference = random_instance(seed, n, zeros=zero)
     scale = 1.0 + np.abs(payoffs).max()
-    ball = make_ball(kind, 0.0, contexts)
+    ambiguity_set = make_set(kind, 0.0, contexts)
     low, high = sorted((low, high))
-    first, middle, last = ball.values_at(payoffs[0], reference, [low, (low + high) / 2, high])
+    first, middle, last = ambiguity_set.values_at(payoffs[0], reference, [low, (low + high) / 2, high])
     assert last <= middle + 1e-9 * scale <= first + 2e-9 * scale
     assert middle <= (first + last) / 2 + 1e-9 * scale
 
@@ -35,9 +35,9 @@ def test_value_is_convex_and_non_increasing_in_epsilon(
 @given(seed=seeds, n=sizes, zero=zeros, epsilon=radii)
 def test_slope_is_a_supporting_line(kind: str, seed: int, n: int, zero: bool, epsilon: float) -> None:
     contexts, payoffs, reference = random_instance(seed, n, zeros=zero)
-    answer = worst_case(payoffs[0], reference, make_ball(kind, epsilon, contexts))
+    answer = worst_case(payoffs[0], reference, make_set(kind, epsilon, contexts))
     radii = np.linspace(0.0, 2.0 * epsilon, 7)
-    values = make_ball(kind, 0.0, contexts).values_at(payoffs[0], reference, radii)
+    values = make_set(kind, 0.0, contexts).values_at(payoffs[0], reference, radii)
     line = answer.value + answer.slope * (radii - epsilon)
     if kind != "cvar":
         assert (values >= line - 1e-7 * (1.0 + np.abs(payoffs).max() + np.abs(answer.slope))).all()
@@ -48,9 +48,9 @@ def test_slope_is_a_supporting_line(kind: str, seed: int, n: int, zero: bool, ep
 @given(seed=seeds, n=sizes, zero=zeros, epsilon=radii, weight=st.floats(0.0, 1.0))
 def test_value_is_concave_in_payoffs(kind: str, seed: int, n: int, zero: bool, epsilon: float, weight: float) -> None:
     contexts, payoffs, reference = random_instance(seed, n, 2, zeros=zero)
-    ball = make_ball(kind, epsilon, contexts)
-    mixed = worst_case(weight * payoffs[0] + (1 - weight) * payoffs[1], reference, ball).value
-    ends = worst_case(payoffs, reference, ball).value
+    ambiguity_set = make_set(kind, epsilon, contexts)
+    mixed = worst_case(weight * payoffs[0] + (1 - weight) * payoffs[1], reference, ambiguity_set).value
+    ends = worst_case(payoffs, reference, ambiguity_set).value
     assert mixed >= weight * ends[0] + (1 - weight) * ends[1] - 1e-8 * (1.0 + np.abs(payoffs).max())
 
 
@@ -60,8 +60,11 @@ def test_shift_and_scale_equivariance(
     kind: str, seed: int, n: int, zero: bool, epsilon: float, shift: float, factor: float
 ) -> None:
     contexts, payoffs, reference = random_instance(seed, n, zeros=zero)
-    ball = make_ball(kind, epsilon, contexts)
-    plain, moved = worst_case(payoffs[0], reference, ball), worst_case(factor * payoffs[0] + shift, reference, ball)
+    ambiguity_set = make_set(kind, epsilon, contexts)
+    plain, moved = (
+        worst_case(payoffs[0], reference, ambiguity_set),
+        worst_case(factor * payoffs[0] + shift, reference, ambiguity_set),
+    )
     size = 1.0 + factor * np.abs(payoffs).max() + abs(shift)
     assert abs(moved.value - (factor * plain.value + shift)) <= 1e-9 * size
     assert moved.slope == pytest.approx(factor * plain.slope, rel=1e-5, abs=1e-7 * size)
@@ -72,24 +75,24 @@ def test_shift_and_scale_equivariance(
 def test_permutation_equivariance(kind: str, seed: int, n: int, zero: bool, epsilon: float) -> None:
     contexts, payoffs, reference = random_instance(seed, n, zeros=zero)
     order = np.random.default_rng(seed).permutation(n)
-    plain = worst_case(payoffs[0], reference, make_ball(kind, epsilon, contexts))
-    moved = worst_case(payoffs[0][order], reference[order], make_ball(kind, epsilon, contexts[order]))
+    plain = worst_case(payoffs[0], reference, make_set(kind, epsilon, contexts))
+    moved = worst_case(payoffs[0][order], reference[order], make_set(kind, epsilon, contexts[order]))
     assert moved.value == pytest.approx(plain.value, rel=1e-9, abs=1e-9)
     np.testing.assert_allclose(moved.distribution, plain.distribution[order], rtol=0, atol=1e-6)
 
 
 @few
 @given(seed=seeds, n=sizes, zero=zeros, epsilon=st.floats(1e-8, 10.0))
-def test_distribution_is_in_the_ball_and_attains_the_value(
+def test_distribution_is_in_the_set_and_attains_the_value(
     kind: str, seed: int, n: int, zero: bool, epsilon: float
 ) -> None:
     contexts, payoffs, reference = random_instance(seed, n, zeros=zero)
-    ball = make_ball(kind, epsilon, contexts)
-    answer = worst_case(payoffs[0], reference, ball)
+    ambiguity_set = make_set(kind, epsilon, contexts)
+    answer = worst_case(payoffs[0], reference, ambiguity_set)
     q = answer.distribution
     assert q.min() >= 0.0
     assert abs(q.sum() - 1.0) <= 1e-12
-    assert ball.distance(q, reference) <= ball.epsilon * (1.0 + 1e-8) + 1e-12
+    assert ambiguity_set.distance(q, reference) <= ambiguity_set.epsilon * (1.0 + 1e-8) + 1e-12
     assert abs(q @ payoffs[0] - answer.value) <= 1e-10 * (1.0 + np.abs(payoffs).max())
 
 
@@ -99,9 +102,9 @@ def test_limits_at_zero_and_at_the_floor(kind: str, seed: int, n: int, zero: boo
     contexts, payoffs, reference = random_instance(seed, n, zeros=zero)
     f = payoffs[0]
     if kind == "cvar":
-        at_zero, far = make_ball(kind, 0.0, contexts), make_ball(kind, 1e12, contexts)
+        at_zero, far = make_set(kind, 0.0, contexts), make_set(kind, 1e12, contexts)
     else:
-        at_zero = make_ball(kind, 0.0, contexts)
+        at_zero = make_set(kind, 0.0, contexts)
         far = at_zero.with_epsilon(1e6)
     start, end = worst_case(f, reference, at_zero), worst_case(f, reference, far)
     assert start.value == pytest.approx(f @ reference, rel=1e-12, abs=1e-12)
@@ -116,13 +119,16 @@ def test_limits_at_zero_and_at_the_floor(kind: str, seed: int, n: int, zero: boo
 @given(seed=seeds, n=sizes, zero=zeros)
 def test_slope_is_the_limit_of_difference_quotients_at_zero(kind: str, seed: int, n: int, zero: bool) -> None:
     contexts, payoffs, reference = random_instance(seed, n, zeros=zero)
-    ball = make_ball(kind, 0.0, contexts)
-    slope = worst_case(payoffs[0], reference, ball).slope
+    ambiguity_set = make_set(kind, 0.0, contexts)
+    slope = worst_case(payoffs[0], reference, ambiguity_set).slope
     if kind in PHI_KINDS and np.ptp(payoffs[0][reference > 0]) > 0:
         assert slope == -np.inf
         return
     step = 1e-9
-    quotient = (ball.values(payoffs[0], reference)[0] - ball.with_epsilon(step).values(payoffs[0], reference)[0]) / step
+    quotient = (
+        ambiguity_set.values(payoffs[0], reference)[0]
+        - ambiguity_set.with_epsilon(step).values(payoffs[0], reference)[0]
+    ) / step
     assert slope == pytest.approx(-quotient, rel=1e-3, abs=1e-5 * (1.0 + np.abs(payoffs).max()))
 
 
@@ -130,7 +136,7 @@ def test_slope_is_the_limit_of_difference_quotients_at_zero(kind: str, seed: int
 @given(seed=seeds, n=sizes, epsilon=st.sampled_from([0.0, 0.3, 50.0]))
 def test_constant_payoffs_give_their_constant(kind: str, seed: int, n: int, epsilon: float) -> None:
     contexts, _, reference = random_instance(seed, n, zeros=True)
-    answer = worst_case(np.full(n, 3.25), reference, make_ball(kind, epsilon, contexts))
+    answer = worst_case(np.full(n, 3.25), reference, make_set(kind, epsilon, contexts))
     assert answer.value == 3.25
     assert answer.slope == 0.0
 
@@ -141,10 +147,10 @@ def test_own_references_agree_with_shared_ones(kind: str, seed: int, n: int, zer
     contexts, payoffs, reference = random_instance(seed, n, 4, zeros=zero)
     other = np.random.default_rng(seed + 1).dirichlet(np.ones(n))
     references = np.stack([reference, other, reference, other])
-    ball = make_ball(kind, epsilon, contexts)
-    together = worst_case(payoffs.reshape(2, 2, n), references.reshape(2, 2, n), ball)
+    ambiguity_set = make_set(kind, epsilon, contexts)
+    together = worst_case(payoffs.reshape(2, 2, n), references.reshape(2, 2, n), ambiguity_set)
     for row in range(4):
-        alone = worst_case(payoffs[row], references[row], ball)
+        alone = worst_case(payoffs[row], references[row], ambiguity_set)
         assert together.value.reshape(-1)[row] == pytest.approx(alone.value, rel=1e-12, abs=1e-12)
         np.testing.assert_allclose(together.distribution.reshape(4, n)[row], alone.distribution, atol=1e-9)
 
@@ -157,27 +163,27 @@ def test_satisficing_line_is_the_highest_below_the_value(
     contexts, payoffs, reference = random_instance(seed, n, zeros=zero)
     f = payoffs[0]
     if kind == "cvar":
-        ball = make_ball(kind, 1.0, contexts)
-        value = worst_case(f, reference, ball).value
-        assert ball.satisficing(f, reference, value - 1e-9) == 0.0
-        assert ball.satisficing(f, reference, value + 1e-6 * (1 + abs(value))) == -np.inf
+        ambiguity_set = make_set(kind, 1.0, contexts)
+        value = worst_case(f, reference, ambiguity_set).value
+        assert ambiguity_set.satisficing(f, reference, value - 1e-9) == 0.0
+        assert ambiguity_set.satisficing(f, reference, value + 1e-6 * (1 + abs(value))) == -np.inf
         return
-    ball = make_ball(kind, 0.0, contexts)
+    ambiguity_set = make_set(kind, 0.0, contexts)
     floor = f.min() if kind in ("tv", "mmd", "wass") else f[reference > 0].min()
     tau = floor + share * (f @ reference - floor)
-    k = ball.satisficing(f, reference, tau)
+    k = ambiguity_set.satisficing(f, reference, tau)
     size = 1.0 + np.abs(f).max()
     # k is the least slope of lines from (0, tau) to points of v; zoom in on it, the slopes have one valley.
     low, high = 1e-8, 1e4
     for _ in range(8):
         radii = np.geomspace(low, high, 60)
-        slopes = (ball.values_at(f, reference, radii) - tau) / radii
+        slopes = (ambiguity_set.values_at(f, reference, radii) - tau) / radii
         best = int(slopes.argmin())
         low, high = radii[max(best - 1, 0)], radii[min(best + 1, 59)]
     assert slopes.min() >= k - 1e-8 * size / low
     assert slopes.min() == pytest.approx(k, rel=1e-5, abs=1e-7 * size)
-    assert ball.satisficing(f, reference, floor) == 0.0
-    assert ball.satisficing(f, reference, f @ reference + 1e-6 * size) == -np.inf
+    assert ambiguity_set.satisficing(f, reference, floor) == 0.0
+    assert ambiguity_set.satisficing(f, reference, f @ reference + 1e-6 * size) == -np.inf
 
 
 @few
@@ -185,9 +191,9 @@ def test_satisficing_line_is_the_highest_below_the_value(
 def test_rate_is_the_derivative_of_the_distribution(kind: str, seed: int, n: int, zero: bool, epsilon: float) -> None:
     contexts, payoffs, reference = random_instance(seed, n, zeros=zero)
     step = 1e-6 * epsilon
-    ball = make_ball(kind, epsilon, contexts)
-    now = worst_case(payoffs[0], reference, ball, rate=True)
-    later = worst_case(payoffs[0], reference, ball.with_epsilon(ball.epsilon + step), rate=True)
+    ambiguity_set = make_set(kind, epsilon, contexts)
+    now = worst_case(payoffs[0], reference, ambiguity_set, rate=True)
+    later = worst_case(payoffs[0], reference, ambiguity_set.with_epsilon(ambiguity_set.epsilon + step), rate=True)
     assert now.rate.sum() == pytest.approx(0.0, abs=1e-7 * (1.0 + np.abs(now.rate).max()))
     assert now.rate @ payoffs[0] == pytest.approx(now.slope, rel=1e-6, abs=1e-7 * (1 + np.abs(payoffs).max()))
     if np.allclose(now.rate, later.rate, rtol=1e-2, atol=1e-6):

@@ -9,11 +9,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ambiguity.cases import KINDS, make_ball, random_instance
+from ambiguity.cases import KINDS, make_set, random_instance
 from bocu.ambiguity import worst_case
 from bocu.ambiguity.tables import read_table
 from bocu.commands.worst_case import worst_case_command
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 OPTIONS = {
     "mmd": ["--lengthscale", "0.3"],
@@ -46,7 +46,7 @@ def test_command_prints_value_slope_and_distribution(kind: str, tmp_path: Path) 
     write_csv(file, contexts, payoffs, reference)
     output = run(str(file), "--distance", kind, "--epsilon", "0.2", *OPTIONS.get(kind, []))
     rows = list(csv.DictReader(io.StringIO(output)))
-    expected = worst_case(payoffs, reference, make_ball(kind, 0.2, contexts))
+    expected = worst_case(payoffs, reference, make_set(kind, 0.2, contexts))
     assert [row["decision"] for row in rows] == ["calm", "bold"]
     for i, row in enumerate(rows):
         assert float(row["value"]) == pytest.approx(expected.value[i], abs=1e-12)

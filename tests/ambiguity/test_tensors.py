@@ -5,9 +5,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from ambiguity.cases import KINDS, make_ball, random_instance  # noqa: E402
+from ambiguity.cases import KINDS, make_set, random_instance  # noqa: E402
 from bocu.ambiguity import sampled_worst_case, worst_case  # noqa: E402
-from bocu.objectives import UncertaintyObjective  # noqa: E402
+from bocu.objectives.values import UncertaintyObjective  # noqa: E402
 
 
 def numeric_gradient(function, payoffs: np.ndarray, step: float = 1e-6) -> np.ndarray:
@@ -23,10 +23,13 @@ def numeric_gradient(function, payoffs: np.ndarray, step: float = 1e-6) -> np.nd
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_agree_with_numpy_for_any_batch_shape(kind: str) -> None:
     contexts, payoffs, reference = random_instance(3, 6, 12, zeros=True)
-    ball = make_ball(kind, 0.2, contexts)
+    ambiguity_set = make_set(kind, 0.2, contexts)
     for shape in ((12,), (3, 4), (2, 3, 2)):
         array = payoffs.reshape(*shape, 6)
-        plain, tensor = worst_case(array, reference, ball), worst_case(torch.tensor(array), reference, ball)
+        plain, tensor = (
+            worst_case(array, reference, ambiguity_set),
+            worst_case(torch.tensor(array), reference, ambiguity_set),
+        )
         for name in ("value", "distribution", "slope", "gap"):
             found = getattr(tensor, name)
             assert found.dtype == torch.float64
@@ -38,16 +41,16 @@ def test_values_agree_with_numpy_for_any_batch_shape(kind: str) -> None:
 def test_gradients_agree_with_differences(kind: str, seed: int) -> None:
     contexts, payoffs, reference = random_instance(seed, 7, 3)
     payoffs = (payoffs - payoffs.mean()) / payoffs.std()
-    ball = make_ball(kind, 0.15, contexts)
+    ambiguity_set = make_set(kind, 0.15, contexts)
     tau = float((payoffs @ reference).min()) - 0.05
     objectives = [
         UncertaintyObjective.so(),
         UncertaintyObjective.ro(),
-        UncertaintyObjective.dro(ball),
-        UncertaintyObjective.gen(ball, 0.5, 0.2),
-        UncertaintyObjective.gen(ball, 1.0, 1.0, difference=0.01),
-        UncertaintyObjective.wcs(ball),
-        UncertaintyObjective.rs(ball, tau),
+        UncertaintyObjective.dro(ambiguity_set),
+        UncertaintyObjective.gen(ambiguity_set, 0.5, 0.2),
+        UncertaintyObjective.gen(ambiguity_set, 1.0, 1.0, difference=0.01),
+        UncertaintyObjective.wcs(ambiguity_set),
+        UncertaintyObjective.rs(ambiguity_set, tau),
     ]
     for objective in objectives:
         tensor = torch.tensor(payoffs, requires_grad=True)
@@ -60,8 +63,8 @@ def test_gradients_agree_with_differences(kind: str, seed: int) -> None:
 
 
 def test_single_precision_becomes_double() -> None:
-    ball = make_ball("tv", 0.2, np.zeros((2, 1)))
-    answer = worst_case(torch.tensor([0.0, 1.0]), torch.tensor([0.5, 0.5]), ball)
+    ambiguity_set = make_set("tv", 0.2, np.zeros((2, 1)))
+    answer = worst_case(torch.tensor([0.0, 1.0]), torch.tensor([0.5, 0.5]), ambiguity_set)
     assert answer.value.dtype == torch.float64
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ambiguity.cases import ball_of, vectors
+from ambiguity.cases import set_of, vectors
 from bocu.ambiguity import (
     floor_distance,
     identity_sensitivity,
@@ -36,26 +36,26 @@ def slope_agrees(case: dict[str, Any], slope: float) -> bool:
 
 @pytest.mark.parametrize("case", by_id("worst_case"))
 def test_worst_case_vector(case: dict[str, Any]) -> None:
-    ball = ball_of(case, case["eps"])
+    ambiguity_set = set_of(case, case["eps"])
     f, p = np.array(case["f"]), np.array(case["p"])
-    answer = worst_case(f, p, ball)
+    answer = worst_case(f, p, ambiguity_set)
     assert abs(answer.value - case["v"]) <= case["tol_v"]
     assert slope_agrees(case, float(answer.slope))
     if case["q"] is not None:
         np.testing.assert_allclose(answer.distribution, case["q"], rtol=0, atol=case["tol_q"])
     if case.get("dv_dalpha") is not None:
-        assert abs(ball.slope_in_alpha(f, p) - case["dv_dalpha"]) <= case["tol_delta"]
+        assert abs(ambiguity_set.slope_in_alpha(f, p) - case["dv_dalpha"]) <= case["tol_delta"]
     scale = 1.0 + np.ptp(f)
-    assert answer.gap <= (1e-8 if ball.epsilon >= 1e-2 else 1e-6) * scale
+    assert answer.gap <= (1e-8 if ambiguity_set.epsilon >= 1e-2 else 1e-6) * scale
     assert abs(answer.distribution.sum() - 1.0) <= 1e-12
     assert answer.distribution.min() >= 0.0
     assert abs(answer.distribution @ f - answer.value) <= 1e-11 * (1.0 + np.abs(f).max())
-    assert ball.distance(answer.distribution, p) <= ball.epsilon * (1 + 1e-9) + 1e-12
+    assert ambiguity_set.distance(answer.distribution, p) <= ambiguity_set.epsilon * (1 + 1e-9) + 1e-12
 
 
 @pytest.mark.parametrize("case", by_id("robust_satisficing"))
 def test_robust_satisficing_vector(case: dict[str, Any]) -> None:
-    k = ball_of(case, 0.0).satisficing(case["f"], case["p"], case["tau"])
+    k = set_of(case, 0.0).satisficing(case["f"], case["p"], case["tau"])
     if case["k_is_neg_inf"]:
         assert k == -np.inf
     else:
@@ -64,7 +64,7 @@ def test_robust_satisficing_vector(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", by_id("minimax_approx"))
 def test_minimax_approximation_vector(case: dict[str, Any]) -> None:
-    arguments = case["f"], case["p"], ball_of(case, case["eps"])
+    arguments = case["f"], case["p"], set_of(case, case["eps"])
     cheap = identity_sensitivity(case["f"]) if case["distance"].endswith("identity") else None
     found = {
         "sensitivity": sensitivity(*arguments) if cheap is None else cheap,

@@ -105,9 +105,9 @@ def worst_plan(f: np.ndarray, p: np.ndarray, cost: np.ndarray, epsilon: float) -
 
 def matrix_set(epsilon: float, cost: np.ndarray) -> Wasserstein:
     """The same set solved by its matrix of costs, as where the contexts lie on no line."""
-    ball = Wasserstein(epsilon, cost)
-    ball._line = None
-    return ball
+    ambiguity_set = Wasserstein(epsilon, cost)
+    ambiguity_set._line = None
+    return ambiguity_set
 
 
 LINES = ("line", "line in space", "line with copies")
@@ -197,7 +197,7 @@ problems:
   - name: gp-sample
     parameters: {decision_points: [3, 3], context_points: [3, 3], protocol: data-driven}
 objectives:
-  - {name: dro, parameters: {ball: {distance: wass, radius: margin}}}
+  - {name: dro, parameters: {set: {distance: wass, radius: margin}}}
 algorithms: [ucb-bocu-2]
 """
 
@@ -208,7 +208,7 @@ def test_a_run_that_measures_transports_starts_without_torch(tmp_path: Path) -> 
     arguments = ["run", "--experiment", str(experiment), "--problem", "gp-sample", "--objective", "dro"]
     arguments += ["--algorithm", "ucb-bocu-2", "--output", str(tmp_path / "run.nc")]
     code = (
-        "import sys\nfrom bocu.cli import app\n"
+        "import sys\nfrom bocu.commands.main import app\n"
         f"app({arguments!r}, standalone_mode=False)\n"
         "print([name for name in ('ot', 'torch', 'jax', 'cupy', 'tensorflow') if name in sys.modules])"
     )

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/aggregation.py --branches 100 --blocks 100
 
-A block is 10 seeds x 1,000 rounds. One block is run for real; the others are copies under other seeds, which judging
+A block is 10 seeds x 1,000 rounds. One block is run for real; the others are copies under other seeds, which scoring
 cannot tell from real ones. Each stage runs in a process of its own, one after the other.
 """
 
@@ -18,8 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bocu.plan import Plan
-from bocu.planning import make_plan
+from bocu.experiment.plan import Plan
+from bocu.experiment.planning import make_plan
 
 SEEDS, ROUNDS = 10, 1000
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ def make_runs(plan: Plan) -> None:
     """Write the run files."""
     import netCDF4
 
-    from bocu.runs import Block, execute
+    from bocu.runs.execution import Block, execute
 
     for branch in plan.branches.values():
         for first, last in plan.blocks:
@@ -63,21 +63,21 @@ def make_runs(plan: Plan) -> None:
 
 
 def score_all(plan: Plan) -> None:
-    from bocu.scores import score
+    from bocu.evaluation.scores import score
 
     for branch in plan.branches.values():
-        judges = json.loads(plan.score_parameters(branch)["judges"])
-        score(plan.run_files(branch), {}, branch.specification, judges, plan.score_file(branch))
+        metrics = json.loads(plan.score_parameters(branch)["metrics"])
+        score(plan.run_files(branch), {}, branch.specification, metrics, plan.score_file(branch))
 
 
 def cube(plan: Plan) -> None:
-    from bocu.cubes import build_cube
+    from bocu.evaluation.cubes import build_cube
 
     build_cube(json.loads(plan.cube_parameters("hills")["description"]), plan.cube("hills"))
 
 
 def summary(plan: Plan) -> None:
-    from bocu.cubes import build_summary
+    from bocu.evaluation.cubes import build_summary
 
     build_summary(plan.cubes(), plan.summary())
 

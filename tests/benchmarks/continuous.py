@@ -18,10 +18,10 @@ from bocu.acquisition.minimax import MinimaxApproximation
 from bocu.acquisition.multistart import maximise
 from bocu.acquisition.surfaces import WeightedSurface, decisions_only, surface
 from bocu.ambiguity import MaximumMeanDiscrepancy, ModifiedChiSquared, TotalVariation
-from bocu.ambiguity.gram import mmd_radius, squared_exponential_gram, with_jitter
-from bocu.contexts import KernelDensity, box_around_mean, empirical, kde_radius, product_grid
+from bocu.ambiguity.mmd.gram import mmd_radius, squared_exponential_gram, with_jitter
+from bocu.contexts.estimates import KernelDensity, box_around_mean, empirical, kde_radius, product_grid
+from bocu.core.randomness import scrambled_sobol
 from bocu.problems.functions import ackley
-from bocu.randomness import scrambled_sobol
 from bocu.surrogates.continuous.kernels import Structure, joint, product
 from bocu.surrogates.continuous.model import ContinuousGP, Posterior, standardise
 
@@ -69,23 +69,23 @@ def drbo_kde(posteriors, seen, generator):
 
 
 def drbo_mmd(posteriors, seen, generator):
-    grid, ball = COARSE
-    functional = WorstCaseValue(ball.with_epsilon(mmd_radius(len(seen), 0.1)), empirical(seen, grid))
+    grid, ambiguity_set = COARSE
+    functional = WorstCaseValue(ambiguity_set.with_epsilon(mmd_radius(len(seen), 0.1)), empirical(seen, grid))
     return SurfaceAcquisition(surface(posteriors[0], grid, SQRT_BETA), functional)
 
 
 def minimax(posteriors, seen, generator):
-    grid, ball = FINE
+    grid, ambiguity_set = FINE
     reference = empirical(seen, grid)
-    functional = MinimaxApproximation(ball.with_epsilon(mmd_radius(len(seen), 0.1)), reference)
+    functional = MinimaxApproximation(ambiguity_set.with_epsilon(mmd_radius(len(seen), 0.1)), reference)
     return SurfaceAcquisition(surface(posteriors[0], grid, SQRT_BETA), functional)
 
 
-def drmobo(ball):
+def drmobo(ambiguity_set):
     def build(posteriors, seen, generator):
         grid = COARSE[0]
         both = WeightedSurface([surface(each, grid, SQRT_BETA) for each in posteriors], np.array([0.4, 0.6]))
-        return SurfaceAcquisition(both, WorstCaseValue(ball, np.full(len(grid), 1.0 / len(grid))))
+        return SurfaceAcquisition(both, WorstCaseValue(ambiguity_set, np.full(len(grid), 1.0 / len(grid))))
 
     return build
 

@@ -24,7 +24,7 @@ from bocu.acquisition.functionals import WorstCaseValue  # noqa: E402
 from bocu.acquisition.multistart import maximise  # noqa: E402
 from bocu.acquisition.surfaces import WeightedSurface, surface  # noqa: E402
 from bocu.ambiguity import (  # noqa: E402
-    Ball,
+    AmbiguitySet,
     ConditionalValueAtRisk,
     KullbackLeibler,
     MaximumMeanDiscrepancy,
@@ -32,8 +32,8 @@ from bocu.ambiguity import (  # noqa: E402
     TotalVariation,
     squared_exponential_gram,
 )
+from bocu.core.randomness import Streams  # noqa: E402
 from bocu.problems.scalarised import Ackley, TwoOutputsParameters  # noqa: E402
-from bocu.randomness import Streams  # noqa: E402
 from bocu.surrogates.continuous.kernels import product  # noqa: E402
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings  # noqa: E402
 
@@ -41,8 +41,8 @@ from bocu.surrogates.continuous.model import ContinuousGP, FitSettings  # noqa: 
 class ConicWorstCase:
     """The worst-case expectation by one conic solve a decision."""
 
-    def __init__(self, ball: Ball, reference: np.ndarray) -> None:
-        self._problem, self._payoffs = worst_case_problem(ball, reference)
+    def __init__(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> None:
+        self._problem, self._payoffs = worst_case_problem(ambiguity_set, reference)
         self.solves = 0
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +89,7 @@ def main() -> None:
         best = maximise(acquisition, np.random.default_rng(2), raw=arguments.raw, restarts=arguments.restarts)
         return time.perf_counter() - start, best.value
 
-    balls: dict[str, Ball] = {
+    ambiguity_sets: dict[str, AmbiguitySet] = {
         "total variation 0.1": TotalVariation(0.1),
         "chi-squared 0.1": ModifiedChiSquared(0.1),
         "total variation 0.5": TotalVariation(0.5),
@@ -99,9 +99,11 @@ def main() -> None:
         "MMD 0.1": MaximumMeanDiscrepancy(0.1, squared_exponential_gram(problem.contexts, 0.1)),
     }
     print(f"{'ambiguity set':22s} {'ours, s':>9s} {'CVXPY, s':>9s} {'solves':>7s} {'ratio':>7s} {'gain of ours':>13s}")
-    for name, ball in balls.items():
-        ours = [search(WorstCaseValue(ball, problem.reference)) for _ in range(4)][1:]  # the first one compiles
-        conic = ConicWorstCase(ball, problem.reference)
+    for name, ambiguity_set in ambiguity_sets.items():
+        ours = [search(WorstCaseValue(ambiguity_set, problem.reference)) for _ in range(4)][
+            1:
+        ]  # the first one compiles
+        conic = ConicWorstCase(ambiguity_set, problem.reference)
         theirs, value = search(conic)
         seconds = float(np.median([each for each, _ in ours]))
         row = f"{name:22s} {seconds:9.3f} {theirs:9.2f} {conic.solves:7d} {theirs / seconds:7.0f}"

@@ -23,15 +23,15 @@ LINE = {"name": "hartmann-3"}
 
 def gen(distance: str, alpha: float = 1.0) -> dict[str, Any]:
     weights = {"alpha": alpha, "beta": 1.0}
-    return {"name": "gen", "parameters": {"ball": distance, "slope": {"difference": 1e-3}, **weights}}
+    return {"name": "gen", "parameters": {"set": distance, "slope": {"difference": 1e-3}, **weights}}
 
 
 def dro(distance: str) -> dict[str, Any]:
-    return {"name": "dro", "parameters": {"ball": distance}}
+    return {"name": "dro", "parameters": {"set": distance}}
 
 
 def wcs(distance: str) -> dict[str, Any]:
-    return {"name": "wcs", "parameters": {"ball": distance, "slope": {"difference": 1e-3}}}
+    return {"name": "wcs", "parameters": {"set": distance, "slope": {"difference": 1e-3}}}
 
 
 def fourier(features: int, pairs: bool) -> dict[str, Any]:
@@ -72,9 +72,9 @@ def cell(name: str, rounds: int, seeds: int) -> dict[str, Any]:
     import threadpoolctl  # noqa: F401
     import xarray  # noqa: F401
 
-    from bocu.files import read_netcdf
-    from bocu.planning import make_plan
-    from bocu.runs import Block, execute
+    from bocu.experiment.planning import make_plan
+    from bocu.io.files import read_netcdf
+    from bocu.runs.execution import Block, execute
 
     problem, objective, algorithm, _ = CASES[name]
     experiment = {

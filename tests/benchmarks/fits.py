@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from bocu.algorithms.continuous_base import ModelParameters
-from bocu.registry import find
-from bocu.runs import SeedRun, build_problem
+from bocu.experiment.registry import find
+from bocu.runs.execution import SeedRun, build_problem
 from bocu.surrogates.continuous.fitting import NOISY, LogPosterior, Priors, fit
 from bocu.surrogates.continuous.kernels import Hyperparameters
 from bocu.surrogates.continuous.model import standardise

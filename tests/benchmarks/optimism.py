@@ -11,12 +11,12 @@ import argparse
 import numpy as np
 
 from bocu.algorithms.finite_base import FiniteAlgorithm
-from bocu.objectives import UncertaintyObjective
-from bocu.registry import find
-from bocu.runs import SeedRun, build_problem
-from bocu.uncertainty import BallParameters
+from bocu.experiment.registry import find
+from bocu.objectives.configured import SetParameters
+from bocu.objectives.values import UncertaintyObjective
+from bocu.runs.execution import SeedRun, build_problem
 
-BALL = {"distance": "mmd", "radius": 0, "lengthscale": 0.1, "jitter": 1e-6}
+SET = {"name": "mmd", "radius": 0, "lengthscale": 0.1, "jitter": 1e-6}
 
 
 def described(kind: str, name: str, **given: object) -> dict[str, object]:
@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
     problem = described("problem", "hartmann-3")
-    objective = described("objective", "wcs", ball=BALL, slope={"difference": 1e-3})
+    objective = described("objective", "wcs", ambiguity_set=SET, slope={"difference": 1e-3})
     slopes, multipliers = ("exact", "as-pursued"), (2.0**0.5, 0.5, 0.1, 0.0)
     cases = [("random", {}), *(("ucb-bocu-2", {"slope": s, "sqrt_beta": b}) for s in slopes for b in multipliers)]
     for name, given in cases:
@@ -47,16 +47,16 @@ def main() -> None:
             while not run.finished:
                 run.play()
             reference = run.realisation.reference(1)
-            ball = BallParameters(**BALL).ball(run.realisation.description.contexts.points)
-            judge = UncertaintyObjective.wcs(ball, difference=1e-5)
-            truth = judge(run.realisation.payoffs(1), reference)
+            ambiguity_set = SetParameters(**SET).over(run.realisation.description.contexts.points)
+            metric = UncertaintyObjective.wcs(ambiguity_set, difference=1e-5)
+            truth = metric(run.realisation.payoffs(1), reference)
             taken = run.record.arrays["decision_index"][run.initial :]
             regrets.append((truth.max() - truth[taken]).sum())
             distinct.append(len(np.unique(taken)))
             if isinstance(run.algorithm, FiniteAlgorithm):
                 mean, deviation = run.algorithm.posterior.mean(), run.algorithm.posterior.deviation()
                 of_mean, of_bound, of_deviation = (
-                    judge(table, reference) for table in (mean, mean + 2.0**0.5 * deviation, deviation)
+                    metric(table, reference) for table in (mean, mean + 2.0**0.5 * deviation, deviation)
                 )
                 fits = [np.corrcoef(each, truth)[0, 1] for each in (of_mean, of_bound)]
                 shown.append([*fits, np.median(of_mean), np.median(of_deviation)])

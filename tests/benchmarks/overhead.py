@@ -26,9 +26,9 @@ from pathlib import Path
 import xarray as xr
 import yaml
 
-from bocu.experiment import read_experiment_file
-from bocu.planning import make_plan
-from bocu.resources import START_SECONDS, estimate
+from bocu.experiment.configuration import read_experiment_file
+from bocu.experiment.planning import make_plan
+from bocu.experiment.resources import START_SECONDS, estimate
 
 ROOT = Path(__file__).parents[2]
 ALGORITHMS = ("random", "mle", "pe-gp-ucb")
@@ -79,7 +79,7 @@ def snakemake(folder: Path, *arguments: str, slurm: bool, cores: int) -> float:
 
 
 def held_seconds(folder: Path) -> dict[str, float]:
-    """Give the seconds that the SLURM jobs of a folder held their core, by rule; SLURM counts whole seconds."""
+    """Return the seconds that the SLURM jobs of a folder held their core, by rule; SLURM counts whole seconds."""
     text = subprocess.run(["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True, check=True).stdout
     held: dict[str, float] = {}
     for line in text.splitlines():
@@ -118,7 +118,7 @@ def measure(blocks: int, rounds: int, slurm: bool, cores: int) -> Overhead:
 
 
 def paper(rounds: int | None, per_job: int) -> list[tuple[str, int, float, float]]:
-    """Give the branches of ziomek2025 as (name, branches, jobs a branch, estimated seconds inside a job)."""
+    """Return the branches of ziomek2025 as (name, branches, jobs a branch, estimated seconds inside a job)."""
     file = ROOT / "config/experiments/ziomek2025.yaml"
     changes = {"data": "simulate", "seeds": {"count": 30, "per_job": per_job}}
     if rounds is not None:

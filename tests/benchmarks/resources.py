@@ -1,4 +1,4 @@
-"""What a block of seeds costs: the measurements behind the coefficients of `bocu.resources`.
+"""What a block of seeds costs: the measurements behind the coefficients of `bocu.experiment.resources`.
 
 python tests/benchmarks/resources.py --output resources.json
 
@@ -29,8 +29,8 @@ ALGORITHMS = ("random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb"
 def cell(algorithm: str, grid: int, rounds: int) -> dict:
     """Run one block in this process."""
     start = time.perf_counter()
-    from bocu.planning import make_plan
-    from bocu.runs import Block, execute
+    from bocu.experiment.planning import make_plan
+    from bocu.runs.execution import Block, execute
 
     experiment = {
         "name": "cell",
@@ -70,7 +70,7 @@ def cell(algorithm: str, grid: int, rounds: int) -> dict:
 
 
 def fit(rows: list[dict], terms: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, float]:
-    """Give the coefficients of `terms` beside the `known` seconds, and the largest measured over modelled time."""
+    """Return the coefficients of `terms` beside the `known` seconds, and the largest measured over modelled time."""
     seconds = np.array([row["seconds"] for row in rows])
     coefficients, _ = nnls(terms / seconds[:, None], (seconds - known) / seconds)
     return coefficients, float((seconds / (known + terms @ coefficients)).max())

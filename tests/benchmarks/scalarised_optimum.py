@@ -22,7 +22,7 @@ from bocu.problems.scalarised import (
 )
 from bocu.problems.scalarised_optimum import ScalarisedSearch, scalarise
 
-BALLS = (TotalVariation(0.1), TotalVariation(0.5), TotalVariation(1.0), ModifiedChiSquared(0.1))
+SETS = (TotalVariation(0.1), TotalVariation(0.5), TotalVariation(1.0), ModifiedChiSquared(0.1))
 PROBLEMS = (
     (Ackley, TwoOutputsParameters),
     (ModifiedBranin, TwoOutputsParameters),
@@ -50,10 +50,10 @@ def main():
         problem = kind(parameters(outputs=2), {})
         search = ScalarisedSearch(problem.payoffs, problem.dimensions[0], 2)
         weights = np.random.default_rng(0).dirichlet(np.ones(2), size=ROWS)
-        for ball in BALLS:
+        for ambiguity_set in SETS:
 
-            def values(payoffs, ball=ball, reference=problem.reference):
-                return ball.values(payoffs, reference)[0]
+            def values(payoffs, ambiguity_set=ambiguity_set, reference=problem.reference):
+                return ambiguity_set.values(payoffs, reference)[0]
 
             start = time.process_time()
             pool = search.pool(values)
@@ -62,7 +62,7 @@ def main():
             seed = time.process_time() - start - net
             rows = range(0, ROWS, ROWS // COMPARED)
             worst = max(missed(search, values, weights[row], found, row) - found.values[row] for row in rows)
-            told = f"{kind.__name__:15} {ball!r:32} missed {max(worst, 0.0):.1e} of {np.ptp(found.values):.2g}"
+            told = f"{kind.__name__:15} {ambiguity_set!r:32} missed {max(worst, 0.0):.1e} of {np.ptp(found.values):.2g}"
             print(f"{told}; net {net:.2f} s, {ROWS} rows {seed:.2f} s", flush=True)
 
 

@@ -13,8 +13,8 @@ from scipy.linalg import solve_triangular
 from bocu.algorithms.base import Algorithm
 from bocu.algorithms.simple import Random
 from bocu.algorithms.time_varying import PEGPUCB, FullyBayesian, MaximumLikelihood, Oracle, RegretBalancing
+from bocu.core.randomness import Streams
 from bocu.problems.hills import Hills, HillsParameters
-from bocu.randomness import Streams
 from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
 
 ROUNDS = 200

@@ -8,7 +8,8 @@ the objective takes beyond what UCB-SO takes on the same grid is fitted in log s
 
     seconds a round = points x valuation x (contexts / 64)^growth
 
-with points = decisions x contexts, and then raised to the costliest objective; `bocu.resources` holds both numbers.
+with points = decisions x contexts, and then raised to the costliest objective; `bocu.experiment.resources` holds both
+numbers.
 """
 
 import argparse
@@ -32,13 +33,13 @@ LIMIT_SECONDS = 60.0  # core seconds of a case, after which fewer rounds are ave
 
 def cell(name: str, objective: str, side: int) -> float:
     """Return the mean core seconds of a round."""
-    from bocu.planning import make_plan
-    from bocu.runs import SeedRun, build_problem
+    from bocu.experiment.planning import make_plan
+    from bocu.runs.execution import SeedRun, build_problem
 
-    ball = {"distance": name, **({"k": 3.0} if name == "cr" else {})}
+    ambiguity_set = {"distance": name, **({"k": 3.0} if name == "cr" else {})}
     slope = {} if objective == "dro" else {"slope": {"difference": 1e-3}}
     weights = {"alpha": 1.0, "beta": 1.0} if objective == "gen" else {}
-    entry = {"label": "o", "name": objective, "parameters": {"ball": ball, **slope, **weights}}
+    entry = {"label": "o", "name": objective, "parameters": {"set": ambiguity_set, **slope, **weights}}
     experiment = {
         "name": "cell",
         "seeds": 1,
@@ -47,7 +48,7 @@ def cell(name: str, objective: str, side: int) -> float:
         "objectives": [] if name == "none" else [entry],
         "algorithms": ["ucb-so" if name == "none" else "ucb-bocu-2"],
         "figures": [],
-        "judges": ["so"],
+        "metrics": ["so"],
     }
     plan = make_plan(experiment, sources_file=Path(__file__).parents[2] / "data/sources.yaml")
     (branch,) = plan.branches.values()

@@ -22,11 +22,11 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np  # noqa: E402
-from ambiguity.cases import KINDS, make_ball, random_instance  # noqa: E402
+from ambiguity.cases import KINDS, make_set, random_instance  # noqa: E402
 from ambiguity.oracle import TIGHT, solve, worst_case_problem  # noqa: E402
 
 from bocu.ambiguity import (  # noqa: E402
-    Ball,
+    AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,
     CressieRead,
@@ -38,8 +38,8 @@ from bocu.ambiguity import (  # noqa: E402
     squared_exponential_gram,
     worst_case,
 )
-from bocu.contexts import discretised, product_grid  # noqa: E402
-from bocu.objectives import UncertaintyObjective  # noqa: E402
+from bocu.contexts.estimates import discretised, product_grid  # noqa: E402
+from bocu.objectives.values import UncertaintyObjective  # noqa: E402
 
 LENGTHSCALE = 0.1
 
@@ -57,10 +57,10 @@ def normal_reference(contexts: np.ndarray) -> np.ndarray:
     return discretised(lambda c: np.exp(-((c - 0.5) ** 2).sum(axis=1) / 0.4), contexts)
 
 
-def at_margin(ball: Ball, reference: np.ndarray, scale: float) -> Ball:
-    """The ball whose radius is the distance from the reference to the uniform distribution, times `scale`."""
+def at_margin(ambiguity_set: AmbiguitySet, reference: np.ndarray, scale: float) -> AmbiguitySet:
+    """The set whose radius is the distance from the reference to the uniform distribution, times `scale`."""
     uniform = np.full(len(reference), 1.0 / len(reference))
-    return ball.with_epsilon(scale * float(ball.distance(uniform, reference)))
+    return ambiguity_set.with_epsilon(scale * float(ambiguity_set.distance(uniform, reference)))
 
 
 def best_time(call: Callable[[], Any], repeats: int = 7) -> float:
@@ -74,16 +74,18 @@ def best_time(call: Callable[[], Any], repeats: int = 7) -> float:
     return min(times)
 
 
-def solver_time(ball: Ball, reference: np.ndarray, payoffs: np.ndarray, rows: int) -> tuple[float, float]:
+def solver_time(
+    ambiguity_set: AmbiguitySet, reference: np.ndarray, payoffs: np.ndarray, rows: int
+) -> tuple[float, float]:
     """Seconds of CVXPY for one whole acquisition, and the largest error of ours on the rows it solved."""
-    problem, parameter = worst_case_problem(ball, reference)
+    problem, parameter = worst_case_problem(ambiguity_set, reference)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         solve(problem, parameter, payoffs[0])
         start = time.perf_counter()
         values = [solve(problem, parameter, row) for row in payoffs[:rows]]
         seconds = (time.perf_counter() - start) / rows * len(payoffs)
-    ours = worst_case(payoffs[:rows], reference, ball).value
+    ours = worst_case(payoffs[:rows], reference, ambiguity_set).value
     return seconds, float(np.abs(ours - values).max())
 
 
@@ -93,7 +95,7 @@ def compare(rows: int, scale: float) -> list[dict[str, Any]]:
     decisions = product_grid([0.0, 0.0], [1.0, 1.0], 32)
     on_line = (line, gaussian_process_payoffs(line, decisions, 0))
     on_square = (square, gaussian_process_payoffs(square, decisions, 1))
-    sets: list[tuple[str, Ball, tuple[np.ndarray, np.ndarray], float]] = [
+    sets: list[tuple[str, AmbiguitySet, tuple[np.ndarray, np.ndarray], float]] = [
         ("total variation", TotalVariation(0.0), on_line, 500),
         ("CVaR (alpha = 0.3)", ConditionalValueAtRisk(0.3), on_line, 500),
         ("chi-squared", ChiSquared(0.0), on_line, 500),
@@ -108,29 +110,31 @@ def compare(rows: int, scale: float) -> list[dict[str, Any]]:
     table = []
     for name, centre, (contexts, payoffs), bar in sets:
         reference = normal_reference(contexts)
-        ball = at_margin(centre, reference, scale)
-        is_mmd = isinstance(ball, MaximumMeanDiscrepancy)
-        conic, error = solver_time(ball, reference, payoffs, max(4, rows // 8) if "Wass" in name else rows)
-        values = best_time(lambda b=ball, f=payoffs, p=reference: b.values(f, p))
-        table.append(entry(f"{name}: values", ball, conic, values, bar, error))
+        ambiguity_set = at_margin(centre, reference, scale)
+        is_mmd = isinstance(ambiguity_set, MaximumMeanDiscrepancy)
+        conic, error = solver_time(ambiguity_set, reference, payoffs, max(4, rows // 8) if "Wass" in name else rows)
+        values = best_time(lambda b=ambiguity_set, f=payoffs, p=reference: b.values(f, p))
+        table.append(entry(f"{name}: values", ambiguity_set, conic, values, bar, error))
         if not is_mmd:
             continue
-        dro, gen = UncertaintyObjective.dro(ball), UncertaintyObjective.gen(ball, 1.0, 1.0)
-        stepped = UncertaintyObjective.gen(ball, 1.0, 1.0, difference=1e-3)
+        dro, gen = UncertaintyObjective.dro(ambiguity_set), UncertaintyObjective.gen(ambiguity_set, 1.0, 1.0)
+        stepped = UncertaintyObjective.gen(ambiguity_set, 1.0, 1.0, difference=1e-3)
         found = dro.argmax(payoffs, reference)
         assert found.index == int(np.argmax(dro(payoffs, reference)))
         seconds = best_time(lambda o=dro, f=payoffs, p=reference: o.argmax(f, p))
-        table.append(entry(f"{name}: DRO argmax, {found.solved} solved", ball, conic, seconds, 100, None))
+        table.append(entry(f"{name}: DRO argmax, {found.solved} solved", ambiguity_set, conic, seconds, 100, None))
         for label, objective in (("GEN, analytic slope", gen), ("GEN, difference 1e-3", stepped)):
             seconds = best_time(lambda o=objective, f=payoffs, p=reference: o(f, p))
             table.append({"case": f"{name}: {label}", "own_s": seconds, "times_dro": seconds / values, "bar": 1.5})
     return table
 
 
-def entry(case: str, ball: Ball, conic: float, own: float, bar: float, error: float | None) -> dict[str, Any]:
+def entry(
+    case: str, ambiguity_set: AmbiguitySet, conic: float, own: float, bar: float, error: float | None
+) -> dict[str, Any]:
     """One row of the table."""
     numbers = {"cvxpy_s": conic, "own_s": own, "ratio": conic / own, "bar": bar, "largest_error": error}
-    return {"case": case, "epsilon": ball.epsilon, **numbers}
+    return {"case": case, "epsilon": ambiguity_set.epsilon, **numbers}
 
 
 def large(scale: float) -> list[dict[str, Any]]:
@@ -145,12 +149,12 @@ def large(scale: float) -> list[dict[str, Any]]:
         tv = at_margin(TotalVariation(0.0), reference, scale)
         seconds = best_time(lambda f=payoffs, b=tv: b.values(f, reference), 3)
         table.append({"case": f"1,024 x 1,024, TV values, {name}", "own_s": seconds, "bar_s": 0.2})
-        ball = at_margin(MaximumMeanDiscrepancy(0.0, gram), reference, scale).prepare(reference)
-        objective = UncertaintyObjective.dro(ball)
+        ambiguity_set = at_margin(MaximumMeanDiscrepancy(0.0, gram), reference, scale).prepare(reference)
+        objective = UncertaintyObjective.dro(ambiguity_set)
         solved = objective.argmax(payoffs, reference).solved
         seconds = best_time(lambda f=payoffs, o=objective: o.argmax(f, reference), 3)
         table.append({"case": f"1,024 x 1,024, MMD argmax ({solved} solved), {name}", "own_s": seconds, "bar_s": 5.0})
-        seconds = best_time(lambda f=payoffs, b=ball: b.values(f, reference), 1)
+        seconds = best_time(lambda f=payoffs, b=ambiguity_set: b.values(f, reference), 1)
         table.append({"case": f"1,024 x 1,024, MMD all values, {name}", "own_s": seconds, "bar_s": None})
     return table
 
@@ -162,17 +166,17 @@ def transports(scale: float) -> list[dict[str, Any]]:
         line = product_grid(0.0, 1.0, n)
         payoffs = gaussian_process_payoffs(line, product_grid([0.0, 0.0], [1.0, 1.0], 32), 4)[:rows]
         reference = normal_reference(line)
-        ball = at_margin(Wasserstein(0.0, np.abs(line - line.T)), reference, scale)
-        matrix = ball.with_epsilon(ball.epsilon)
+        ambiguity_set = at_margin(Wasserstein(0.0, np.abs(line - line.T)), reference, scale)
+        matrix = ambiguity_set.with_epsilon(ambiguity_set.epsilon)
         matrix._line = None
         uniform = np.full(n, 1.0 / n)
-        pairs: list[tuple[str, Callable[[Ball], Any]]] = [
+        pairs: list[tuple[str, Callable[[AmbiguitySet], Any]]] = [
             (f"{rows:,} x {n:,}, values", lambda b, f=payoffs, p=reference: b.values(f, p)[0]),
             (f"{n:,} contexts, one distance", lambda b, q=uniform, p=reference: b.distance(q, p)),
         ]
         for name, call in pairs:
-            error = float(np.abs(call(ball) - call(matrix)).max())
-            own, other = best_time(lambda c=call, b=ball: c(b)), best_time(lambda c=call, b=matrix: c(b), 1)
+            error = float(np.abs(call(ambiguity_set) - call(matrix)).max())
+            own, other = best_time(lambda c=call, b=ambiguity_set: c(b)), best_time(lambda c=call, b=matrix: c(b), 1)
             numbers = {"own_s": own, "other_s": other, "times_faster": other / own, "largest_error": error}
             table.append({"case": f"1-Wasserstein on a line, {name}", **numbers})
     return table
@@ -187,10 +191,10 @@ def oracle_errors() -> list[dict[str, Any]]:
         for seed, n in enumerate(sizes * 3):
             contexts, payoffs, reference = random_instance(seed, n, zeros=seed % 2 == 1)
             for epsilon in (0.01, 0.1, 0.5):
-                ball = make_ball(kind, epsilon, contexts)
-                answer = worst_case(payoffs[0], reference, ball)
+                ambiguity_set = make_set(kind, epsilon, contexts)
+                answer = worst_case(payoffs[0], reference, ambiguity_set)
                 low, spread = float(payoffs.min()), float(np.ptp(payoffs))
-                problem, parameter = worst_case_problem(ball, reference)
+                problem, parameter = worst_case_problem(ambiguity_set, reference)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     conic = solve(problem, parameter, (payoffs[0] - low) / spread, **TIGHT)

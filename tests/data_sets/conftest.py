@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bocu.core.errors import BocuError
 from bocu.data.catalogue import Catalogue, load_catalogue
-from bocu.errors import BocuError
 
 Refused = Callable[..., AbstractContextManager[None]]
 

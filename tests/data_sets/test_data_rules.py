@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bocu.files import read_netcdf
+from bocu.io.files import read_netcdf
 
 pytestmark = pytest.mark.workflow
 

@@ -9,7 +9,7 @@ import pytest
 from bocu.data.intel import incomplete_sensors, load_days, read_positions
 from bocu.data.intel_log import Cleaning, fill_gaps, prepare_log
 from bocu.data.intel_matrices import prepare_matrices
-from bocu.files import read_netcdf
+from bocu.io.files import read_netcdf
 
 PLACES = "1 0.5 1\n2 2.5 1\n3 4 1\n"
 ORIGIN = {"dataset": "intel", "record": "log", "source": "mirror", "title": "t", "licence": "l", "citation": "c"}

@@ -8,7 +8,7 @@ import pytest
 from bocu.data.infection import prepare_infection
 from bocu.data.means import Mean, load_mean, matern_five_halves, squared_exponential
 from bocu.data.plant import prepare_plant
-from bocu.files import read_netcdf
+from bocu.io.files import read_netcdf
 
 ORIGIN = {"dataset": "plant", "record": "svgp", "source": "mirror", "title": "t", "licence": "l", "citation": "c"}
 

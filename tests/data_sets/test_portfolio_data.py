@@ -10,7 +10,7 @@ from scipy.stats import qmc
 
 from bocu.data.means import load_mean
 from bocu.data.portfolio import PUBLISHED, fit, payoff_mean, prepare_portfolio, read_samples
-from bocu.files import read_netcdf
+from bocu.io.files import read_netcdf
 
 ORIGIN = {
     "dataset": "portfolio",

@@ -19,8 +19,8 @@ from bocu.data.portfolio import read_samples
 from bocu.data.simulated import portfolio
 from bocu.data.simulated.infection import infections
 from bocu.data.wind import prepare_wind
-from bocu.files import read_netcdf
-from bocu.provenance import SIMULATED_LABEL
+from bocu.io.files import read_netcdf
+from bocu.io.provenance import SIMULATED_LABEL
 
 LIGHT = [
     ("intel", "mote_locs.txt"),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.figures.cost import Cost, CostParameters, _medians
 
 

@@ -7,11 +7,11 @@ import xml.etree.ElementTree
 
 import pytest
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
+from bocu.experiment.registry import REGISTRY
 from bocu.figures.base import save
 from bocu.figures.regret import Regret, RegretParameters
 from bocu.figures.style import SIMULATED_MARK
-from bocu.registry import REGISTRY
 
 FROM_CUBE_ALONE = ["regret", "chosen-priors", "rejection-times"]
 
@@ -92,13 +92,14 @@ def test_a_missing_or_foreign_cube_is_named(tmp_path, cube_path):
     (tmp_path / "text.nc").write_text("not a cube")
     with pytest.raises(BocuError, match=r"text\.nc: not a readable NetCDF file"):
         figure.draw({"cube": tmp_path / "text.nc"})
-    with pytest.raises(BocuError, match="no judge 'sso'; did you mean 'so'"):
-        Regret(RegretParameters(judges=["sso"])).draw({"cube": cube_path})
+    with pytest.raises(BocuError, match="no metric 'sso'; did you mean 'so'"):
+        Regret(RegretParameters(metrics=["sso"])).draw({"cube": cube_path})
 
 
 def test_planning_imports_no_drawing_library():
     code = (
-        "import sys; from bocu.registry import REGISTRY; [entry.load().Parameters for entry in REGISTRY['figure']];"
+        "import sys; from bocu.experiment.registry import REGISTRY;"
+        "[entry.load().Parameters for entry in REGISTRY['figure']];"
         "print([name for name in ('matplotlib', 'xarray', 'scipy', 'torch') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -19,8 +19,8 @@ def lines(axes):
     return {line.get_label(): line for line in axes.get_lines()}
 
 
-def expected(algorithm, judge="so", seeds=range(SEEDS)):
-    return np.array([[constant_regret(algorithm, judge, seed, t + 1) for t in range(ITERATIONS)] for seed in seeds])
+def expected(algorithm, metric="so", seeds=range(SEEDS)):
+    return np.array([[constant_regret(algorithm, metric, seed, t + 1) for t in range(ITERATIONS)] for seed in seeds])
 
 
 def test_lines_and_bands_are_means_and_standard_errors(cube_path):
@@ -51,11 +51,11 @@ def test_average_is_cumulative_over_rounds(cube_path):
     np.testing.assert_allclose(lines(axes)["Random"].get_ydata(), total.mean(axis=0))
 
 
-def test_a_panel_a_judge(cube_path):
+def test_a_panel_a_metric(cube_path):
     figure = drawn(cube_path).figure
-    assert [axes.get_title() for axes in figure.axes] == ["judge: so", "judge: ro"]
+    assert [axes.get_title() for axes in figure.axes] == ["metric: so", "metric: ro"]
     np.testing.assert_allclose(lines(figure.axes[1])["MLE"].get_ydata()[-1], expected("mle", "ro").sum(axis=1).mean())
-    assert drawn(cube_path, judges=["ro"]).title == "Cumulative regret, judged by ro"
+    assert drawn(cube_path, metrics=["ro"]).title == "Cumulative regret, scored by ro"
 
 
 def test_colours_and_dashes_follow_the_name_when_few_are_drawn(cube_path):
@@ -100,11 +100,11 @@ def test_one_that_dwarfs_the_others_gets_out_of_their_way(tmp_path):
     data = synthetic_cubes.cube()
     data["regret"].loc[{"algorithm": "random"}] = 1000.0
     path = synthetic_cubes.write(data, tmp_path / "c.nc")
-    figure = drawn(path, judges=["so"]).figure
+    figure = drawn(path, metrics=["so"]).figure
     assert [("Random" in lines(axes)) for axes in figure.axes] == [True, False]
     assert figure.axes[1].get_title() == "without Random"
     assert figure.axes[1].get_ylim()[1] < 200
-    assert len(drawn(path, judges=["so"], close_up=False).figure.axes) == 1
+    assert len(drawn(path, metrics=["so"], close_up=False).figure.axes) == 1
 
 
 def ending(*ends):
@@ -142,16 +142,16 @@ def test_gains_are_worse_below_zero(ends, far):
     assert [float(curve.title) for curve in apart(ending(*ends), gains=True)[1]] == far
 
 
-def test_payoffs_have_one_panel_and_no_judge(tmp_path):
+def test_payoffs_have_one_panel_and_no_metric(tmp_path):
     data = synthetic_cubes.cube()
-    whole = data["regret"].isel(judge=0, drop=True)
+    whole = data["regret"].isel(metric=0, drop=True)
     data["payoff"] = (data["seconds"].dims, -2.0 * whole.values, {"long_name": "a number", "units": "degree_Celsius"})
     drawing = drawn(synthetic_cubes.write(data, tmp_path / "c.nc"), kind="payoff")
     (axes,) = drawing.figure.axes
     np.testing.assert_allclose(lines(axes)["MLE"].get_ydata(), -2.0 * expected("mle").cumsum(axis=1).mean(axis=0))
     assert axes.get_ylabel() == "cumulative payoff [°C]"
     assert drawing.title == "Cumulative payoff"
-    assert "judge" not in drawing.caption + drawing.alternative + axes.get_title()
+    assert "metric" not in drawing.caption + drawing.alternative + axes.get_title()
     assert drawing.alternative.index("Random") < drawing.alternative.index("MLE")
     assert "from most to least" in drawing.alternative
 
@@ -204,7 +204,7 @@ def test_pursued_objectives_stand_in_rows_and_the_others_in_each(tmp_path):
     whole.attrs = data.attrs
     for name in whole.variables:
         whole[name].attrs = {"long_name": "a number", "units": "1"}
-    figure = drawn(synthetic_cubes.write(whole, tmp_path / "c.nc"), judges=["so"]).figure
+    figure = drawn(synthetic_cubes.write(whole, tmp_path / "c.nc"), metrics=["so"]).figure
     assert [axes.get_title() for axes in figure.axes] == ["pursued: dro", "pursued: wcs"]
     dro, wcs = (lines(axes) for axes in figure.axes)
     np.testing.assert_allclose(2 * dro["MLE"].get_ydata(), wcs["MLE"].get_ydata())

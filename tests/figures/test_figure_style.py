@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
+from bocu.experiment.registry import REGISTRY
 from bocu.figures import style
-from bocu.registry import REGISTRY
 
 
 def luminance(colour):

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from experiments import tiny
 
+from bocu.experiment.planning import make_plan
 from bocu.figures.base import save
 from bocu.figures.finite_landscape import Contour, FiniteLandscapeParameters, FunctionAndDistributions
 from bocu.figures.style import SIMULATED_MARK
-from bocu.planning import make_plan
 
 BOTH = {"function-and-distributions": FunctionAndDistributions, "contour": Contour}
 
 
 def described(name, **parameters):
     """What the plan hands to a figure of a problem."""
-    from bocu.registry import find
+    from bocu.experiment.registry import find
 
     entry = find("problem", name)
     checked = entry.load().Parameters(**parameters)
@@ -69,11 +69,11 @@ def test_on_function_b_the_marks_stand_side_by_side_on_one_line():
     assert "All three optima lie at decision 0.646" in drawing.caption
 
 
-def test_the_radius_is_that_of_the_ball_that_is_asked_for():
+def test_the_radius_is_that_of_the_set_that_is_asked_for():
     assert "radius 0.364" in draw("function-and-distributions", described("kirschner")).caption
     inputs = described("kirschner", spread="variance")
     assert "radius 0.121" in draw("function-and-distributions", inputs).caption
-    nothing = draw("contour", inputs, ball={"distance": "tv", "radius": 0.0})
+    nothing = draw("contour", inputs, set={"name": "tv", "radius": 0.0})
     heights = marks(axes_of(nothing, "context"))
     assert heights["distributionally robust"] == heights["stochastic"]
 

@@ -1,9 +1,9 @@
-"""Grids of regret curves: every panel holds the runs that pursue its objective, judged by its judge."""
+"""Grids of regret curves: every panel holds the runs that pursue its objective, scored by its metric."""
 
 import numpy as np
 import pytest
 import synthetic_cubes
-from synthetic_objectives import INITIAL, ITERATIONS, JUDGES, SEEDS, cube, gain, level
+from synthetic_objectives import INITIAL, ITERATIONS, METRICS, SEEDS, cube, gain, level
 
 from bocu.figures import style
 from bocu.figures.panels import POINTS, Panels, PanelsParameters
@@ -22,23 +22,23 @@ def curves(axes):
     return {line.get_label(): line for line in axes.get_lines()}
 
 
-def mean_end(problem, objective, algorithm, judge, rounds=ITERATIONS):
-    return level(problem, objective, algorithm, judge) * (1 + 0.1 * np.arange(SEEDS)).mean() * rounds
+def mean_end(problem, objective, algorithm, metric, rounds=ITERATIONS):
+    return level(problem, objective, algorithm, metric) * (1 + 0.1 * np.arange(SEEDS)).mean() * rounds
 
 
-def test_a_panel_holds_the_runs_that_pursue_what_it_is_judged_by(cubes):
+def test_a_panel_holds_the_runs_that_pursue_what_it_is_scored_by(cubes):
     axes = np.reshape(drawn(cubes).figure.axes, (2, 2))
-    for row, judge in zip(axes, JUDGES, strict=True):
+    for row, metric in zip(axes, METRICS, strict=True):
         for panel, problem in zip(row, ("one", "three"), strict=True):
             found = curves(panel)
             assert list(found) == ["Random", "TS-BOCU", "DRBO"]
-            for title, objective, algorithm in (("Random", "any", "random"), ("TS-BOCU", judge, "ts-bocu")):
-                expected = mean_end(problem, objective, algorithm, judge)
-                assert found[title].get_ydata()[-1] == pytest.approx(expected), (problem, judge, title)
+            for title, objective, algorithm in (("Random", "any", "random"), ("TS-BOCU", metric, "ts-bocu")):
+                expected = mean_end(problem, objective, algorithm, metric)
+                assert found[title].get_ydata()[-1] == pytest.approx(expected), (problem, metric, title)
 
 
 def test_rows_and_columns_are_named_once(cubes):
-    figure = drawn(cubes, rows=[{"judge": "dro", "title": "DRO, TV"}, {"judge": "wcs"}], columns=["first"]).figure
+    figure = drawn(cubes, rows=[{"metric": "dro", "title": "DRO, TV"}, {"metric": "wcs"}], columns=["first"]).figure
     axes = np.reshape(figure.axes, (2, 2))
     assert [panel.get_ylabel() for panel in axes[:, 0]] == ["DRO, TV", "wcs"]
     assert [panel.get_title() for panel in axes[0]] == ["first", "Problem three"]
@@ -47,22 +47,22 @@ def test_rows_and_columns_are_named_once(cubes):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Random", "TS-BOCU", "DRBO"]
 
 
-def test_runs_of_other_objectives_judged_by_each(cubes):
+def test_runs_of_other_objectives_scored_by_each(cubes):
     titles = {"ts-bocu/dro": "TS-DRO", "ts-bocu/wcs": "TS-WCS"}
-    rows = [{"judge": judge, "pursued": ["dro", "wcs"]} for judge in JUDGES]
+    rows = [{"metric": metric, "pursued": ["dro", "wcs"]} for metric in METRICS]
     figure = drawn(cubes, rows=rows, algorithms=["ts-bocu"], titles=titles).figure
-    for axes, judge in zip(np.reshape(figure.axes, (2, 2))[:, 0], JUDGES, strict=True):
+    for axes, metric in zip(np.reshape(figure.axes, (2, 2))[:, 0], METRICS, strict=True):
         found = curves(axes)
         assert list(found) == ["TS-DRO", "TS-WCS"]
         for objective, line in zip(("dro", "wcs"), found.values(), strict=True):
-            assert line.get_ydata()[-1] == pytest.approx(mean_end("one", objective, "ts-bocu", judge))
+            assert line.get_ydata()[-1] == pytest.approx(mean_end("one", objective, "ts-bocu", metric))
         assert len({line.get_color() for line in found.values()}) == 2
     untitled = drawn(cubes, rows=rows, algorithms=["ts-bocu"]).figure.axes[0]
     assert list(curves(untitled)) == ["TS-BOCU (dro)", "TS-BOCU (wcs)"]
 
 
 def test_what_is_written_alike_looks_alike_in_all_panels(cubes):
-    rows = [{"judge": "dro", "problems": ["one"]}, {"judge": "wcs", "problems": ["one"]}]
+    rows = [{"metric": "dro", "problems": ["one"]}, {"metric": "wcs", "problems": ["one"]}]
     figure = drawn(cubes, rows=rows, titles={"drbo": "robust", "ts-bocu": "robust"}).figure
     looks = {(line.get_color(), line.get_marker()) for axes in figure.axes for line in axes.get_lines()[1:]}
     assert looks == {(style.LOOKS["ts-bocu"].colour, style.LOOKS["ts-bocu"].marker)}
@@ -70,7 +70,7 @@ def test_what_is_written_alike_looks_alike_in_all_panels(cubes):
 
 
 def test_regret_of_what_is_recommended_leaves_out_who_recommends_nothing(cubes):
-    rows = [{"judge": "dro"}, {"judge": "dro", "kind": "recommended", "title": "final"}]
+    rows = [{"metric": "dro"}, {"metric": "dro", "kind": "recommended", "title": "final"}]
     axes = np.reshape(drawn(cubes, rows=rows).figure.axes, (2, 2))[:, 0]
     assert list(curves(axes[0])) == ["Random", "TS-BOCU", "DRBO"]
     found = curves(axes[1])
@@ -85,7 +85,7 @@ def mean_gain(algorithm, rounds=ITERATIONS):
 
 
 def test_payoffs_are_summed_up_and_told_from_the_most_to_the_least(cubes):
-    rows = [{"judge": "dro"}, {"judge": "dro", "kind": "payoff", "title": "observed"}]
+    rows = [{"metric": "dro"}, {"metric": "dro", "kind": "payoff", "title": "observed"}]
     drawing = drawn(cubes[:1], rows=rows, from_initial=True)
     axes = drawing.figure.axes[1]
     found = curves(axes)
@@ -100,7 +100,7 @@ def test_payoffs_are_summed_up_and_told_from_the_most_to_the_least(cubes):
 
 
 def test_payoffs_keep_a_linear_axis(cubes):
-    rows = [{"judge": "dro"}, {"judge": "dro", "kind": "payoff"}]
+    rows = [{"metric": "dro"}, {"metric": "dro", "kind": "payoff"}]
     axes = np.reshape(drawn(cubes, rows=rows, log_regret=True).figure.axes, (2, 2))
     assert [panel.get_yscale() for panel in axes[:, 0]] == ["log", "linear"]
 
@@ -109,24 +109,24 @@ def test_a_loss_that_dwarfs_the_gains_is_cut_from_below(tmp_path):
     data = cube()
     data["payoff"].loc[{"algorithm": "random"}] *= 10_000.0
     path = synthetic_cubes.write(data, tmp_path / "c.nc")
-    (axes,) = drawn([path], rows=[{"judge": "dro"}], kind="payoff").figure.axes
+    (axes,) = drawn([path], rows=[{"metric": "dro"}], kind="payoff").figure.axes
     best = mean_gain("drbo")
     assert best < axes.get_ylim()[1] < 2 * best
     assert -best < axes.get_ylim()[0] < 0.0
     assert [text.get_text() for text in axes.texts] == [f"Random → {mean_gain('random') * 10:.3g}k"]
-    (axes,) = drawn([path], rows=[{"judge": "dro"}], kind="payoff", cut=False).figure.axes
+    (axes,) = drawn([path], rows=[{"metric": "dro"}], kind="payoff", cut=False).figure.axes
     assert axes.get_ylim()[0] < mean_gain("random") * 10_000
     assert axes.yaxis.get_major_formatter()(-200_000.0, 0) == "-200k"
 
 
 def test_a_row_may_draw_algorithms_of_its_own(cubes):
-    rows = [{"judge": "dro", "algorithms": ["drbo"]}, {"judge": "wcs"}]
+    rows = [{"metric": "dro", "algorithms": ["drbo"]}, {"metric": "wcs"}]
     axes = np.reshape(drawn(cubes, rows=rows, algorithms=["random", "ts-bocu"]).figure.axes, (2, 2))[:, 0]
     assert [list(curves(panel)) for panel in axes] == [["DRBO"], ["Random", "TS-BOCU"]]
 
 
 def test_problems_share_a_panel(cubes):
-    row = {"judge": "dro", "problems": [["three", "one"]]}
+    row = {"metric": "dro", "problems": [["three", "one"]]}
     (axes,) = drawn(cubes, rows=[row], algorithms=["ts-bocu"], overlaid=["big", "small"]).figure.axes
     found = curves(axes)
     assert list(found) == ["big", "small"]
@@ -138,7 +138,7 @@ def test_problems_share_a_panel(cubes):
 
 
 def test_a_shared_panel_draws_the_problems_that_are_there(cubes):
-    picture = drawn(cubes, rows=[{"judge": "dro", "problems": [["one", "two"], ["two"]]}], algorithms=["ts-bocu"])
+    picture = drawn(cubes, rows=[{"metric": "dro", "problems": [["one", "two"], ["two"]]}], algorithms=["ts-bocu"])
     there, missing = picture.figure.axes
     assert list(curves(there)) == ["Problem one"]
     assert [text.get_text() for text in missing.texts] == ["no results"]
@@ -176,18 +176,18 @@ def test_long_numbers_are_counted_in_thousands(tmp_path):
 
 
 def test_the_legend_keeps_the_order_of_the_experiment(cubes):
-    rows = [{"judge": "dro", "algorithms": ["random", "drbo"]}, {"judge": "wcs"}]
+    rows = [{"metric": "dro", "algorithms": ["random", "drbo"]}, {"metric": "wcs"}]
     figure = drawn(cubes, rows=rows).figure
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Random", "TS-BOCU", "DRBO"]
 
 
 def test_what_is_not_there_is_said_in_its_panel(cubes):
-    rows = [{"judge": "dro", "problems": ["one", "two"]}, {"judge": "unheard-of", "problems": ["one"]}]
+    rows = [{"metric": "dro", "problems": ["one", "two"]}, {"metric": "unheard-of", "problems": ["one"]}]
     axes = np.reshape(drawn(cubes[:1], rows=rows).figure.axes, (2, 2))
     assert [text.get_text() for text in axes[0, 1].texts] == ["no results"]
     assert [text.get_text() for text in axes[1, 0].texts] == ["not finished"]
     assert not axes[1, 1].axison
-    nothing = drawn(cubes, rows=[{"judge": "unheard-of"}])
+    nothing = drawn(cubes, rows=[{"metric": "unheard-of"}])
     assert "no run is finished" in nothing.caption
 
 
@@ -203,7 +203,7 @@ def test_simulated_problems_are_marked_where_they_stand(tmp_path):
 
 
 def test_words_say_what_is_drawn(cubes):
-    drawing = drawn(cubes, rows=[{"judge": "dro", "title": "DRO"}])
+    drawing = drawn(cubes, rows=[{"metric": "dro", "title": "DRO"}])
     assert "4 seeds" in drawing.caption
     assert "one and three" in drawing.caption
     shown = f"three, DRO, cumulative regret: Random {mean_end('three', 'any', 'random', 'dro'):.4g}, TS-BOCU"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import synthetic_cubes
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.figures.priors import ChosenPriors, ChosenPriorsParameters, RejectionTimes, RejectionTimesParameters, shares
 from bocu.figures.reading import Branch, Cube
 

@@ -11,7 +11,7 @@ from bocu.figures.reading import Cube
 from bocu.figures.realised import arm_axis, paths_of
 from bocu.figures.rejection import Rejection, RejectionParameters, account
 from bocu.figures.summary import Summary, SummaryParameters, relative_regret
-from bocu.files import read_netcdf
+from bocu.io.files import read_netcdf
 
 
 def lines(axes):
@@ -123,7 +123,7 @@ def test_summary_is_the_ratio_to_random(hills):
     plan, folder = hills
     cube = Cube(folder / plan.cube("hills"))
     row = relative_regret(cube, "so", "random")[0]
-    regret = cube.data["regret"].sel(objective="any", judge="so").sum("iteration").mean("seed")
+    regret = cube.data["regret"].sel(objective="any", metric="so").sum("iteration").mean("seed")
     for label in ("mle", "pe-gp-ucb", "oracle"):
         assert row.ratios[label].value == pytest.approx(
             float(regret.sel(algorithm=label) / regret.sel(algorithm="random"))
@@ -145,15 +145,15 @@ def test_summary_says_which_problem_is_simulated(cube_path, simulated_path):
     assert "not measured data: simulated-wells" in drawing.caption
 
 
-def test_a_row_is_judged_by_its_own_objective_unless_a_judge_is_wanted(tmp_path):
+def test_a_row_is_scored_by_its_own_objective_unless_a_metric_is_wanted(tmp_path):
     cube = Cube(synthetic_cubes.write(synthetic_objectives.cube(), tmp_path / "one.nc"))
-    assert [row.judge for row in relative_regret(cube, None, "random")] == ["dro", "wcs"]
-    assert [row.judge for row in relative_regret(cube, "wcs", "random")] == ["wcs", "wcs"]
+    assert [row.metric for row in relative_regret(cube, None, "random")] == ["dro", "wcs"]
+    assert [row.metric for row in relative_regret(cube, "wcs", "random")] == ["wcs", "wcs"]
     assert relative_regret(cube, "xyz", "random") == []
 
 
 def test_arms_are_a_line_only_where_their_order_means_something(hills):
-    from bocu.domains import FiniteDomain
+    from bocu.core.domains import FiniteDomain
 
     assert arm_axis(FiniteDomain(np.linspace(0, 1, 5)[:, None], ("position",), ("1",))).continuous
     sensors = arm_axis(FiniteDomain(np.array([[3.0], [7.0], [12.0]]), ("sensor",), ("1",)))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from experiments import run_all
 
+from bocu.experiment.planning import make_plan
 from bocu.figures.robust_front import RobustFront, RobustFrontParameters
-from bocu.planning import make_plan
 
-TV = {"distance": "tv", "radius": 0.5}
+TV = {"name": "tv", "radius": 0.5}
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +24,11 @@ def plan(root, tmp_path_factory):
             {"name": "newsvendor-grid", "label": "one", "parameters": {"contexts": 10}},
         ],
         "objectives": [
-            {"name": "dro", "label": "tv", "parameters": {"ball": TV}},
-            {"name": "dro", "label": "kl", "parameters": {"ball": {"distance": "kl", "radius": 0.1}}},
+            {"name": "dro", "label": "tv", "parameters": {"set": TV}},
+            {"name": "dro", "label": "kl", "parameters": {"set": {"name": "kl", "radius": 0.1}}},
         ],
         "algorithms": ["random", {"name": "drmobo", "problems": ["two"]}],
-        "judges": ["so"],
+        "metrics": ["so"],
     }
     before = Path.cwd()
     os.chdir(tmp_path_factory.mktemp("front"))
@@ -45,7 +45,7 @@ def drawn(plan, problem, **parameters):
 
 
 def test_no_decision_tried_beats_the_best_there_is(plan):
-    drawing = drawn(plan, "two", ball=TV)
+    drawing = drawn(plan, "two", set=TV)
     values, fronts, shares = drawing.figure.axes
     best, *tried = (line.get_ydata() for line in values.get_lines())
     assert len(tried) == 2
@@ -60,11 +60,11 @@ def test_no_decision_tried_beats_the_best_there_is(plan):
 
 
 def test_the_set_is_the_first_that_is_pursued_unless_another_is_asked_for(plan):
-    assert drawn(plan, "two").caption == drawn(plan, "two", ball=TV).caption
-    other = drawn(plan, "two", ball={"distance": "kl", "radius": 0.1})
+    assert drawn(plan, "two").caption == drawn(plan, "two", set=TV).caption
+    other = drawn(plan, "two", set={"name": "kl", "radius": 0.1})
     assert "kl sets of radius 0.1" in other.caption
     assert len(other.figure.axes[0].get_lines()) == 3
-    neither = drawn(plan, "two", ball={"distance": "kl", "radius": 0.2})
+    neither = drawn(plan, "two", set={"name": "kl", "radius": 0.2})
     assert len(neither.figure.axes[0].get_lines()) == 2  # random pursues nothing
 
 

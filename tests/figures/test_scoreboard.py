@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import synthetic_cubes
 from matplotlib.patches import Rectangle
-from synthetic_objectives import JUDGES, cube, level
+from synthetic_objectives import METRICS, cube, level
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.figures.scoreboard import Scoreboard, ScoreboardParameters
 
 
@@ -29,19 +29,19 @@ def cells(axes):
     return {(rows[round(text.get_position()[1])], round(text.get_position()[0])): text for text in axes.texts}
 
 
-def ratio(problem, objective, algorithm, judge):
-    return level(problem, objective, algorithm, judge) / level(problem, "any", "random", judge)
+def ratio(problem, objective, algorithm, metric):
+    return level(problem, objective, algorithm, metric) / level(problem, "any", "random", metric)
 
 
 def test_cells_are_final_regrets_relative_to_random(cubes):
     found = tables(drawn(cubes))
-    assert [axes.get_title(loc="left") for axes in found] == list(JUDGES)
-    for axes, judge in zip(found, JUDGES, strict=True):
+    assert [axes.get_title(loc="left") for axes in found] == list(METRICS)
+    for axes, metric in zip(found, METRICS, strict=True):
         shown = cells(axes)
         assert set(shown) == {(title, column) for title in ("TS-BOCU", "DRBO") for column in (0, 1)}
         for column, problem in enumerate(("one", "three")):
             for title, algorithm in (("TS-BOCU", "ts-bocu"), ("DRBO", "drbo")):
-                expected = ratio(problem, judge, algorithm, judge)
+                expected = ratio(problem, metric, algorithm, metric)
                 assert shown[title, column].get_text() == f"{expected:.2f}"
 
 
@@ -64,7 +64,7 @@ def test_yardsticks_are_no_competitors(tmp_path):
     data = synthetic_cubes.cube()
     data["regret"].loc[{"algorithm": "oracle"}] = 0.01
     path = synthetic_cubes.write(data, tmp_path / "d.nc")
-    shown = cells(tables(drawn([path], blocks=[{"judge": "so"}]))[0])
+    shown = cells(tables(drawn([path], blocks=[{"metric": "so"}]))[0])
     assert shown["Oracle (best prior known)", 0].get_fontweight() == "normal"
     assert sum(text.get_fontweight() == "bold" for text in shown.values()) == 1
 
@@ -86,17 +86,17 @@ def test_runs_that_cannot_be_told_from_the_reference_are_italic(tmp_path):
     random = data["regret"].sel(objective="any", algorithm="random").values
     rising = random * np.array([0.5, 1.5, 0.8, 1.2])[:, None]
     data["regret"].loc[{"objective": "dro", "algorithm": "drbo"}] = rising
-    shown = cells(tables(drawn([synthetic_cubes.write(data, tmp_path / "c.nc")], blocks=[{"judge": "dro"}]))[0])
+    shown = cells(tables(drawn([synthetic_cubes.write(data, tmp_path / "c.nc")], blocks=[{"metric": "dro"}]))[0])
     assert {row: text.get_fontstyle() for (row, _), text in shown.items()} == {"TS-BOCU": "normal", "DRBO": "italic"}
 
 
 def test_objectives_are_told_apart_where_an_algorithm_pursues_several(cubes):
-    axes = tables(drawn(cubes, blocks=[{"judge": "dro", "pursued": ["dro", "wcs"], "title": "Both"}]))[0]
+    axes = tables(drawn(cubes, blocks=[{"metric": "dro", "pursued": ["dro", "wcs"], "title": "Both"}]))[0]
     rows = [label.get_text() for label in axes.get_yticklabels()]
     assert rows == ["TS-BOCU (dro)", "TS-BOCU (wcs)", "DRBO (dro)", "DRBO (wcs)"]
     assert cells(axes)["DRBO (wcs)", 1].get_text() == f"{ratio('three', 'wcs', 'drbo', 'dro'):.2f}"
     titles = {"drbo/dro": "DRBO for DRO", "drbo/wcs": "DRBO for WCS"}
-    axes = tables(drawn(cubes, blocks=[{"judge": "dro", "pursued": ["dro", "wcs"]}], titles=titles))[0]
+    axes = tables(drawn(cubes, blocks=[{"metric": "dro", "pursued": ["dro", "wcs"]}], titles=titles))[0]
     assert [label.get_text() for label in axes.get_yticklabels()][2:] == list(titles.values())
 
 
@@ -109,7 +109,7 @@ def test_algorithms_written_alike_share_a_row(cubes):
 
 
 def test_columns_are_named_once_and_cells_without_results_stay_empty(cubes):
-    blocks = [{"judge": judge, "problems": ["one", "two", "three"]} for judge in JUDGES]
+    blocks = [{"metric": metric, "problems": ["one", "two", "three"]} for metric in METRICS]
     above, below = tables(drawn(cubes, blocks=blocks, columns={"two": "a name of two lines"}))
     assert [label.get_text() for label in above.get_xticklabels()] == ["one", "a name of\ntwo lines", "three"]
     assert not below.get_xticklabels()
@@ -124,7 +124,7 @@ def test_a_reference_without_regret_compares_with_nothing(tmp_path):
 
 
 def test_another_reference_may_be_chosen(cubes):
-    axes = tables(drawn(cubes, reference="ts-bocu", blocks=[{"judge": "dro"}]))[0]
+    axes = tables(drawn(cubes, reference="ts-bocu", blocks=[{"metric": "dro"}]))[0]
     expected = level("one", "any", "random", "dro") / level("one", "dro", "ts-bocu", "dro")
     assert cells(axes)["Random", 0].get_text() == f"{expected:.2f}"
     with pytest.raises(BocuError, match=r"no algorithm 'ts-boku'.*ts-bocu"):

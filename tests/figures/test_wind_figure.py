@@ -5,7 +5,7 @@ import pytest
 import wind_power
 import xarray as xr
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.figures.base import save
 from bocu.figures.reading import Cube
 from bocu.figures.style import SIMULATED_MARK
@@ -42,9 +42,9 @@ def test_the_panels_are_revenue_and_robust_regret_summed_up(files):
         own = cube.sel(algorithm=label, objective=objective)
         revenue = own["payoff"].cumsum("iteration").mean("seed").values
         assert lines(files, above)[label].get_ydata() == pytest.approx(revenue)
-        regret = own["regret"].sel(judge="dro").cumsum("iteration").mean("seed").values
+        regret = own["regret"].sel(metric="dro").cumsum("iteration").mean("seed").values
         assert lines(files, below)[label].get_ydata() == pytest.approx(regret)
-    assert "judged by dro" in drawing.caption
+    assert "scored by dro" in drawing.caption
     assert "2 seeds" in drawing.caption
     assert drawing.data_label == ""
 
@@ -67,10 +67,10 @@ def test_the_caption_says_margins_foresight_and_data(files):
     assert "Data: drawn for a test, record opsd." in caption
 
 
-def test_algorithms_and_judge_can_be_chosen(files):
-    drawing = draw(files, algorithms=["ucb"], judge="so")
+def test_algorithms_and_metric_can_be_chosen(files):
+    drawing = draw(files, algorithms=["ucb"], metric="so")
     assert list(lines(files, drawing.figure.axes[1])) == ["ucb"]
-    assert "judged by so" in drawing.caption
+    assert "scored by so" in drawing.caption
     with pytest.raises(BocuError, match="no objective 'wcs'"):
         draw(files, objective="wcs")
 

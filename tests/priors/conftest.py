@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bocu.data.intel import intel_dataset
-from bocu.files import write_netcdf
+from bocu.io.files import write_netcdf
 
 MINUTES = 60
 STEPS = 24

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bocu.core.errors import BocuError
 from bocu.data.intel import load_days
-from bocu.errors import BocuError
-from bocu.files import read_netcdf, write_netcdf
+from bocu.io.files import read_netcdf, write_netcdf
 from bocu.priors.fit import fit_prior
 from bocu.priors.likelihood import SeparableLikelihood
 from bocu.priors.stored import differing_in_scale_only, read_prior

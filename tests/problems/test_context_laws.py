@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bocu.contexts import KernelDensity
-from bocu.errors import BocuError
-from bocu.problems.context_laws import (
+from bocu.contexts.estimates import KernelDensity
+from bocu.contexts.laws import (
     BurrXII,
     Cauchy,
     ContextLaw,
@@ -22,6 +21,7 @@ from bocu.problems.context_laws import (
     distances_of_estimates,
     uniform,
 )
+from bocu.core.errors import BocuError
 
 ORACLES = [
     (Normal(0.4, 0.2), stats.norm(0.4, 0.2)),

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bocu.errors import BocuError
-from bocu.parameters import validate
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.core.randomness import Streams
+from bocu.evaluation.scores import score
+from bocu.experiment.registry import find
 from bocu.problems.continuous import Ackley, Hartmann
 from bocu.problems.optima import expected_payoff
-from bocu.randomness import Streams
-from bocu.registry import find
-from bocu.runs import Block, execute
-from bocu.scores import score
+from bocu.runs.execution import Block, execute
 
 CLOSED_FORMS = ["ackley", "ackley-2-4", "modified-branin", "hartmann-6", "complicated-hartmann", "newsvendor"]
 
@@ -67,14 +67,14 @@ def test_contexts_of_a_seed_are_the_same_whatever_is_decided():
 def test_regret_is_against_the_optimum_of_the_expectation(tmp_path):
     branch = specification()
     execute(Block({**branch, "seeds": [0, 1]}, {}, "0"), tmp_path / "run.nc", tmp_path / "checkpoints")
-    judges = [{"label": "so", "class": "bocu.judges:Stochastic", "parameters": {}}]
-    score([tmp_path / "run.nc"], {}, branch, judges, tmp_path / "score.nc")
+    metrics = [{"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {}}]
+    score([tmp_path / "run.nc"], {}, branch, metrics, tmp_path / "score.nc")
     run, scores = xr.load_dataset(tmp_path / "run.nc"), xr.load_dataset(tmp_path / "score.nc")
     assert scores["iteration"].values.tolist() == list(range(-9, 6))
     assert float(scores["regret"].min()) >= -1e-8
     decisions = run["decision"].sel(seed=1).values
     values = expected_payoff("newsvendor", "quadrature")(decisions)
-    assert scores["value"].sel(judge="so", seed=1).values == pytest.approx(values)
+    assert scores["value"].sel(metric="so", seed=1).values == pytest.approx(values)
     stock = np.linspace(0, 1, 2001)[:, None]
     best = expected_payoff("newsvendor", "quadrature")(stock).max()
     assert (scores["value"] + scores["regret"]).values == pytest.approx(best, abs=1e-5)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from bocu.errors import BocuError
-from bocu.problems.context_laws import ContextLaw, Normal, Uniform, clipped_normal, complicated, uniform
+from bocu.contexts.laws import ContextLaw, Normal, Uniform, clipped_normal, complicated, uniform
+from bocu.core.errors import BocuError
 from bocu.problems.expected import ExpectedPayoff, quadrature_rule, sobol_rule
 from bocu.problems.functions import FUNCTIONS
 from bocu.problems.optima import EXPECTATIONS, expectation_named, expected_payoff, optimum_of, search, stored_optimum

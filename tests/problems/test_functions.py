@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.problems.functions import FUNCTIONS, function_named
 
 HARTMANN_SIX_BEST = np.array([0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573])

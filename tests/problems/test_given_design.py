@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from played import finished, numbers
 
-from bocu.domains import FiniteDomain, unit_cube
-from bocu.errors import BocuError
-from bocu.planning import make_plan
+from bocu.core.domains import FiniteDomain, unit_cube
+from bocu.core.errors import BocuError
+from bocu.experiment.planning import make_plan
 from bocu.problems.given_design import GivenDesign, read_design, write_design
-from bocu.pruning import leftovers
-from bocu.runs import SeedRun, build_problem
-from bocu.staleness import Staleness
+from bocu.runs.execution import SeedRun, build_problem
+from bocu.sweep.pruning import leftovers
+from bocu.sweep.staleness import Staleness
 
 TEXT = "seed,decision_1,context_1\n3,0.25,0.5\n3,1,0\n4,0.75,0.5\n4,0,1\n"
 GRID = FiniteDomain(np.linspace(0.0, 1.0, 5)[:, None], ("x",), ("1",))
@@ -105,9 +105,9 @@ def planned(root, problem, initial=None, algorithm="random", **more):
         "seeds": {"first": 3, "count": 2},
         "iterations": 4,
         "problems": [{"name": problem, "parameters": parameters}],
-        "objectives": [{"name": "dro", "parameters": {"ball": {"distance": "tv", "radius": 0.1}}}],
+        "objectives": [{"name": "dro", "parameters": {"set": {"name": "tv", "radius": 0.1}}}],
         "algorithms": [algorithm],
-        "judges": ["so"],
+        "metrics": ["so"],
         "figures": [],
     }
     return make_plan(experiment, sources_file=root / "data/sources.yaml")

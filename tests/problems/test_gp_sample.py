@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from bocu.core.randomness import Streams
 from bocu.problems.gp_sample import GPSample, GPSampleParameters, interpolated_draw
-from bocu.randomness import Streams
 from bocu.surrogates.grid import GridPrior
 from bocu.surrogates.kernels import SquaredExponential
 

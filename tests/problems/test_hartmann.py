@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from bocu.core.randomness import Streams
 from bocu.problems.hartmann import Hartmann3, Hartmann3Parameters
-from bocu.randomness import Streams
 
 BEST, HIGHEST = np.array([0.114614, 0.555649, 0.852547]), 3.86278  # Surjanovic and Bingham (2013)
 

@@ -5,10 +5,10 @@ import pytest
 
 from bocu.algorithms.time_varying import PEGPUCB
 from bocu.algorithms.unknown_prior import squared_noise_bound
-from bocu.errors import BocuError
-from bocu.parameters import validate
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.core.randomness import Streams
 from bocu.problems.hills import CENTRES, Hills, HillsParameters
-from bocu.randomness import Streams
 
 
 @pytest.fixture(scope="module")

@@ -6,47 +6,47 @@ import numpy as np
 import pytest
 
 from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
-from bocu.contexts import around_mean
-from bocu.errors import BocuError
-from bocu.objectives import UncertaintyObjective
-from bocu.parameters import validate
+from bocu.contexts.estimates import around_mean
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.core.randomness import Streams
+from bocu.objectives.values import UncertaintyObjective
 from bocu.problems.kirschner import FUNCTIONS, Kirschner, KirschnerParameters, surface
-from bocu.randomness import Streams
 
 SEPARATION = 0.08  # payoff; function a spans 3.9, the noise is 0.03
 SPREADS = ("sd", "variance")
 
 
 def setting(function: str, spread: str) -> tuple[np.ndarray, Kirschner, MaximumMeanDiscrepancy]:
-    """Payoffs, the problem, and the ball that reaches from the reference to the truth."""
+    """Payoffs, the problem, and the set that reaches from the reference to the truth."""
     problem = Kirschner(KirschnerParameters(function=function, spread=spread), {})
-    ball = MaximumMeanDiscrepancy(0.0, squared_exponential_gram(problem.contexts, 0.1))
-    margin = float(ball.distance(problem.truths[0], problem.references[0]))
-    return problem.realise(Streams(0)).payoffs(1), problem, ball.with_epsilon(margin)
+    ambiguity_set = MaximumMeanDiscrepancy(0.0, squared_exponential_gram(problem.contexts, 0.1))
+    margin = float(ambiguity_set.distance(problem.truths[0], problem.references[0]))
+    return problem.realise(Streams(0)).payoffs(1), problem, ambiguity_set.with_epsilon(margin)
 
 
-def objectives(problem: Kirschner, payoffs: np.ndarray, ball: MaximumMeanDiscrepancy) -> dict[str, np.ndarray]:
+def objectives(problem: Kirschner, payoffs: np.ndarray, ambiguity_set: MaximumMeanDiscrepancy) -> dict[str, np.ndarray]:
     reference = problem.references[0]
-    stable = around_mean(problem.contexts, reference, ball.epsilon)
+    stable = around_mean(problem.contexts, reference, ambiguity_set.epsilon)
     return {
         "so": UncertaintyObjective.so()(payoffs, reference),
         "ro": UncertaintyObjective.ro()(payoffs, reference),
-        "dro": UncertaintyObjective.dro(ball)(payoffs, reference),
+        "dro": UncertaintyObjective.dro(ambiguity_set)(payoffs, reference),
         "stable": payoffs[:, stable].min(axis=1),
     }
 
 
 @pytest.mark.parametrize(("spread", "margin"), [("sd", 0.364), ("variance", 0.121)])
 def test_the_margin_is_the_distance_of_the_truth(spread: str, margin: float) -> None:
-    _, problem, ball = setting("a", spread)
+    _, problem, ambiguity_set = setting("a", spread)
     assert (len(problem.decisions), len(problem.contexts)) == (100, 100)
-    assert ball.epsilon == pytest.approx(margin, abs=5e-4)
+    assert ambiguity_set.epsilon == pytest.approx(margin, abs=5e-4)
 
 
 @pytest.mark.parametrize("spread", SPREADS)
 def test_the_optima_of_function_a_all_differ(spread: str) -> None:
-    payoffs, problem, ball = setting("a", spread)
-    values = objectives(problem, payoffs, ball)
+    payoffs, problem, ambiguity_set = setting("a", spread)
+    values = objectives(problem, payoffs, ambiguity_set)
     best = {name: int(value.argmax()) for name, value in values.items()}
     for name in ("so", "ro", "dro"):
         for other in {"so", "ro", "dro"} - {name}:
@@ -56,24 +56,24 @@ def test_the_optima_of_function_a_all_differ(spread: str) -> None:
 
 @pytest.mark.parametrize("spread", SPREADS)
 def test_on_function_a_stochastic_and_stable_decisions_have_robust_regret_for_ever(spread: str) -> None:
-    payoffs, problem, ball = setting("a", spread)
-    values = objectives(problem, payoffs, ball)
+    payoffs, problem, ambiguity_set = setting("a", spread)
+    values = objectives(problem, payoffs, ambiguity_set)
     for name in ("so", "stable"):
         assert values["dro"].max() - values["dro"][values[name].argmax()] > SEPARATION
 
 
 @pytest.mark.parametrize("spread", SPREADS)
 def test_on_function_a_the_robust_decision_is_better_under_the_truth(spread: str) -> None:
-    payoffs, problem, ball = setting("a", spread)
-    values = objectives(problem, payoffs, ball)
+    payoffs, problem, ambiguity_set = setting("a", spread)
+    values = objectives(problem, payoffs, ambiguity_set)
     under_truth = payoffs @ problem.truths[0]
     assert under_truth[values["dro"].argmax()] - under_truth[values["so"].argmax()] > SEPARATION
 
 
 @pytest.mark.parametrize("spread", SPREADS)
 def test_the_optima_of_function_b_coincide(spread: str) -> None:
-    payoffs, problem, ball = setting("b", spread)
-    values = objectives(problem, payoffs, ball)
+    payoffs, problem, ambiguity_set = setting("b", spread)
+    values = objectives(problem, payoffs, ambiguity_set)
     best = {int(value.argmax()) for value in values.values()}
     assert len(best) == 1
     beyond = np.abs(np.arange(100) - best.pop()) > 10

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from bocu.core.errors import BocuError
 from bocu.data.catalogue import load_catalogue
 from bocu.data.means import Mean, matern_five_halves, mean_dataset
 from bocu.data.portfolio import PUBLISHED, payoff_mean, prepare_portfolio, read_samples
-from bocu.errors import BocuError
-from bocu.files import write_netcdf
+from bocu.io.files import write_netcdf
 from bocu.problems.expected import ExpectedPayoff, quadrature_rule
 from bocu.problems.optima import EXPECTATIONS, expected_payoff, stored_optimum
 from bocu.problems.portfolio import PortfolioPayoff

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from bocu.ambiguity import TotalVariation
-from bocu.branches import ProblemPaths
+from bocu.core.errors import BocuError
+from bocu.core.randomness import Streams
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.infection import prepare_infection
 from bocu.data.means import load_mean
 from bocu.data.plant import prepare_plant
-from bocu.errors import BocuError
-from bocu.objectives import UncertaintyObjective
+from bocu.experiment.branches import ProblemPaths
+from bocu.objectives.values import UncertaintyObjective
 from bocu.problems.infection import Infection, InfectionParameters
 from bocu.problems.plant import Plant, PlantParameters
 from bocu.problems.prepared_mean import PreparedMeanParameters
-from bocu.randomness import Streams
 
 
 @pytest.fixture(scope="module")
@@ -133,12 +133,12 @@ def real_infection(mirror: Path, catalogue: Catalogue, tmp_path_factory: pytest.
 def test_on_the_full_cube_the_robust_optima_are_impossible_decisions(real_infection: str) -> None:
     problem = Infection(InfectionParameters(source="mirror"), {"data": real_infection})
     payoffs, reference = problem.realise(Streams(0)).payoffs(1), problem.references[0]
-    ball = TotalVariation(float(TotalVariation(0.0).distance(problem.truths[0], reference)))
+    ambiguity_set = TotalVariation(float(TotalVariation(0.0).distance(problem.truths[0], reference)))
     possible = problem.decisions.sum(axis=1) <= 1.0 + 1e-9
     for objective, best_possible in (
-        (UncertaintyObjective.dro(ball), -0.208),
-        (UncertaintyObjective.wcs(ball), -0.727),
-        (UncertaintyObjective.gen(ball, 1.0, 1.0), -0.767),
+        (UncertaintyObjective.dro(ambiguity_set), -0.208),
+        (UncertaintyObjective.wcs(ambiguity_set), -0.727),
+        (UncertaintyObjective.gen(ambiguity_set, 1.0, 1.0), -0.767),
     ):
         values = objective(payoffs, reference)
         assert problem.decisions[values.argmax()].tolist() == [1.0, 1.0]
@@ -150,7 +150,7 @@ def test_on_the_full_cube_the_robust_optima_are_impossible_decisions(real_infect
 def test_where_only_the_possible_is_played_cases_decide(real_infection: str) -> None:
     problem = Infection(InfectionParameters(source="mirror", feasible=True), {"data": real_infection})
     payoffs, reference = problem.realise(Streams(0)).payoffs(1), problem.references[0]
-    ball = TotalVariation(float(TotalVariation(0.0).distance(problem.truths[0], reference)))
-    values = UncertaintyObjective.dro(ball)(payoffs, reference)
+    ambiguity_set = TotalVariation(float(TotalVariation(0.0).distance(problem.truths[0], reference)))
+    values = UncertaintyObjective.dro(ambiguity_set)(payoffs, reference)
     assert problem.decisions[values.argmax()].sum() <= 1.0 + 1e-9
     assert values.max() < -0.1

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from bocu.ambiguity import ModifiedChiSquared, TotalVariation
-from bocu.errors import BocuError
-from bocu.objectives import UncertaintyObjective
+from bocu.core.errors import BocuError
+from bocu.objectives.values import UncertaintyObjective
 from bocu.problems.scalarised import Ackley, ModifiedBranin, Newsvendor, NewsvendorParameters, TwoOutputsParameters
 from bocu.problems.scalarised_optimum import ScalarisedSearch, scalarise, weight_net
 
 WEIGHTS = np.array([[0.02, 0.98], [0.31, 0.69], [0.5, 0.5], [0.77, 0.23]])
 
 
-def searched(problem, ball):
-    objective = UncertaintyObjective.dro(ball)
+def searched(problem, ambiguity_set):
+    objective = UncertaintyObjective.dro(ambiguity_set)
 
     def values(payoffs):
         return objective(payoffs, problem.reference)
@@ -44,10 +44,10 @@ def test_weights_make_one_output_of_several():
     assert np.allclose(scalarise(payoffs, np.eye(2)), [payoffs[0, :, 0], payoffs[1, :, 1]])
 
 
-@pytest.mark.parametrize("ball", [TotalVariation(0.5), TotalVariation(1.0), ModifiedChiSquared(1.0)])
-def test_the_newsvendors_optimum_is_that_of_a_fine_grid(ball):
+@pytest.mark.parametrize("ambiguity_set", [TotalVariation(0.5), TotalVariation(1.0), ModifiedChiSquared(1.0)])
+def test_the_newsvendors_optimum_is_that_of_a_fine_grid(ambiguity_set):
     problem = Newsvendor(NewsvendorParameters(outputs=2), {})
-    values, search = searched(problem, ball)
+    values, search = searched(problem, ambiguity_set)
     found = search.best(search.pool(values), WEIGHTS)
     grid = np.linspace(0.0, 1.0, 5_001)[:, None]
     table = search.payoffs(grid)
@@ -58,12 +58,12 @@ def test_the_newsvendors_optimum_is_that_of_a_fine_grid(ball):
         assert at == pytest.approx(value, abs=1e-12)
 
 
-@pytest.mark.parametrize("ball", [TotalVariation(0.1), TotalVariation(1.0), ModifiedChiSquared(0.1)])
-def test_no_search_of_another_kind_finds_better(ball):
+@pytest.mark.parametrize("ambiguity_set", [TotalVariation(0.1), TotalVariation(1.0), ModifiedChiSquared(0.1)])
+def test_no_search_of_another_kind_finds_better(ambiguity_set):
     from scipy.optimize import minimize
 
     problem = ModifiedBranin(TwoOutputsParameters(outputs=2, contexts=16), {})
-    values, search = searched(problem, ball)
+    values, search = searched(problem, ambiguity_set)
     found = search.best(search.pool(values), WEIGHTS)
     raw = np.random.default_rng(5).random((5000, 2))
     table = search.payoffs(raw)
@@ -77,7 +77,7 @@ def test_no_search_of_another_kind_finds_better(ball):
         assert -end.fun <= value + 1e-5 * abs(value)  # kinks cost a little
 
 
-def test_ackley_alone_is_best_at_the_centre_under_every_ball():
+def test_ackley_alone_is_best_at_the_centre_under_every_set():
     problem = Ackley(TwoOutputsParameters(contexts=10), {})
     values, search = searched(problem, TotalVariation(0.1))
     found = search.best(search.pool(values), np.ones((1, 1)))

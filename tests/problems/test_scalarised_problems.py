@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
+from bocu.core.randomness import Streams
 from bocu.problems.functions import function_named
 from bocu.problems.scalarised import (
     Ackley,
@@ -18,7 +19,6 @@ from bocu.problems.scalarised import (
     ScalarisedProblem,
     TwoOutputsParameters,
 )
-from bocu.randomness import Streams
 
 
 def branin(**changes):

@@ -11,18 +11,18 @@ import pandas as pd
 import pytest
 
 from bocu.algorithms.time_varying import PEGPUCB, MaximumLikelihood, Oracle
-from bocu.branches import ProblemPaths
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.core.randomness import Streams
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.intel import intel_dataset
 from bocu.data.intel_matrices import prepare_matrices
-from bocu.errors import BocuError
-from bocu.files import canonical_json, read_netcdf, write_netcdf
-from bocu.parameters import validate
+from bocu.experiment.branches import ProblemPaths
+from bocu.experiment.registry import find
+from bocu.io.files import canonical_json, read_netcdf, write_netcdf
 from bocu.priors.fit import fit_prior
 from bocu.problems.base import Realisation
 from bocu.problems.sensors import LogSettings, MatricesSettings, Sensors, SensorsParameters
-from bocu.randomness import Streams
-from bocu.registry import find
 
 MATRICES = ("intelTemperatureTrain.csv", "intelTemperatureTest.csv")
 

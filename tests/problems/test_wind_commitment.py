@@ -7,17 +7,17 @@ import pytest
 import wind_power
 import xarray as xr
 
-from bocu.algorithms.base import Round
 from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
-from bocu.branches import ProblemPaths
+from bocu.core.errors import BocuError
+from bocu.core.randomness import Streams
+from bocu.core.rounds import Round
 from bocu.data.catalogue import load_catalogue
 from bocu.data.wind import prepare_wind
-from bocu.errors import BocuError
-from bocu.objectives import UncertaintyObjective
+from bocu.experiment.branches import ProblemPaths
+from bocu.objectives.values import UncertaintyObjective
 from bocu.problems.wind_commitment import WindCommitment, WindCommitmentParameters, empirical_windows, revenue
-from bocu.protocol import PROTOCOLS
-from bocu.randomness import Streams
-from bocu.runs import SeedRun, build_algorithm
+from bocu.runs.execution import SeedRun, build_algorithm
+from bocu.runs.protocol import PROTOCOLS
 
 MISSING = (700, 701, 745, 746, 747)  # 744 is the first hour that is played
 
@@ -172,12 +172,12 @@ def test_revenue_is_that_of_the_decisions_and_at_most_what_foresight_brings(tmp_
 
 def test_robust_regret_uses_reference_and_margin_of_its_hour(tmp_path, data):
     path, _ = data
-    scores = xr.load_dataset(wind_power.judged(tmp_path, path, "random", iterations=5)).sel(judge="dro")
+    scores = xr.load_dataset(wind_power.scored(tmp_path, path, "random", iterations=5)).sel(metric="dro")
     found = xr.load_dataset(tmp_path / "random-run.nc")
     wind = problem(path)
-    ball = MaximumMeanDiscrepancy(0.0, squared_exponential_gram(wind.contexts, 0.1))
+    ambiguity_set = MaximumMeanDiscrepancy(0.0, squared_exponential_gram(wind.contexts, 0.1))
     for hour in range(5):
-        objective = UncertaintyObjective.dro(ball.with_epsilon(wind.hours.margins[hour]))
+        objective = UncertaintyObjective.dro(ambiguity_set.with_epsilon(wind.hours.margins[hour]))
         values = objective(wind.table, wind.hours.references[hour])
         taken = found["decision_index"].isel(iteration=hour).values
         assert scores["regret"].isel(iteration=hour).values == pytest.approx(values.max() - values[taken], abs=1e-9)
@@ -269,10 +269,10 @@ def test_the_levels_are_the_grid_and_the_gap_of_march_is_left_out(real):
 def test_at_the_announced_margin_the_robust_decision_is_to_commit_nothing(real):
     """So large a margin leaves room for a worst case without wind."""
     wind = real("levels-2013-2014")
-    ball = MaximumMeanDiscrepancy(0.0, squared_exponential_gram(wind.contexts, 0.1))
+    ambiguity_set = MaximumMeanDiscrepancy(0.0, squared_exponential_gram(wind.contexts, 0.1))
     decided = [
         int(
-            UncertaintyObjective.dro(ball.with_epsilon(wind.hours.margins[h]))
+            UncertaintyObjective.dro(ambiguity_set.with_epsilon(wind.hours.margins[h]))
             .argmax(wind.table, wind.hours.references[h])
             .index
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import synthetic_cubes
 
-from bocu.cubes import build_summary
+from bocu.evaluation.cubes import build_summary
 from bocu.figures.base import save
 from bocu.figures.priors import RejectionTimes, RejectionTimesParameters
 from bocu.figures.regret import Regret, RegretParameters

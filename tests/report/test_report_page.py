@@ -7,7 +7,7 @@ import pytest
 import synthetic_cubes
 from synthetic_cubes import SIMULATED
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.report.build import build
 
 
@@ -75,11 +75,11 @@ def test_without_holes_nobody_speaks_of_any(make_site):
     assert "Data sets none: formulas and draws" in page.words
 
 
-def test_finished_runs_that_a_judge_cannot_judge_are_holes_too(make_site):
+def test_finished_runs_that_a_metric_cannot_metric_are_holes_too(make_site):
     data = synthetic_cubes.cube()
-    data["regret"].loc[{"judge": "ro", "algorithm": "oracle", "seed": 3, "iteration": 5}] = float("nan")
+    data["regret"].loc[{"metric": "ro", "algorithm": "oracle", "seed": 3, "iteration": 5}] = float("nan")
     page = make_site([data]).page
-    assert "oracle–noregretinsomeroundunderjudgero:seed3" in page.words.replace(" ", "")
+    assert "oracle–noregretinsomeroundundermetricro:seed3" in page.words.replace(" ", "")
 
 
 def test_runs_that_rejected_all_priors_are_named(make_site):

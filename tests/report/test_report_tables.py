@@ -16,8 +16,8 @@ from bocu.report.build import COLUMNS, table_files
 from bocu.report.records import seed_ranges
 
 
-def totals(algorithm, judge="so", seeds=range(SEEDS)):
-    return np.array([sum(constant_regret(algorithm, judge, seed, t + 1) for t in range(ITERATIONS)) for seed in seeds])
+def totals(algorithm, metric="so", seeds=range(SEEDS)):
+    return np.array([sum(constant_regret(algorithm, metric, seed, t + 1) for t in range(ITERATIONS)) for seed in seeds])
 
 
 def rows(site, kind, **wanted):
@@ -32,28 +32,28 @@ def test_every_kind_has_a_file_with_its_columns_and_a_link(site):
 
 
 def test_final_regret_is_mean_and_standard_error(site):
-    (row,) = rows(site, "final-regret", problem="wells", judge="ro", algorithm="mle")
+    (row,) = rows(site, "final-regret", problem="wells", metric="ro", algorithm="mle")
     assert float(row["mean"]) == pytest.approx(totals("mle", "ro").mean())
     assert float(row["standard_error"]) == pytest.approx(stats.sem(totals("mle", "ro")))
     assert (row["seeds"], row["rounds"], row["units"]) == ("5", "12", "degree_Celsius")
 
 
 def test_missing_seeds_do_not_enter_means(site):
-    (row,) = rows(site, "final-regret", problem="simulated-wells", judge="so", algorithm="mle")
+    (row,) = rows(site, "final-regret", problem="simulated-wells", metric="so", algorithm="mle")
     assert float(row["mean"]) == pytest.approx(totals("mle", seeds=[0, 3]).mean())
     assert row["seeds"] == "2"
 
 
 def test_differences_are_paired_and_against_the_best_competitor(site):
     # The regret of an algorithm grows with its place in the list: random is the best here.
-    for row in rows(site, "differences", problem="wells", judge="so"):
+    for row in rows(site, "differences", problem="wells", metric="so"):
         gap = totals(row["algorithm"]) - totals("random")
         assert row["reference"] == "random"
         assert float(row["mean_difference"]) == pytest.approx(gap.mean())
         assert float(row["low"]) < gap.mean() < float(row["high"])
         assert float(row["share_of_seeds_with_more_regret"]) == 1.0
         assert float(row["p_value_holm"]) == pytest.approx(4 * 2 / 2**SEEDS)
-    (row,) = rows(site, "differences", problem="simulated-wells", judge="so", algorithm="mle")
+    (row,) = rows(site, "differences", problem="simulated-wells", metric="so", algorithm="mle")
     assert row["seeds"] == "1"  # mle has 0 and 3, random has 1 to 4
     assert row["low"] == ""
 
@@ -65,12 +65,12 @@ def test_an_oracle_is_never_the_reference_unasked(make_site):
     assert {row["reference"] for row in rows(site, "differences")} == {"random"}
     site.rebuild(reference="oracle")
     assert {row["reference"] for row in rows(site, "differences")} == {"oracle"}
-    (row,) = rows(site, "differences", judge="so", algorithm="mle")
+    (row,) = rows(site, "differences", metric="so", algorithm="mle")
     assert float(row["mean_difference"]) == pytest.approx(totals("mle").mean())
 
 
 def test_ranks_and_friedman(site):
-    found = {row["algorithm"]: float(row["mean_rank"]) for row in rows(site, "ranks", problem="wells", judge="so")}
+    found = {row["algorithm"]: float(row["mean_rank"]) for row in rows(site, "ranks", problem="wells", metric="so")}
     assert found == {label: place + 1.0 for place, label in enumerate(ALGORITHMS)}
     expected = stats.friedmanchisquare(*(totals(label) for label in ALGORITHMS)).pvalue
     assert float(rows(site, "ranks", problem="wells")[0]["friedman_p_value"]) == pytest.approx(expected)
@@ -85,7 +85,7 @@ def test_seconds_of_a_round(site):
 
 
 def test_checkpoints_come_from_the_summary(site):
-    found = rows(site, "checkpoints", problem="wells", judge="so", algorithm="random")
+    found = rows(site, "checkpoints", problem="wells", metric="so", algorithm="random")
     assert [row["round"] for row in found] == ["1", "3", "6", "12"]
     first = np.array([constant_regret("random", "so", seed, 1) for seed in range(SEEDS)])
     assert float(found[0]["mean"]) == pytest.approx(first.mean())
@@ -109,11 +109,11 @@ def test_the_page_shows_the_same_numbers_rounded(site):
     assert table[2][3:5] == ["0.250", "2.00"]
 
 
-def test_the_page_judges_an_objective_by_itself_and_files_by_every_judge(make_site):
+def test_the_page_metrics_an_objective_by_itself_and_files_by_every_metric(make_site):
     site = make_site([synthetic_objectives.cube()])
     shown = [name for name in site.page.tables if "-regret-" in name]
     assert shown == ["problem-one-regret-dro-dro", "problem-one-regret-wcs-wcs"]
-    pairs = {(row["objective"], row["judge"]) for row in rows(site, "final-regret")}
+    pairs = {(row["objective"], row["metric"]) for row in rows(site, "final-regret")}
     assert pairs == set(itertools.product(("dro", "wcs"), ("dro", "wcs")))
 
 

@@ -33,7 +33,7 @@ HERE = (
 
 
 def _wait_until(condition: Callable[[], Any], what: str, seconds: float = 120.0) -> Any:
-    """Give what `condition` gives as soon as it is true."""
+    """Return what `condition` gives as soon as it is true."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := condition():
@@ -98,14 +98,14 @@ class Sweep:
         return text
 
     def jobs(self, state: str = "RUNNING") -> list[str]:
-        """Give the SLURM jobs of this folder in a state."""
+        """Return the SLURM jobs of this folder in a state."""
         listing = ["squeue", "--noheader", "--states=all", "--format=%i|%T|%Z"]
         lines = subprocess.run(listing, capture_output=True, text=True, check=True).stdout.splitlines()
         rows = [line.split("|") for line in lines]
         return [number for number, found, folder in rows if found == state and folder == str(self.folder)]
 
     def processes(self) -> list[tuple[int, list[bytes]]]:
-        """Give the processes that work in this folder, with their command lines."""
+        """Return the processes that work in this folder, with their command lines."""
         found = []
         for entry in Path("/proc").iterdir():
             with contextlib.suppress(OSError):  # it ended, or is not ours to look at
@@ -114,7 +114,7 @@ class Sweep:
         return found
 
     def run_processes(self) -> list[int]:
-        """Give the processes of this folder that compute a block of runs."""
+        """Return the processes of this folder that compute a block of runs."""
         # Not the shell and the Snakemake around them, whose command lines name no script of their own.
         return [
             number
@@ -126,7 +126,7 @@ class Sweep:
         return sorted(self.folder.glob("results/tiny/checkpoints/**/generation-*"))
 
     def log(self) -> str:
-        """Give the logs of the runs."""
+        """Return the logs of the runs."""
         return "".join(log.read_text() for log in self.folder.glob("results/tiny/logs/runs/**/*.log"))
 
     def leftovers(self) -> list[Path]:
@@ -177,7 +177,7 @@ def sweep(tmp_path: Path) -> Iterator[Sweep]:
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict[str, Any]], Path]:
-    """Give the cube of an experiment that ran locally and alone."""
+    """Return the cube of an experiment that ran locally and alone."""
     done: dict[str, Path] = {}
 
     def cube(experiment: dict[str, Any]) -> Path:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.fitting import NOISY, QUIET, LogPosterior, Priors, fit
 from bocu.surrogates.continuous.kernels import Hyperparameters, joint, product
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings, Posterior, standardise

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sample_moments import largest_z_score
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.surrogates.fourier import FourierSampler, sample_weights
 from bocu.surrogates.grid import GridPosterior, GridPrior
 from bocu.surrogates.kernels import Matern52, SquaredExponential

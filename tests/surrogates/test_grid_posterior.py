@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.surrogates.grid import GridPosterior, GridPrior
 from bocu.surrogates.kernels import Kernel, Matern52, SquaredExponential
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.surrogates.time_varying import INITIAL_CAPACITY, TimeVaryingPosteriors, TimeVaryingPrior
 
 NOISE = 0.3

@@ -25,7 +25,7 @@ FAULTS = {
         {"algorithms": ["pegpucb"]},
         "algorithms.0.name: unknown algorithm 'pegpucb'; did you mean 'pe-gp-ucb'?",
     ),
-    "unknown judge": ({"judges": ["sso"]}, "judges.0.name: unknown judge 'sso'; did you mean 'so'?"),
+    "unknown metric": ({"metrics": ["sso"]}, "metrics.0.name: unknown metric 'sso'; did you mean 'so'?"),
     "unknown figure": ({"figures": ["regrets"]}, "figures.0.name: unknown figure 'regrets'; did you mean 'regret'?"),
     "unknown parameter": (
         {"problems": [{"name": "hills", "parameters": {"gird": 1}}]},
@@ -159,12 +159,12 @@ def test_an_unknown_kind_to_list_gets_one_line(pipeline):
 RAW = {
     "a key twice": ("iterations: 3\niterations: 4\n", "the key 'iterations' stands twice"),
     "radius of several forms": (
-        "objectives: [{name: dro, parameters: {ball: {radius: margins}}}]\n",
-        "objectives.0.parameters.ball.radius: found 'margins'; did you mean 'margin'? (allowed: a number from 0 on",
+        "objectives: [{name: dro, parameters: {set: {radius: margins}}}]\n",
+        "objectives.0.parameters.set.radius: found 'margins'; did you mean 'margin'? (allowed: a number from 0 on",
     ),
-    "judge in a figure": (
-        "figures: [{name: regret, parameters: {judges: [soo]}}]\n",
-        "figures.0.parameters.judges.0: no judge 'soo' on 'hills'; did you mean 'so'?",
+    "metric in a figure": (
+        "figures: [{name: regret, parameters: {metrics: [soo]}}]\n",
+        "figures.0.parameters.metrics.0: no metric 'soo' on 'hills'; did you mean 'so'?",
     ),
     "label of a file": ("problems: [{name: hills, label: summary}]\n", "problems.0.label: found 'summary'"),
     "huge seeds": ("seeds: {count: 1000000000}\n", "seeds.count: found 1000000000; "),

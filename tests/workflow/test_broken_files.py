@@ -8,9 +8,9 @@ import pytest
 from experiments import tiny
 from workflow.conftest import Pipeline
 
-from bocu.broken import told
-from bocu.errors import BocuError, BrokenFileError
-from bocu.records import read_runs
+from bocu.core.errors import BocuError, BrokenFileError
+from bocu.runs.records import read_runs
+from bocu.sweep.broken import told
 
 pytestmark = pytest.mark.workflow
 

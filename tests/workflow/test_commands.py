@@ -13,7 +13,7 @@ import pytest
 from experiments import tiny
 from workflow.conftest import Pipeline
 
-from bocu.files import read_netcdf
+from bocu.io.files import read_netcdf
 
 pytestmark = pytest.mark.workflow
 
@@ -83,13 +83,13 @@ def test_a_changed_parameter_is_named_with_both_values_and_only_in_its_branch(th
     assert not any("random" in line for line in cube)
 
 
-def test_iterations_seeds_judges_and_missing_files_are_told(there):
+def test_iterations_seeds_metrics_and_missing_files_are_told(there):
     change(there, iterations=20)
     assert why(there, RUN)[1] == "iterations: 12 -> 20"
     assert "note: the results were last made with another setting: iterations: 12 -> 20" in why(there, RUN)
-    change(there, judges=["so", "best-fixed-decision"])
+    change(there, metrics=["so", "best-fixed-decision"])
     assert why(there, RUN) == [f"{RUN}: up to date"]
-    assert any(line.startswith("judges.best-fixed-decision: (none) -> ") for line in why(there, SCORE))
+    assert any(line.startswith("metrics.best-fixed-decision: (none) -> ") for line in why(there, SCORE))
     change(there, seeds={"count": 6, "per_job": 2})
     assert f"because of {RUN.replace('0-1', '4-5')}:" in why(there, SCORE)
     assert "not made yet" in why(there, SCORE)
@@ -123,12 +123,12 @@ def test_the_changed_definition_is_named_and_comments_are_none(there, root):
     assert why(there, RANDOM)[1:] == ["code: bocu/algorithms/simple.py: Random changed"]
     assert why(there, RUN) == [f"{RUN}: up to date"]
     edit(package / "protocol.py", "epsilon = self._ambiguity.epsilon(", "epsilon = +self._ambiguity.epsilon(")
-    assert "code: bocu/protocol.py: Announcer changed" in why(there, RUN)
+    assert "code: bocu/runs/protocol.py: Announcer changed" in why(there, RUN)
     edit(package / "cubes.py", "def build_cube(", "def _unused():\n    return 1\n\n\ndef build_cube(")
-    assert not any("bocu/cubes.py" in line for line in why(there, CUBE))
+    assert not any("bocu/evaluation/cubes.py" in line for line in why(there, CUBE))
     edit(package / "cubes.py", "def build_cube(", "@staticmethod\ndef build_cube(")
     line = next(line for line in why(there, CUBE) if line.startswith("code: changed"))
-    assert "bocu/cubes.py" in line
+    assert "bocu/evaluation/cubes.py" in line
 
 
 def test_the_experiment_is_found_by_the_name_in_the_path(there):
@@ -182,7 +182,7 @@ def test_diff_tells_the_same_results_from_others(there):
 
 
 def table(text, first):
-    """Give the rows of the table with this first heading, by their first cell."""
+    """Return the rows of the table with this first heading, by their first cell."""
     lines = text.splitlines()
     start = next(i for i, line in enumerate(lines) if line.split()[:1] == [first])
     rows = {}
@@ -320,10 +320,10 @@ def test_prune_lists_exactly_what_the_plan_no_longer_names_and_deletes_it_when_t
     assert not (there.folder / "results/tiny/runs").exists()
     assert (there.folder / CUBE).exists()
     # Now nothing links to the shared runs.
-    shared = {str(path.relative_to(there.folder)) for path in there.folder.glob("results/.shared/*/*.nc")}
+    shared = {str(path.relative_to(there.folder)) for path in there.folder.glob("results/.run-cache/*/*.nc")}
     assert len(shared) == 4
     assert listed(there, "--delete") == shared
-    assert not (there.folder / "results/.shared").exists()
+    assert not (there.folder / "results/.run-cache").exists()
     assert listed(there) == {"results/tiny:"}
 
 
@@ -371,7 +371,7 @@ def test_another_name_and_label_runs_nothing_and_gives_the_same_cube(there):
     there.snakemake("--configfile", config, "--", "results/other/cubes/hills.nc")
     for new, old in (("chance", "random"), ("pe-gp-ucb", "pe-gp-ucb")):
         log = (there.folder / f"results/other/logs/runs/hills/any/{new}/seeds-0-1.log").read_text()
-        assert "taken over from results/.shared/" in log
+        assert "taken over from results/.run-cache/" in log
         path = there.folder / f"results/other/runs/hills/any/{new}/seeds-0-1.nc"
         assert path.read_bytes() == (there.folder / RUN.replace("pe-gp-ucb", old)).read_bytes()
     assert "taken over" not in (there.folder / "results/other/logs/runs/hills/any/mle/seeds-0-1.log").read_text()

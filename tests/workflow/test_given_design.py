@@ -11,7 +11,7 @@ def experiment(name, initial, **changes):
         "iterations": 3,
         "problems": [{"name": "hartmann-3", "parameters": {"decision_points": [4, 4], "initial": initial}}],
         "algorithms": ["random", "ucb-so"],
-        "judges": ["so"],
+        "metrics": ["so"],
         "figures": [],
         **changes,
     }

@@ -15,11 +15,11 @@ PROBLEM = {
 
 
 def robust(distance):
-    objective = {"name": "dro", "parameters": {"ball": {"distance": distance, "radius": 0.3}}}
+    objective = {"name": "dro", "parameters": {"set": {"name": distance, "radius": 0.3}}}
     return tiny(
         problems=[PROBLEM],
         objectives=[objective],
-        judges=["so"],
+        metrics=["so"],
         algorithms=["ucb-bocu-1"],
         iterations=3,
         seeds={"count": 2, "per_job": 1},

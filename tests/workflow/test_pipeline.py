@@ -11,7 +11,7 @@ import pytest
 import yaml
 from experiments import tiny
 
-from bocu.files import read_netcdf
+from bocu.io.files import read_netcdf
 
 pytestmark = pytest.mark.workflow
 
@@ -30,7 +30,7 @@ def numbers(path: Path):
     return read_netcdf(path).drop_vars("seconds").drop_attrs()
 
 
-def test_judges_seeds_algorithms_and_iterations_rerun_what_they_must_and_no_more(pipeline):
+def test_metrics_seeds_algorithms_and_iterations_rerun_what_they_must_and_no_more(pipeline):
     folder = pipeline.folder
     pipeline.snakemake("--configfile", pipeline.configuration(tiny()), "--", CUBE)
     first = runs(folder)
@@ -40,12 +40,12 @@ def test_judges_seeds_algorithms_and_iterations_rerun_what_they_must_and_no_more
     # Nothing changed, nothing to do.
     assert pipeline.planned("--configfile", folder / "experiment.yaml", "--", CUBE) == {}
 
-    # Another judge: scores and cube again, no run.
-    config = pipeline.configuration(tiny(judges=["so", "best-fixed-decision"]))
+    # Another metric: scores and cube again, no run.
+    config = pipeline.configuration(tiny(metrics=["so", "best-fixed-decision"]))
     assert pipeline.planned("--configfile", config, "--", CUBE) == {"score": 2, "cube": 1}
     pipeline.snakemake("--configfile", config, "--", CUBE)
     assert runs(folder) == first
-    assert list(read_netcdf(folder / CUBE)["judge"].values) == ["so", "best-fixed-decision"]
+    assert list(read_netcdf(folder / CUBE)["metric"].values) == ["so", "best-fixed-decision"]
 
     # More seeds: new blocks only.
     config = pipeline.configuration(tiny(seeds={"count": 7, "per_job": 2}))
@@ -72,7 +72,7 @@ def test_judges_seeds_algorithms_and_iterations_rerun_what_they_must_and_no_more
     pipeline.snakemake("--configfile", config, "--config", "overwrite=true", "--", CUBE)
     log = folder / "results/tiny/logs/runs/hills/any/pe-gp-ucb/seeds-0-1.log"
     assert "continuing its 12 iterations" in log.read_text()
-    shutil.rmtree(folder / "results/.shared")
+    shutil.rmtree(folder / "results/.run-cache")
     fresh = pipeline.configuration(tiny(iterations=20, name="fresh"), "fresh.yaml")
     pipeline.snakemake("--configfile", fresh, "--", "results/fresh/cubes/hills.nc")
     assert numbers(folder / CUBE).identical(numbers(folder / "results/fresh/cubes/hills.nc"))
@@ -86,7 +86,7 @@ def test_no_key_of_the_quick_start_leaks_into_an_experiment(pipeline, root):
     pipeline.snakemake("--configfile", pipeline.configuration(experiment), "--", CUBE)
     record = yaml.safe_load((pipeline.folder / "results/tiny/experiment.json").read_text())
     assert [problem["name"] for problem in record["problems"]] == ["hills"]
-    assert [judge["name"] for judge in record["judges"]] == ["so"]
+    assert [metric["name"] for metric in record["metrics"]] == ["so"]
     assert record["title"] == record["description"] == ""
     assert record["papers"] == []
     assert not (pipeline.folder / "results" / quick_start["name"]).exists()
@@ -140,7 +140,7 @@ def test_snakemake_killed_in_the_middle_is_taken_up_again_to_the_same_bits(pipel
     assert not (pipeline.folder / CUBE).exists()
     pipeline.snakemake("--configfile", config, "--unlock")
     pipeline.snakemake("--configfile", config, "--", CUBE)
-    shutil.rmtree(pipeline.folder / "results/.shared")
+    shutil.rmtree(pipeline.folder / "results/.run-cache")
     undisturbed = pipeline.configuration({**experiment, "name": "undisturbed"}, "undisturbed.yaml")
     pipeline.snakemake("--configfile", undisturbed, "--", "results/undisturbed/cubes/hills.nc")
     assert numbers(pipeline.folder / CUBE).identical(numbers(pipeline.folder / "results/undisturbed/cubes/hills.nc"))

@@ -32,7 +32,7 @@ from packaging.requirements import Requirement
 from workflow.conftest import Pipeline
 
 from bocu.data.catalogue import load_catalogue
-from bocu.experiment import parse_experiment
+from bocu.experiment.configuration import parse_experiment
 
 pytestmark = pytest.mark.workflow
 

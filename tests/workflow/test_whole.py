@@ -8,8 +8,8 @@ import pytest
 import yaml
 from experiments import tiny
 
-from bocu.files import read_netcdf
-from bocu.provenance import SIMULATED_LABEL
+from bocu.io.files import read_netcdf
+from bocu.io.provenance import SIMULATED_LABEL
 
 pytestmark = pytest.mark.workflow
 
@@ -65,7 +65,7 @@ def test_ziomek2025_on_the_real_temperatures(pipeline, root, mirror):
     assert (cube["status"] == 1).all()
     assert cube["prior"].values.tolist() == ["1", "2", "3", "4"]
     assert cube.sizes["iteration"] == 48
-    regret = cube["regret"].sel(judge="so").mean(["seed", "iteration"])
+    regret = cube["regret"].sel(metric="so").mean(["seed", "iteration"])
     assert (regret > 0).all()
     # Any of the models beats a random sensor by far.
     assert float(regret.drop_sel(algorithm="random").max()) < 0.5 * float(regret.sel(algorithm="random"))

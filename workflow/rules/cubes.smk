@@ -1,6 +1,6 @@
 # Cubes: all branches of a problem, then all problems. `part` is empty, or "/partial" for what exists so far.
 
-from bocu.resources import memory, minutes
+from bocu.experiment.resources import memory, minutes
 
 
 rule cube:

@@ -1,6 +1,6 @@
 # Candidate priors, one job each.
 
-from bocu.resources import memory, minutes
+from bocu.experiment.resources import memory, minutes
 
 
 rule fit_prior:

@@ -1,7 +1,7 @@
 # Figures from cubes, and the report that shows them. `part` is empty, or "/partial" for what exists so far.
 
-from bocu.resources import memory, minutes
-from bocu.staleness import partial_report
+from bocu.experiment.resources import memory, minutes
+from bocu.sweep.staleness import partial_report
 
 
 localrules:

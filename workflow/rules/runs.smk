@@ -1,8 +1,8 @@
 # Runs: a block of seeds of one problem x objective x algorithm. Every pattern and function here is worked out for each
 # job, so one wildcard names the block, and functions are `signed`.
 
-from bocu.plan import signed
-from bocu.resources import run_memory, run_minutes
+from bocu.experiment.plan import signed
+from bocu.experiment.resources import run_memory, run_minutes
 
 
 rule run:

@@ -1,6 +1,6 @@
-# Scores: the runs of a branch under each judge. `part` is empty, or "/partial" for what exists so far.
+# Scores: the runs of a branch under each metric. `part` is empty, or "/partial" for what exists so far.
 
-from bocu.resources import memory, minutes
+from bocu.experiment.resources import memory, minutes
 
 
 rule score:

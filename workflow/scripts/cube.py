@@ -2,9 +2,9 @@
 
 import json
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
-    from bocu.cubes import build_cube
+    from bocu.evaluation.cubes import build_cube
 
     build_cube(json.loads(snakemake.params.cube["description"]), snakemake.output[0])

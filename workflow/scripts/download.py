@@ -1,6 +1,6 @@
 """One raw file from where it is published."""
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
     from bocu.data.fetch import download

@@ -2,11 +2,11 @@
 
 import json
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
+    from bocu.core.loading import load
     from bocu.figures.base import save
-    from bocu.loading import load
 
     specification = json.loads(snakemake.params.figure["specification"])
     target = load(specification["class"])

@@ -2,7 +2,7 @@
 
 import json
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
     from bocu.priors.fit import fit_prior

@@ -1,6 +1,6 @@
 """One raw file from the local mirror."""
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
     from bocu.data.fetch import copy_from_mirror

@@ -1,6 +1,6 @@
 """Infections as a Gaussian-process mean."""
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
     from bocu.data.infection import prepare_infection

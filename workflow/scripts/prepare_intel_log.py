@@ -1,6 +1,6 @@
 """Temperatures of the Intel lab from its raw log."""
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
     from bocu.data.intel_log import prepare_log

@@ -1,6 +1,6 @@
 """Portfolio samples and the Gaussian process fitted to them."""
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
     from bocu.data.portfolio import prepare_portfolio

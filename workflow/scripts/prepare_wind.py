@@ -1,6 +1,6 @@
 """Hourly wind power as a fraction of capacity."""
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
     from bocu.data.raw import check

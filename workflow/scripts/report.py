@@ -2,7 +2,7 @@
 
 import json
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
     from bocu.report.build import build

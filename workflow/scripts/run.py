@@ -2,15 +2,15 @@
 
 import json
 
-from bocu.jobs import block_job
+from bocu.sweep.jobs import block_job
 
 with block_job(snakemake.output[0]):
-    from bocu.compiling import share_with_jobs
-    from bocu.fingerprint import definitions, run_roots
-    from bocu.plan import SHARED_RUNS, checkpoint_folder
-    from bocu.progress import Progress
-    from bocu.runs import Block, execute
-    from bocu.sharing import SharedRuns
+    from bocu.experiment.fingerprints.fingerprint import definitions, run_roots
+    from bocu.experiment.plan import RUN_CACHE, checkpoint_folder
+    from bocu.io.progress import Progress
+    from bocu.runs.compiling import share_with_jobs
+    from bocu.runs.execution import Block, execute
+    from bocu.runs.run_cache import RunCache
 
     share_with_jobs()
     parameters = snakemake.params.block
@@ -24,5 +24,5 @@ with block_job(snakemake.output[0]):
             checkpoint_folder(snakemake.output[0]),
             snakemake.config["checkpoint_seconds"],
             progress.advance,
-            SharedRuns(SHARED_RUNS),
+            RunCache(RUN_CACHE),
         )

@@ -1,12 +1,12 @@
-"""Judge the runs of a branch."""
+"""Metric the runs of a branch."""
 
 import json
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
-    from bocu.compiling import share_with_jobs
-    from bocu.scores import score
+    from bocu.evaluation.scores import score
+    from bocu.runs.compiling import share_with_jobs
 
     share_with_jobs()
     parameters = snakemake.params.score
@@ -17,5 +17,5 @@ with job(snakemake):
         runs = list(json.loads(parameters["runs"]))
     elif isinstance(runs, str):
         runs = [runs]
-    branch, judges = json.loads(parameters["branch"]), json.loads(parameters["judges"])
-    score(runs, inputs, branch, judges, snakemake.output[0], partial)
+    branch, metrics = json.loads(parameters["branch"]), json.loads(parameters["metrics"])
+    score(runs, inputs, branch, metrics, snakemake.output[0], partial)

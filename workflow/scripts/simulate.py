@@ -2,7 +2,7 @@
 
 import importlib
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
     from bocu.data.provenance import sha256

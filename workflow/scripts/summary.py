@@ -1,8 +1,8 @@
 """Gather the cubes of all problems."""
 
-from bocu.jobs import job
+from bocu.sweep.jobs import job
 
 with job(snakemake):
-    from bocu.cubes import build_summary
+    from bocu.evaluation.cubes import build_summary
 
     build_summary(list(snakemake.input), snakemake.output[0])

@@ -1,1 +1,4 @@
-"""Acquisition functions over continuous decisions: what to try next when the context is not ours to choose."""
+"""Acquisition: surfaces of posteriors over decisions, functionals over contexts, multi-start search.
+
+Imports `surrogates` and below.
+"""

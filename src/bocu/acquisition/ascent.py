@@ -81,7 +81,7 @@ class _Ascents:
         self._noted = self.value.copy()
 
     def trial(self) -> np.ndarray:
-        """Give the next point of every active ascent."""
+        """Return the next point of every active ascent."""
         rows = self.active
         return np.clip(self.x[rows] + self._step[rows, None] * self._direction[rows], 0.0, 1.0)
 

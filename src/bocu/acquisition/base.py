@@ -27,13 +27,13 @@ class Acquisition(ABC):
 
     @abstractmethod
     def __call__(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give values (B,) and gradients (B, Dx) at decisions (B, Dx).
+        """Return values (B,) and gradients (B, Dx) at decisions (B, Dx).
 
         Where the function has kinks, the gradient is one of its supergradients.
         """
 
     def screen(self, decisions: np.ndarray) -> np.ndarray:
-        """Give values (B,) that may be cheap and rough: they only choose where an ascent starts."""
+        """Return values (B,) that may be cheap and rough: they only choose where an ascent starts."""
         return self(decisions)[0]
 
 
@@ -57,22 +57,22 @@ class Surface(ABC):
 
     @abstractmethod
     def evaluate(self, decisions: np.ndarray) -> tuple[np.ndarray, Pullback]:
-        """Give payoffs (B, M) at decisions (B, Dx), and how weights on them pull on the decisions."""
+        """Return payoffs (B, M) at decisions (B, Dx), and how weights on them pull on the decisions."""
 
     @abstractmethod
     def payoffs(self, decisions: np.ndarray) -> np.ndarray:
-        """Give payoffs (B, M) at decisions (B, Dx), without what gradients need."""
+        """Return payoffs (B, M) at decisions (B, Dx), without what gradients need."""
 
     @abstractmethod
     def rough(self, indices: np.ndarray) -> "Surface":
-        """Give a surface over the contexts of these indices that may be cheaper and rougher, to choose starts by."""
+        """Return a surface over the contexts of these indices that may be cheaper and rougher, to choose starts by."""
 
 
 class Functional(Protocol):
     """One number out of the payoffs of a decision in all contexts."""
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give values (B,) of payoffs (B, M), and the derivative (a supergradient) in the payoffs, (B, M)."""
+        """Return values (B,) of payoffs (B, M), and the derivative (a supergradient) in the payoffs, (B, M)."""
 
     def screening(self, contexts: int) -> "tuple[np.ndarray, Functional]":
         """Choose where ascents start.

@@ -10,8 +10,8 @@ import numpy as np
 from bocu.acquisition.base import Functional
 from bocu.acquisition.minimax import Chord
 from bocu.ambiguity import checks
-from bocu.ambiguity.ball import Ball, worst_case
-from bocu.errors import BocuError
+from bocu.ambiguity.base import AmbiguitySet, worst_case
+from bocu.core.errors import BocuError
 
 #: Samples that are looked at while starts are chosen.
 SCREENING_SAMPLES = 64
@@ -54,7 +54,7 @@ class Minimum:
 
 
 class SampledTotalVariation:
-    """Worst case over an L1 ball around the distribution of equally likely samples, with the infimum of all contexts.
+    """Worst case over an L1 set around the distribution of equally likely samples, with the infimum of all contexts.
 
     DRBO-KDE (Huang et al., 2024, Proposition 2): `bocu.ambiguity.sampled.sampled_worst_case`, by selection in place of
     a sort. Mass epsilon / 2 leaves the largest samples and goes to the smallest payoff at any context, so that the
@@ -103,28 +103,28 @@ class SampledTotalVariation:
 
 
 class WorstCaseValue:
-    """Worst-case expectation over any ball around a reference on the contexts: DRBO-MMD, DRMOBO.
+    """Worst-case expectation over any set around a reference on the contexts: DRBO-MMD, DRMOBO.
 
     Args:
-        ball: the ambiguity set.
+        ambiguity_set: the ambiguity set.
         reference: probabilities, shape (M,).
 
     Raises:
-        BocuError: the reference is no distribution over the ball's contexts.
+        BocuError: the reference is no distribution over the set's contexts.
     """
 
-    def __init__(self, ball: Ball, reference: np.ndarray) -> None:
-        self.reference = checks.distribution(reference, ball.contexts)
-        self.ball = ball.prepare(self.reference)
+    def __init__(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> None:
+        self.reference = checks.distribution(reference, ambiguity_set.contexts)
+        self.ambiguity_set = ambiguity_set.prepare(self.reference)
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        answer = worst_case(payoffs, self.reference, self.ball)
+        answer = worst_case(payoffs, self.reference, self.ambiguity_set)
         return answer.value, answer.distribution
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
-        return np.arange(contexts), Chord(self.ball, self.reference) if self.ball.costly else self
+        return np.arange(contexts), Chord(self.ambiguity_set, self.reference) if self.ambiguity_set.costly else self
 
 
 def _thinned(samples: int) -> np.ndarray:
-    """Give the indices of the first few of exchangeable samples, or of a low-discrepancy sequence."""
+    """Return the indices of the first few of exchangeable samples, or of a low-discrepancy sequence."""
     return np.arange(min(samples, SCREENING_SAMPLES))

@@ -1,6 +1,6 @@
 """The minimax approximation of a worst case, with its supergradient (Tay et al., 2022).
 
-With s the variable in which the ambiguity set grows like a ball (epsilon, or its root for chi-squared sets), E the
+With s the variable in which the ambiguity set grows like a set (epsilon, or its root for chi-squared sets), E the
 expectation, m the floor, s_max the distance to it and S the sensitivity, the value lies between `max(E - S s, m)` and
 the chord `max(E - (E - m) s / s_max, m)`; the approximation is the middle. Where s reaches s_max both are m, and the
 sensitivity, by far the most expensive part, is not asked for.
@@ -14,15 +14,15 @@ from bocu.acquisition.base import Functional
 from bocu.acquisition.mmd_sensitivity import MMDSensitivity
 from bocu.ambiguity import checks
 from bocu.ambiguity.approximations import floor_distance, identity_sensitivity, sensitivity
-from bocu.ambiguity.ball import Ball, worst_case
-from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+from bocu.ambiguity.base import AmbiguitySet, worst_case
+from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
 
 
 class Sensitivity(Protocol):
     """How fast the worst case falls at the reference, with its gradient."""
 
     def __call__(self, payoffs: np.ndarray, enough: np.ndarray | float = np.inf) -> tuple[np.ndarray, np.ndarray]:
-        """Give the sensitivity (B,) of payoffs (B, M), 0 or more, and its derivative in them, (B, M).
+        """Return the sensitivity (B,) of payoffs (B, M), 0 or more, and its derivative in them, (B, M).
 
         Where it is `enough` (B,) or more, any lower bound that is enough will do, with any derivative.
         """
@@ -31,24 +31,24 @@ class Sensitivity(Protocol):
 class SlopeSensitivity:
     """Minus the slope at radius 0: total variation and Wasserstein sets."""
 
-    def __init__(self, ball: Ball, reference: np.ndarray) -> None:
-        self.reference = checks.distribution(reference, ball.contexts)
-        self.ball = ball.with_epsilon(0.0)
+    def __init__(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> None:
+        self.reference = checks.distribution(reference, ambiguity_set.contexts)
+        self.ambiguity_set = ambiguity_set.with_epsilon(0.0)
 
     def __call__(self, payoffs: np.ndarray, enough: np.ndarray | float = np.inf) -> tuple[np.ndarray, np.ndarray]:
-        start = worst_case(payoffs, self.reference, self.ball, rate=True)
+        start = worst_case(payoffs, self.reference, self.ambiguity_set, rate=True)
         return -start.slope, -start.rate
 
 
 class DeviationSensitivity:
     """A multiple of the standard deviation under the reference: the chi-squared sets."""
 
-    def __init__(self, ball: Ball, reference: np.ndarray) -> None:
-        self.reference = checks.distribution(reference, ball.contexts)
-        self.ball = ball
+    def __init__(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> None:
+        self.reference = checks.distribution(reference, ambiguity_set.contexts)
+        self.ambiguity_set = ambiguity_set
 
     def __call__(self, payoffs: np.ndarray, enough: np.ndarray | float = np.inf) -> tuple[np.ndarray, np.ndarray]:
-        value = sensitivity(payoffs, self.reference, self.ball)
+        value = sensitivity(payoffs, self.reference, self.ambiguity_set)
         weighted = self.reference * (payoffs - (payoffs @ self.reference)[:, None])
         variance = np.einsum("bm,bm->b", weighted, payoffs)
         relative = np.divide(value, variance, out=np.zeros_like(value), where=variance > 0.0)
@@ -64,37 +64,41 @@ class IdentitySensitivity:
         return value[:, 0], np.divide(centred, value, out=np.zeros_like(centred), where=value > 0.0)
 
 
-def exact_sensitivity(ball: Ball, reference: np.ndarray) -> Sensitivity:
-    """Give the sensitivity that belongs to a ball.
+def exact_sensitivity(ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Sensitivity:
+    """Return the sensitivity that belongs to a set.
 
     Raises:
-        BocuError: the ball has no minimax approximation, or the reference is no distribution over its contexts.
+        BocuError: the set has no minimax approximation, or the reference is no distribution over its contexts.
     """
-    if isinstance(ball, MaximumMeanDiscrepancy):
-        return MMDSensitivity(ball, reference)
-    # Asking once refuses balls without an approximation here and not in the middle of a run.
-    sensitivity(np.zeros(len(reference)), reference, ball)
-    return SlopeSensitivity(ball, reference) if _power(ball) == 1.0 else DeviationSensitivity(ball, reference)
+    if isinstance(ambiguity_set, MaximumMeanDiscrepancy):
+        return MMDSensitivity(ambiguity_set, reference)
+    # Asking once refuses sets without an approximation here and not in the middle of a run.
+    sensitivity(np.zeros(len(reference)), reference, ambiguity_set)
+    return (
+        SlopeSensitivity(ambiguity_set, reference)
+        if _power(ambiguity_set) == 1.0
+        else DeviationSensitivity(ambiguity_set, reference)
+    )
 
 
 class Chord:
     """The upper bound, a line from the expectation to the floor.
 
     Args:
-        ball: a total variation, MMD, Wasserstein or chi-squared set.
+        ambiguity_set: a total variation, MMD, Wasserstein or chi-squared set.
         reference: probabilities, shape (M,).
         mean: probabilities of the expectation, shape (M,), in place of the reference, from which distances still are.
 
     Raises:
-        BocuError: the ball has no chord, or a distribution is none over its contexts.
+        BocuError: the set has no chord, or a distribution is none over its contexts.
     """
 
-    def __init__(self, ball: Ball, reference: np.ndarray, mean: np.ndarray | None = None) -> None:
-        self.reference = checks.distribution(reference, ball.contexts)
-        self.mean = self.reference if mean is None else checks.distribution(mean, ball.contexts)
-        self.ball = ball
-        self._power = _power(ball)
-        self._reachable = np.flatnonzero(self.reference > 0.0) if not ball.leaves_support else None
+    def __init__(self, ambiguity_set: AmbiguitySet, reference: np.ndarray, mean: np.ndarray | None = None) -> None:
+        self.reference = checks.distribution(reference, ambiguity_set.contexts)
+        self.mean = self.reference if mean is None else checks.distribution(mean, ambiguity_set.contexts)
+        self.ambiguity_set = ambiguity_set
+        self._power = _power(ambiguity_set)
+        self._reachable = np.flatnonzero(self.reference > 0.0) if not ambiguity_set.leaves_support else None
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.drawn(payoffs, self.share(payoffs), *self.floor(payoffs))
@@ -102,7 +106,7 @@ class Chord:
     def drawn(
         self, payoffs: np.ndarray, share: np.ndarray, floor: np.ndarray, worst: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Give what a call gives, from what `share` and `floor` gave."""
+        """Return what a call gives, from what `share` and `floor` gave."""
         mean = payoffs @ self.mean
         weights = (1.0 - share)[:, None] * self.mean
         weights[np.arange(len(payoffs)), worst] += share
@@ -112,15 +116,15 @@ class Chord:
         return np.arange(contexts), self
 
     def share(self, payoffs: np.ndarray) -> np.ndarray:
-        """Give s / s_max, at most 1, of payoffs (B, M), shape (B,)."""
-        end = floor_distance(payoffs, self.reference, self.ball)
+        """Return s / s_max, at most 1, of payoffs (B, M), shape (B,)."""
+        end = floor_distance(payoffs, self.reference, self.ambiguity_set)
         share = np.full_like(end, 1.0)
-        near = end > self.ball.epsilon
-        share[near] = (self.ball.epsilon / end[near]) ** self._power
+        near = end > self.ambiguity_set.epsilon
+        share[near] = (self.ambiguity_set.epsilon / end[near]) ** self._power
         return share
 
     def floor(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give the smallest payoff that the set can reach and its context, each (B,)."""
+        """Return the smallest payoff that the set can reach and its context, each (B,)."""
         if self._reachable is None:
             worst = payoffs.argmin(axis=1)
         else:
@@ -132,25 +136,25 @@ class MinimaxApproximation:
     """The middle between the linearisation and the chord, as `bocu.ambiguity.approximations` has it.
 
     Args:
-        ball: a total variation, MMD, Wasserstein or chi-squared set.
+        ambiguity_set: a total variation, MMD, Wasserstein or chi-squared set.
         reference: probabilities, shape (M,).
         sensitivity: in place of the exact one.
         mean: as the `Chord` takes it.
 
     Raises:
-        BocuError: the ball has no such approximation, or a distribution is none over its contexts.
+        BocuError: the set has no such approximation, or a distribution is none over its contexts.
     """
 
     def __init__(
         self,
-        ball: Ball,
+        ambiguity_set: AmbiguitySet,
         reference: np.ndarray,
         sensitivity: Sensitivity | None = None,
         mean: np.ndarray | None = None,
     ) -> None:
-        self.chord = Chord(ball, reference, mean)
-        self.sensitivity = sensitivity or exact_sensitivity(ball, self.chord.reference)
-        self._scale = ball.epsilon ** _power(ball)
+        self.chord = Chord(ambiguity_set, reference, mean)
+        self.sensitivity = sensitivity or exact_sensitivity(ambiguity_set, self.chord.reference)
+        self._scale = ambiguity_set.epsilon ** _power(ambiguity_set)
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         start = self.chord.mean
@@ -176,6 +180,6 @@ class MinimaxApproximation:
         return self.chord.screening(contexts)
 
 
-def _power(ball: Ball) -> float:
-    """Give 1 where s is the radius, 0.5 where it is its root."""
-    return 1.0 if ball.with_epsilon(4.0)._approximation_scale() == 4.0 else 0.5
+def _power(ambiguity_set: AmbiguitySet) -> float:
+    """Return 1 where s is the radius, 0.5 where it is its root."""
+    return 1.0 if ambiguity_set.with_epsilon(4.0)._approximation_scale() == 4.0 else 0.5

@@ -1,33 +1,33 @@
-"""The sensitivity of the worst expectation over an MMD ball at radius 0, exactly, for many payoffs that are alike."""
+"""The sensitivity of the worst expectation over an MMD set at radius 0, exactly, for many payoffs that are alike."""
 
 import numpy as np
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
-from bocu.ambiguity.mmd_departure import Departure
+from bocu.ambiguity.mmd.departure import Departure
+from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
 
 #: Worst directions that are kept; more than there are ascents, so that each finds what it left.
 KEPT = 128
 
 
 class MMDSensitivity:
-    """How fast the worst expectation over an MMD ball falls at the reference, with its gradient.
+    """How fast the worst expectation over an MMD set falls at the reference, with its gradient.
 
-    Every direction in which a worst case leaves the reference, see `bocu.ambiguity.mmd_departure`, bounds the
+    Every direction in which a worst case leaves the reference, see `bocu.ambiguity.mmd.departure`, bounds the
     sensitivity of all payoffs from below. The latest are kept: the steepest of them for new payoffs decides whether
     these need solving at all, and where to start. Answers depend on earlier calls by rounding only.
 
     Args:
-        ball: an MMD set.
+        ambiguity_set: an MMD set.
         reference: probabilities, shape (M,).
 
     Raises:
-        BocuError: the reference is no distribution over the ball's contexts.
+        BocuError: the reference is no distribution over the set's contexts.
     """
 
-    def __init__(self, ball: MaximumMeanDiscrepancy, reference: np.ndarray) -> None:
-        p = checks.distribution(reference, ball.contexts)
-        self._departure = Departure(p, ball.gram)
+    def __init__(self, ambiguity_set: MaximumMeanDiscrepancy, reference: np.ndarray) -> None:
+        p = checks.distribution(reference, ambiguity_set.contexts)
+        self._departure = Departure(p, ambiguity_set.gram)
         self._directions = np.zeros((KEPT, len(p)))
         self._found = 0
 
@@ -53,7 +53,7 @@ class MMDSensitivity:
         return value, gradient
 
     def _steepest(self, payoffs: np.ndarray) -> tuple[float, np.ndarray]:
-        """Give what the kept directions say of payoffs (M,), 0 or more, and the steepest, scaled to match."""
+        """Return what the kept directions say of payoffs (M,), 0 or more, and the steepest, scaled to match."""
         steepness = -self._directions[: self._found] @ payoffs
         if not len(steepness) or steepness.max() <= 0.0:
             return 0.0, np.zeros_like(payoffs)

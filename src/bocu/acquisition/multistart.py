@@ -10,8 +10,8 @@ import numpy as np
 
 from bocu.acquisition.ascent import ascend
 from bocu.acquisition.base import Acquisition
-from bocu.errors import BocuError
-from bocu.randomness import scrambled_sobol
+from bocu.core.errors import BocuError
+from bocu.core.randomness import scrambled_sobol
 
 #: Tolerance of all ascents, and how many of them go on to the caller's tolerance.
 LOOSE = 1e-5

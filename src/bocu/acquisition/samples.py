@@ -8,7 +8,7 @@ decision are one matrix product.
 import numpy as np
 
 from bocu.acquisition.base import Pullback, Surface
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.features import SampledWaves
 from bocu.surrogates.continuous.kernels import squared_distance
 from bocu.surrogates.continuous.model import Posterior

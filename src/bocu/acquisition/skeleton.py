@@ -43,7 +43,7 @@ class Skeleton:
 
 
 def full_skeleton(contexts: int) -> Skeleton:
-    """Give the skeleton of all contexts."""
+    """Return the skeleton of all contexts."""
     return Skeleton(np.arange(contexts), None)
 
 
@@ -77,7 +77,7 @@ def skeleton(correlations: np.ndarray, tolerance: float) -> Skeleton:
 
 
 def _sketch(correlations: np.ndarray, size: int, generator: np.random.Generator) -> np.ndarray:
-    """Give random products of two random combinations of the functions and the constant 1, shape (size, M)."""
+    """Return random products of two random combinations of the functions and the constant 1, shape (size, M)."""
     t = len(correlations)
     left, right = generator.standard_normal((2, size, t + 1)) / np.sqrt(t + 1)
     return (left[:, :1] + left[:, 1:] @ correlations) * (right[:, :1] + right[:, 1:] @ correlations)

@@ -12,7 +12,7 @@ import numpy as np
 
 from bocu.acquisition.base import Pullback, Surface
 from bocu.acquisition.skeleton import Skeleton, full_skeleton, skeleton
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.kernels import squared_distance
 from bocu.surrogates.continuous.model import Posterior
 
@@ -89,7 +89,7 @@ class GaussianSurface(Surface):
         return self._payoff(mean, deviation), pullback
 
     def _moments(self, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Give standardised mean and variance (B, M) and the solved covariances (B, r, t) of the skeleton.
+        """Return standardised mean and variance (B, M) and the solved covariances (B, r, t) of the skeleton.
 
         Args:
             cross: covariances of the decisions at the skeleton with the data, shape (B, r, t).
@@ -115,7 +115,9 @@ class GaussianSurface(Surface):
 
     @abstractmethod
     def _pull(self, by_mean: np.ndarray, by_explained: np.ndarray, slope: np.ndarray, solved: np.ndarray) -> np.ndarray:
-        """Give derivatives (B, t) in the squared distances of decisions and data, from those at the skeleton (B, r)."""
+        """Return derivatives (B, t) in the squared distances of decisions and data, from those at the skeleton (B,
+        r).
+        """
 
 
 class SeparableSurface(GaussianSurface):
@@ -245,13 +247,14 @@ class WeightedSurface(Surface):
 
 
 def surface(posterior: Posterior, points: np.ndarray, sqrt_beta: float) -> GaussianSurface:
-    """Give the payoff `mu + sqrt_beta sigma` over contexts (M, Dc), in the way that suits the posterior's kernel."""
+    """Return the payoff `mu + sqrt_beta sigma` over contexts (M, Dc), in the way that suits the posterior's kernel."""
     kind = SeparableSurface if posterior.structure.separable else JointSurface
     return kind(posterior, points, sqrt_beta)
 
 
 def decisions_only(posterior: Posterior, sqrt_beta: float) -> SeparableSurface:
-    """Give the payoff `mu + sqrt_beta sigma` of a posterior over decisions alone, with one context that stands for all.
+    """Return the payoff `mu + sqrt_beta sigma` of a posterior over decisions alone, with one context that stands for
+    all.
 
     Raises:
         BocuError: the posterior has contexts among its inputs.

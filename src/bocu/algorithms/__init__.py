@@ -1,1 +1,4 @@
-"""The algorithms, one module a family; `bocu.registry` knows them by name."""
+"""Algorithms, one module a family: built from a problem's public description, then asked and told.
+
+Imports `acquisition`, `surrogates` and below; no problem.
+"""

@@ -12,11 +12,11 @@ from pydantic import Field
 
 from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
 from bocu.ambiguity.approximations import identity_sensitivity, linearised, minimax_approximation
-from bocu.ambiguity.ball import Ball, worst_case
-from bocu.errors import BocuError
-from bocu.objectives import Slice, UncertaintyObjective
-from bocu.parameters import Parameters
-from bocu.uncertainty import DistributionallyRobustParameters
+from bocu.ambiguity.base import AmbiguitySet, worst_case
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Parameters
+from bocu.objectives.configured import DistributionallyRobustParameters
+from bocu.objectives.values import Slice, UncertaintyObjective
 
 APPROXIMATED = ("tv", "mmd", "wass", "chi2", "chi2mod")
 """Distances whose worst expectation lies between the two lines that the approximations are made of."""
@@ -34,7 +34,7 @@ class ApproximationParameters(BoundParameters):
     def unfit(self, name: str, objective: Parameters) -> str:
         if not isinstance(objective, DistributionallyRobustParameters):
             return "only the worst expectation itself is approximated; take dro"
-        distance = objective.ball.distance
+        distance = objective.set.name
         if distance not in APPROXIMATED:
             return f"'{distance}' has no such approximation; take one of {', '.join(APPROXIMATED)}"
         if self.sensitivity == "identity" and distance != "mmd":
@@ -47,22 +47,22 @@ class Approximation(UncertaintyObjective):
     """An approximation of DRO; where the radius is infinite the floor itself, which needs none.
 
     Attributes:
-        ball: the ambiguity set.
+        ambiguity_set: the ambiguity set.
         identity: whether the sensitivity is that of the identity in place of the Gram matrix.
     """
 
-    ball: Ball
+    ambiguity_set: AmbiguitySet
     identity: bool
 
     def __call__(self, payoffs: Any, reference: Any) -> Any:
-        """Give the approximations, shape (..., decisions), of payoffs (..., decisions, contexts)."""
-        if np.isinf(self.ball.epsilon):
-            return worst_case(payoffs, reference, self.ball).value
+        """Return the approximations, shape (..., decisions), of payoffs (..., decisions, contexts)."""
+        if np.isinf(self.ambiguity_set.epsilon):
+            return worst_case(payoffs, reference, self.ambiguity_set).value
         return self._approximate(payoffs, reference, identity_sensitivity(payoffs) if self.identity else None)
 
     def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
         """Approximate at another radius."""
-        return replace(self, ball=self.ball.with_epsilon(epsilon))
+        return replace(self, ambiguity_set=self.ambiguity_set.with_epsilon(epsilon))
 
     @abstractmethod
     def _approximate(self, payoffs: Any, reference: Any, sensitivities: Any) -> Any:
@@ -73,14 +73,14 @@ class Linearisation(Approximation):
     """The line of the sensitivity: a lower bound."""
 
     def _approximate(self, payoffs: Any, reference: Any, sensitivities: Any) -> Any:
-        return linearised(payoffs, reference, self.ball, sensitivities=sensitivities)
+        return linearised(payoffs, reference, self.ambiguity_set, sensitivities=sensitivities)
 
 
 class Minimax(Approximation):
     """The middle between the lower and the upper line."""
 
     def _approximate(self, payoffs: Any, reference: Any, sensitivities: Any) -> Any:
-        return minimax_approximation(payoffs, reference, self.ball, sensitivities=sensitivities)
+        return minimax_approximation(payoffs, reference, self.ambiguity_set, sensitivities=sensitivities)
 
 
 class ApproximatedRobustness(UpperConfidenceAlgorithm):
@@ -94,7 +94,7 @@ class ApproximatedRobustness(UpperConfidenceAlgorithm):
         objective = self._pursued()
         if not isinstance(objective, Slice) or objective.beta != 0.0:
             raise BocuError(f"{self.name}: found {objective}; DRO is wanted")
-        return self.approximation(objective.ball, self.parameters.sensitivity == "identity")
+        return self.approximation(objective.ambiguity_set, self.parameters.sensitivity == "identity")
 
 
 class SensitivityApproximation(ApproximatedRobustness):

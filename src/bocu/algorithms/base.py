@@ -9,88 +9,17 @@ The same objects serve the pipeline and a user's own loop::
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bocu.domains import Domain
-from bocu.parameters import Parameters
+from bocu.core.parameters import Parameters
+from bocu.core.rounds import Context, Decision, Description, Outline, Round
 
 if TYPE_CHECKING:
-    from bocu.surrogates.grid import GridPrior
-    from bocu.surrogates.time_varying import TimeVaryingPrior
-    from bocu.uncertainty import BallParameters
-
-Decision = int | np.ndarray
-"""An index into a finite domain, or the coordinates of a point of a box."""
-
-Context = int | np.ndarray
-"""As `Decision`; under the protocol "time-varying" the context is the time step, an integer from 1 on."""
-
-
-Payoff = float | np.ndarray
-"""A number, or shape (outputs,) where a problem has several outputs."""
-
-
-@dataclass(frozen=True)
-class Description:
-    """What an algorithm may know of a problem.
-
-    Attributes:
-        decisions: the decision space.
-        contexts: the context space.
-        noise: standard deviation of the observation noise, in units of the payoff.
-        protocol: registered name of the protocol, which says who chooses what in which order.
-        outputs: number of payoffs that are observed at once.
-        model: the Gaussian process prior of the payoff, where the problem states one.
-        priors: candidate priors, under protocols with an unknown prior.
-        best_prior: the best prior that is known to the problem, for oracles only.
-    """
-
-    decisions: Domain
-    contexts: Domain
-    noise: float
-    protocol: str
-    outputs: int = 1
-    model: "GridPrior | None" = None
-    priors: "Sequence[TimeVaryingPrior]" = ()
-    best_prior: "TimeVaryingPrior | None" = None
-
-
-@dataclass(frozen=True)
-class Outline:
-    """What is known of a problem before its data are read.
-
-    Attributes:
-        decisions: the decision space; None where the data decide.
-        always_open: indices of the decisions that are available in every round; None: all, or not known.
-        priors: labels of the candidate priors; None where the data decide.
-    """
-
-    decisions: Domain | None = None
-    always_open: np.ndarray | None = None
-    priors: tuple[str, ...] | None = ()
-
-
-@dataclass(frozen=True)
-class Round:
-    """What is announced before a decision; any of it may change from round to round.
-
-    Attributes:
-        t: the round, from 1 on.
-        available: indices of the decisions that may be taken, ascending; None: all of them.
-        reference: reference distribution over the contexts, shape (contexts,).
-        epsilon: radius of the ambiguity set; None where there is none.
-        weights: scalarisation weights, shape (outputs,).
-    """
-
-    t: int
-    available: np.ndarray | None = None
-    reference: np.ndarray | None = None
-    epsilon: float | None = None
-    weights: np.ndarray | None = None
+    from bocu.objectives.configured import SetParameters
 
 
 @dataclass(frozen=True)
@@ -142,7 +71,7 @@ class Algorithm(ABC):
     reports: tuple[Reported, ...] = ()
 
     #: An ambiguity set of the algorithm's own, whose radius is announced to it in place of its objective's.
-    ambiguity: "BallParameters | None" = None
+    ambiguity: "SetParameters | None" = None
 
     def __init__(
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
@@ -176,7 +105,7 @@ class Algorithm(ABC):
         """
 
     def report(self) -> dict[str, Any]:
-        """Give the quantities of `reports` for the round that was just told."""
+        """Return the quantities of `reports` for the round that was just told."""
         return {}
 
     def reinstate(self, report: Mapping[str, Any], round: Round) -> None:
@@ -189,11 +118,11 @@ class Algorithm(ABC):
 
     @abstractmethod
     def recommend(self) -> Decision:
-        """Give the decision to deploy after what was told so far."""
+        """Return the decision to deploy after what was told so far."""
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Give all that was learnt, as nested dicts of arrays, numbers, strings and lists of those.
+        """Return all that was learnt, as nested dicts of arrays, numbers, strings and lists of those.
 
         The generator belongs to the caller, who saves it with its other streams.
         """

@@ -8,12 +8,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Round
 from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
-from bocu.errors import BocuError
-from bocu.objectives import Slice, UncertaintyObjective
-from bocu.parameters import Parameters
-from bocu.uncertainty import DistributionallyRobustParameters
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Parameters
+from bocu.core.rounds import Round
+from bocu.objectives.configured import DistributionallyRobustParameters
+from bocu.objectives.values import Slice, UncertaintyObjective
 
 
 class UCBSO(UpperConfidenceAlgorithm):

@@ -17,10 +17,11 @@ import pydantic
 from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
-from bocu.algorithms.base import Algorithm, AlgorithmParameters, Context, Decision, Description, Reported, Round
-from bocu.domains import BoxDomain, Domain
-from bocu.errors import BocuError
-from bocu.parameters import Integer, Number, Parameters
+from bocu.algorithms.base import Algorithm, AlgorithmParameters, Reported
+from bocu.core.domains import BoxDomain, Domain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.rounds import Context, Decision, Description, Round
 from bocu.surrogates.continuous.kernels import Hyperparameters, Structure, joint, product
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings
 
@@ -44,7 +45,7 @@ class DecisionModelParameters(Parameters):
     )
 
     def structure(self, decisions: int, contexts: int) -> Structure:
-        """Give the kernel over so many coordinates of decisions and contexts."""
+        """Return the kernel over so many coordinates of decisions and contexts."""
         return joint(decisions, 0, self.decision_kernel)
 
     @property
@@ -122,11 +123,11 @@ class Scaling:
         self.width = np.where(width > 0.0, width, 1.0)
 
     def inwards(self, member: Any) -> np.ndarray:
-        """Give the unit cube's point (D,) of a member of the space, by coordinates or index."""
+        """Return the unit cube's point (D,) of a member of the space, by coordinates or index."""
         return (self._domain.coordinates(member) - self.lower) / self.width
 
     def outwards(self, point: np.ndarray) -> np.ndarray:
-        """Give the coordinates (D,) of a point of the unit cube."""
+        """Return the coordinates (D,) of a point of the unit cube."""
         return self.lower + self.width * point
 
 
@@ -185,7 +186,7 @@ class ContinuousAlgorithm(Algorithm):
             model.add(where, when, float(one))
 
     def recommend(self) -> np.ndarray:
-        """Give the decision to deploy, shape (Dx,): the best of those tried, by the posterior mean.
+        """Return the decision to deploy, shape (Dx,): the best of those tried, by the posterior mean.
 
         The mean takes the place of the optimistic payoff; contexts and functional are the algorithm's own, at what was
         announced last. Before any observation it is the lower corner.
@@ -239,16 +240,16 @@ class ContinuousAlgorithm(Algorithm):
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
     ) -> tuple[np.ndarray, Functional]:
-        """Give the contexts that count, in the unit cube (M, Dc), and what is made of the payoffs in them."""
+        """Return the contexts that count, in the unit cube (M, Dc), and what is made of the payoffs in them."""
 
     def _explored(self, posteriors: Sequence["Posterior"], points: np.ndarray, round: Round) -> Surface:
-        """Give the payoff over contexts (M, Dc) that the next decision is chosen by."""
+        """Return the payoff over contexts (M, Dc) that the next decision is chosen by."""
         return self._surface(posteriors, points, self.parameters.sqrt_beta, round)
 
     def _surface(
         self, posteriors: Sequence["Posterior"], points: np.ndarray, sqrt_beta: float, round: Round
     ) -> Surface:
-        """Give the payoff `mu + sqrt_beta sigma` over contexts (M, Dc)."""
+        """Return the payoff `mu + sqrt_beta sigma` over contexts (M, Dc)."""
         from bocu.acquisition.surfaces import surface
 
         return surface(posteriors[0], points, sqrt_beta)
@@ -258,7 +259,7 @@ class ContinuousAlgorithm(Algorithm):
         return self.models[0].structure.inputs
 
     def _reported(self, output: int) -> list[Reported]:
-        """Give what is reported of the fit of one output."""
+        """Return what is reported of the fit of one output."""
         several = self.description.outputs > 1
         prefix, of = (f"output_{output + 1}_", f" of output {output + 1}") if several else ("", "")
         inputs = [f"input {place + 1}" for place in range(self._inputs)]

@@ -8,12 +8,12 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import Expectation, SampledTotalVariation
-from bocu.algorithms.base import Round
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
-from bocu.contexts import KernelDensity, kde_radius
-from bocu.parameters import Integer
-from bocu.randomness import scrambled_sobol
-from bocu.uncertainty import NotNegative
+from bocu.contexts.estimates import KernelDensity, kde_radius
+from bocu.core.parameters import Integer
+from bocu.core.randomness import scrambled_sobol
+from bocu.core.rounds import Round
+from bocu.objectives.configured import NotNegative
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
@@ -49,7 +49,7 @@ class DRBOKDEParameters(SBOKDEParameters):
 
     radius: Literal["shrinking"] | NotNegative = Field(
         "shrinking",
-        description="L1 radius of the ball around the estimate: a number, or `shrinking`: t^(-2 / (4 + Dc)) after t "
+        description="L1 radius of the set around the estimate: a number, or `shrinking`: t^(-2 / (4 + Dc)) after t "
         "contexts of Dc coordinates",
     )
     infimum_points: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(

@@ -15,20 +15,12 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import (
-    RECOMMENDED,
-    Algorithm,
-    AlgorithmParameters,
-    Context,
-    Decision,
-    Description,
-    Reported,
-    Round,
-)
-from bocu.domains import FiniteDomain
-from bocu.errors import BocuError
-from bocu.objectives import UncertaintyObjective
-from bocu.parameters import Number
+from bocu.algorithms.base import RECOMMENDED, Algorithm, AlgorithmParameters, Reported
+from bocu.core.domains import FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Number
+from bocu.core.rounds import Context, Decision, Description, Round
+from bocu.objectives.values import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
 
 SIMULATOR = "simulator"
@@ -81,7 +73,7 @@ class FiniteAlgorithm(Algorithm):
         self._best_value = -math.inf
 
     def rule_in(self, round: Round) -> UncertaintyObjective:
-        """Give the rule at what was announced for a round."""
+        """Return the rule at what was announced for a round."""
         return self.rule if round.epsilon is None else self.rule.with_epsilon(round.epsilon)
 
     def ask(self, round: Round) -> int:
@@ -115,7 +107,7 @@ class FiniteAlgorithm(Algorithm):
         self._asked, self._pending = None, float(report.get(PESSIMISTIC.name, math.nan))
 
     def recommend(self) -> int:
-        """Give the decision to deploy; before any round the first one.
+        """Return the decision to deploy; before any round the first one.
 
         Under the simulator it is one of those tried, by the pessimistic rule; otherwise the best of all by the lower
         confidence bounds of now, at what was announced last.
@@ -130,7 +122,7 @@ class FiniteAlgorithm(Algorithm):
         return self.rule_in(round).argmax(payoffs, self.reference(round)).index
 
     def reference(self, round: Round) -> np.ndarray:
-        """Give the reference distribution that was announced for a round, shape (contexts,)."""
+        """Return the reference distribution that was announced for a round, shape (contexts,)."""
         if round.reference is None:
             raise BocuError(f"round {round.t}: reference: none is announced; {self.name} needs one over the contexts")
         return round.reference
@@ -155,14 +147,14 @@ class FiniteAlgorithm(Algorithm):
 
     @abstractmethod
     def _rule(self) -> UncertaintyObjective:
-        """Give the rule, at a radius that does not matter."""
+        """Return the rule, at a radius that does not matter."""
 
     @abstractmethod
     def _choose(self, round: Round, available: np.ndarray | None) -> int:
         """Choose among the available decisions, ascending indices; None: all of them."""
 
     def _moments(self, decision: int) -> tuple[np.ndarray, np.ndarray]:
-        """Give posterior mean and standard deviation of a decision, both of shape (contexts,)."""
+        """Return posterior mean and standard deviation of a decision, both of shape (contexts,)."""
         return self.posterior.mean()[decision], self.posterior.deviation()[decision]
 
     def _available(self, round: Round) -> np.ndarray | None:
@@ -176,7 +168,7 @@ class FiniteAlgorithm(Algorithm):
         return available
 
     def _pursued(self) -> UncertaintyObjective:
-        """Give the objective that was handed in, for rules that follow it."""
+        """Return the objective that was handed in, for rules that follow it."""
         if not isinstance(self.objective, UncertaintyObjective):
             raise BocuError(f"{self.name}: found objective {self.objective!r}; an UncertaintyObjective is wanted")
         return self.objective

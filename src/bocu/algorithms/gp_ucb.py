@@ -8,8 +8,8 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import Expectation
-from bocu.algorithms.base import Round
 from bocu.algorithms.continuous_base import ContinuousAlgorithm, ContinuousParameters, DecisionModelParameters
+from bocu.core.rounds import Round
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior

@@ -16,15 +16,14 @@ from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import WorstCaseValue
 from bocu.acquisition.minimax import IdentitySensitivity, MinimaxApproximation
 from bocu.algorithms.approximations import APPROXIMATED
-from bocu.algorithms.base import Description, Round
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
-from bocu.ambiguity.ball import Ball
-from bocu.ambiguity.gram import with_jitter
-from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
-from bocu.contexts import covering_grid, diagonal_grid, empirical
-from bocu.parameters import Integer
-from bocu.situation import Situation
-from bocu.uncertainty import BallParameters, Concentration
+from bocu.ambiguity.base import AmbiguitySet
+from bocu.ambiguity.mmd.gram import with_jitter
+from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+from bocu.contexts.estimates import covering_grid, diagonal_grid, empirical
+from bocu.core.parameters import Integer
+from bocu.core.rounds import Description, Round, Situation
+from bocu.objectives.configured import Concentration, SetParameters
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
@@ -41,25 +40,25 @@ class GridContextParameters(ContextualParameters):
         description="`product`: n points a coordinate, as few as make the contexts wanted; `diagonal`: the n points on "
         "the diagonal of that grid alone, as in the published code",
     )
-    ball: BallParameters = Field(
-        BallParameters(distance="mmd", radius=Concentration()),
+    set: SetParameters = Field(
+        SetParameters(name="mmd", radius=Concentration()),
         description="the ambiguity set; its radius is a number, a list, or shrinks with the contexts seen",
     )
     mmd_kernel: Literal["squared-exponential", "context-part-of-model", "scaled-context-part-of-model"] = Field(
         "squared-exponential",
-        description="kernel of the MMD: squared exponential of the ball's length-scale; that of the model over "
+        description="kernel of the MMD: squared exponential of the set's length-scale; that of the model over "
         "contexts as it is fitted in the round, at unit variance; or the same times the fitted output scale, as in the "
         "published code, which divides the radius by its root",
     )
 
     @pydantic.model_validator(mode="after")
     def _known_radius(self) -> Self:
-        if isinstance(self.ball.radius, str):
+        if isinstance(self.set.radius, str):
             raise ValueError(
-                f"the radius '{self.ball.radius}' is not known here; give a number, a list or {{delta: 0.1}}"
+                f"the radius '{self.set.radius}' is not known here; give a number, a list or {{delta: 0.1}}"
             )
-        if self.mmd_kernel != "squared-exponential" and self.ball.distance != "mmd":
-            raise ValueError("the key 'mmd_kernel' goes with the distance 'mmd'")
+        if self.mmd_kernel != "squared-exponential" and self.set.name != "mmd":
+            raise ValueError("the key 'mmd_kernel' goes with the set 'mmd'")
         return self
 
 
@@ -82,50 +81,50 @@ class GridContexts(Contextual):
             self.points = diagonal_grid(self.lower, self.upper, per_coordinate)
         self._scaled = self.parameters.mmd_kernel == "scaled-context-part-of-model"
         fixed = self.parameters.mmd_kernel == "squared-exponential"
-        self._fixed_ball = self.parameters.ball.ball(self.points) if fixed else None
+        self._fixed_set = self.parameters.set.over(self.points) if fixed else None
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
     ) -> tuple[np.ndarray, Functional]:
         reference = empirical(self.observed, self.points)
-        ball = self._fixed_ball or self._model_ball(posteriors[0])
+        ambiguity_set = self._fixed_set or self._model_set(posteriors[0])
         situation = Situation(round.t, reference, reference, len(self.observed))
-        radius = self.parameters.ball.epsilon(situation, ball)
-        return self.points, self._functional(ball.with_epsilon(radius), reference)
+        radius = self.parameters.set.epsilon(situation, ambiguity_set)
+        return self.points, self._functional(ambiguity_set.with_epsilon(radius), reference)
 
     @abstractmethod
-    def _functional(self, ball: Ball, reference: np.ndarray) -> Functional:
-        """Give what is maximised, for a ball at the radius of the round."""
+    def _functional(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Functional:
+        """Return what is maximised, for a set at the radius of the round."""
 
-    def _model_ball(self, posterior: "Posterior") -> Ball:
-        """Return the MMD ball whose kernel is the model's over contexts."""
+    def _model_set(self, posterior: "Posterior") -> AmbiguitySet:
+        """Return the MMD set whose kernel is the model's over contexts."""
         structure, here = posterior.structure, posterior.hyperparameters
         padded = np.zeros((len(self.points), structure.inputs))
         padded[:, structure.decisions :] = self.points
         gram = structure.correlation(here.lengthscales, padded, padded)
         if self._scaled:
             gram *= here.output_scale
-        return MaximumMeanDiscrepancy(0.0, with_jitter(gram, self.parameters.ball.jitter))
+        return MaximumMeanDiscrepancy(0.0, with_jitter(gram, self.parameters.set.jitter))
 
 
 class DRBOMMDParameters(GridContextParameters):
-    """The grid and the MMD ball on it."""
+    """The grid and the MMD set on it."""
 
     @pydantic.model_validator(mode="after")
     def _mmd(self) -> Self:
-        if self.ball.distance != "mmd":
-            raise ValueError(f"found the distance '{self.ball.distance}'; allowed: mmd")
+        if self.set.name != "mmd":
+            raise ValueError(f"found the set '{self.set.name}'; allowed: mmd")
         return self
 
 
 class DRBOMMD(GridContexts):
-    """The worst mean of the upper bound over an MMD ball, exactly."""
+    """The worst mean of the upper bound over an MMD set, exactly."""
 
     name = "drbo-mmd"
     Parameters = DRBOMMDParameters
 
-    def _functional(self, ball: Ball, reference: np.ndarray) -> Functional:
-        return WorstCaseValue(ball, reference)
+    def _functional(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Functional:
+        return WorstCaseValue(ambiguity_set, reference)
 
 
 class MinimaxContinuousParameters(GridContextParameters):
@@ -147,10 +146,10 @@ class MinimaxContinuousParameters(GridContextParameters):
 
     @pydantic.model_validator(mode="after")
     def _defined(self) -> Self:
-        if self.ball.distance not in APPROXIMATED:
-            raise ValueError(f"'{self.ball.distance}' has no such approximation; take one of {', '.join(APPROXIMATED)}")
-        if self.sensitivity == "identity" and self.ball.distance != "mmd":
-            raise ValueError(f"the sensitivity 'identity' stands in for that of mmd, not of '{self.ball.distance}'")
+        if self.set.name not in APPROXIMATED:
+            raise ValueError(f"'{self.set.name}' has no such approximation; take one of {', '.join(APPROXIMATED)}")
+        if self.sensitivity == "identity" and self.set.name != "mmd":
+            raise ValueError(f"the sensitivity 'identity' stands in for that of mmd, not of '{self.set.name}'")
         return self
 
 
@@ -161,7 +160,7 @@ class MinimaxContinuous(GridContexts):
     Parameters = MinimaxContinuousParameters
     parameters: MinimaxContinuousParameters
 
-    def _functional(self, ball: Ball, reference: np.ndarray) -> Functional:
+    def _functional(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Functional:
         stand_in = IdentitySensitivity() if self.parameters.sensitivity == "identity" else None
         mean = np.full(len(reference), 1.0 / len(reference)) if self.parameters.mean == "uniform" else None
-        return MinimaxApproximation(ball, reference, stand_in, mean)
+        return MinimaxApproximation(ambiguity_set, reference, stand_in, mean)

@@ -13,13 +13,13 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.functionals import Expectation, WorstCaseValue
-from bocu.algorithms.base import Description, Round
 from bocu.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm, SearchParameters
-from bocu.domains import FiniteDomain
-from bocu.errors import BocuError
-from bocu.objectives import Slice
-from bocu.parameters import Parameters
-from bocu.uncertainty import DistributionallyRobustParameters
+from bocu.core.domains import FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Parameters
+from bocu.core.rounds import Description, Round
+from bocu.objectives.configured import DistributionallyRobustParameters
+from bocu.objectives.values import Slice
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
@@ -61,11 +61,11 @@ class MOBO(ContinuousAlgorithm):
         return self.points, self._functional(self._reference(round), round)
 
     def _functional(self, reference: np.ndarray, round: Round) -> Functional:
-        """Give what is made of scalarised payoffs."""
+        """Return what is made of scalarised payoffs."""
         return Expectation(reference)
 
     def _reference(self, round: Round) -> np.ndarray:
-        """Give the reference announced; the uniform distribution before any round."""
+        """Return the reference announced; the uniform distribution before any round."""
         if round.reference is not None:
             return round.reference
         return np.full(len(self.points), 1.0 / len(self.points))
@@ -105,8 +105,8 @@ class DRMOBO(MOBO):
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Slice) or objective.beta != 0.0:
             raise BocuError(f"{self.name}: found {objective}; DRO is wanted")
-        self.ball = objective.ball
+        self.ambiguity_set = objective.ambiguity_set
 
     def _functional(self, reference: np.ndarray, round: Round) -> Functional:
-        ball = self.ball if round.epsilon is None else self.ball.with_epsilon(round.epsilon)
-        return WorstCaseValue(ball, reference)
+        ambiguity_set = self.ambiguity_set if round.epsilon is None else self.ambiguity_set.with_epsilon(round.epsilon)
+        return WorstCaseValue(ambiguity_set, reference)

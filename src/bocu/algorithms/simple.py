@@ -6,21 +6,12 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import (
-    RECOMMENDED,
-    Algorithm,
-    Context,
-    Decision,
-    Description,
-    Outline,
-    Payoff,
-    Reported,
-    Round,
-)
-from bocu.domains import Domain, FiniteDomain
-from bocu.errors import BocuError
-from bocu.parameters import Integer, Number
-from bocu.parameters import Parameters as TypedParameters
+from bocu.algorithms.base import RECOMMENDED, Algorithm, Reported
+from bocu.core.domains import Domain, FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Integer, Number
+from bocu.core.parameters import Parameters as TypedParameters
+from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
 
 
 class WithoutModel(Algorithm):
@@ -67,7 +58,7 @@ class Random(WithoutModel):
             self._best_value, self._best = total, decision
 
     def recommend(self) -> Decision:
-        """Give the decision of the highest payoff seen (of the highest sum of outputs); before any the first one."""
+        """Return the decision of the highest payoff seen (of the highest sum of outputs); before any the first one."""
         if self._best is not None:
             return self._best
         domain = self.description.decisions

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Description, Round
 from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
-from bocu.objectives import UncertaintyObjective
-from bocu.uncertainty import BallParameters
+from bocu.core.rounds import Description, Round
+from bocu.objectives.configured import SetParameters
+from bocu.objectives.values import UncertaintyObjective
 
 
 class StableOptParameters(BoundParameters):
     """Bounds, and where the radius comes from."""
 
-    ball: BallParameters = Field(
-        BallParameters(distance="mmd"),
+    set: SetParameters = Field(
+        SetParameters(name="mmd"),
         description="distance and radius rule that give the radius, which is then read as a Euclidean distance of "
         "contexts",
     )
@@ -36,7 +36,7 @@ class StableOpt(UpperConfidenceAlgorithm):
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
-        self.ambiguity = self.parameters.ball
+        self.ambiguity = self.parameters.set
 
     def rule_in(self, round: Round) -> UncertaintyObjective:
         contexts = self.posterior.prior.contexts
@@ -62,5 +62,5 @@ class MinimumOver(UncertaintyObjective):
     contexts: np.ndarray
 
     def __call__(self, payoffs: Any, reference: Any) -> Any:
-        """Give the minima, shape (..., decisions), of payoffs (..., decisions, contexts)."""
+        """Return the minima, shape (..., decisions), of payoffs (..., decisions, contexts)."""
         return np.asarray(payoffs)[..., self.contexts].min(axis=-1)

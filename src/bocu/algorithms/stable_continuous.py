@@ -8,11 +8,11 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import Minimum
-from bocu.algorithms.base import Round
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
-from bocu.contexts import box_around_mean
-from bocu.parameters import Integer
-from bocu.randomness import scrambled_sobol
+from bocu.contexts.estimates import box_around_mean
+from bocu.core.parameters import Integer
+from bocu.core.randomness import scrambled_sobol
+from bocu.core.rounds import Round
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior

@@ -6,10 +6,10 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.algorithms.base import Description, Round
 from bocu.algorithms.finite_base import BoundParameters, FiniteAlgorithm
-from bocu.objectives import UncertaintyObjective
-from bocu.parameters import Integer
+from bocu.core.parameters import Integer
+from bocu.core.rounds import Description, Round
+from bocu.objectives.values import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
 
 

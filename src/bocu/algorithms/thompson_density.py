@@ -12,14 +12,13 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.objectives import ObjectiveValue
-from bocu.algorithms.base import Description, Round
 from bocu.algorithms.continuous_base import Contextual, ContinuousParameters, ProductModelParameters
-from bocu.contexts import KernelDensity
-from bocu.errors import BocuError
-from bocu.parameters import Integer, Parameters
-from bocu.randomness import scrambled_sobol
-from bocu.situation import Situation
-from bocu.uncertainty import DistributionallyRobustParameters, GeneralParameters, Objective
+from bocu.contexts.estimates import KernelDensity
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Integer, Parameters
+from bocu.core.randomness import scrambled_sobol
+from bocu.core.rounds import Description, Round, Situation
+from bocu.objectives.configured import DistributionallyRobustParameters, GeneralParameters, Objective
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
@@ -41,7 +40,7 @@ class ThompsonDensityParameters(ContinuousParameters):
 
     def unfit(self, name: str, objective: Parameters) -> str:
         if isinstance(objective, DistributionallyRobustParameters | GeneralParameters):
-            radius = objective.ball.radius
+            radius = objective.set.radius
             if isinstance(radius, str):
                 return f"the radius '{radius}' is not known over continuous contexts; give a number, a list or a delta"
         return ""
@@ -63,7 +62,7 @@ class ThompsonDensity(Contextual):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Objective):
-            raise BocuError(f"{self.name}: found objective {objective!r}; one of bocu.uncertainty is wanted")
+            raise BocuError(f"{self.name}: found objective {objective!r}; one of bocu.objectives.configured is wanted")
         if reason := self.parameters.unfit("", objective.parameters):
             raise BocuError(f"{self.name}: {reason}")
 
@@ -79,7 +78,7 @@ class ThompsonDensity(Contextual):
         ambiguity = self.objective.ambiguity
         if ambiguity is not None and not isinstance(ambiguity.radius, str):
             situation = Situation(round.t, reference, reference, len(self.observed))
-            rule = rule.with_epsilon(ambiguity.epsilon(situation, ambiguity.ball(points)))
+            rule = rule.with_epsilon(ambiguity.epsilon(situation, ambiguity.over(points)))
         return points, ObjectiveValue(rule, reference, posteriors[0].scale)
 
     def _explored(self, posteriors: Sequence["Posterior"], points: np.ndarray, round: Round) -> Surface:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Outline, Reported
+from bocu.algorithms.base import Reported
 from bocu.algorithms.unknown_prior import (
     ACTIVE_REPORT,
     CHOICE_REPORTS,
@@ -25,8 +25,9 @@ from bocu.algorithms.unknown_prior import (
     one_hot,
     squared_noise_bound,
 )
-from bocu.errors import BocuError
-from bocu.parameters import Number
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Number
+from bocu.core.rounds import Outline
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
 
@@ -55,7 +56,7 @@ class _Accounts:
         self.width[prior] += width
 
     def most_played(self) -> int:
-        """Give the active prior with most plays; ties go to the lowest index."""
+        """Return the active prior with most plays; ties go to the lowest index."""
         return int(np.argmax(np.where(self.active, self.plays, -1)))
 
     def state(self) -> dict[str, Any]:
@@ -117,7 +118,7 @@ class PEGPUCB(UnknownPriorAlgorithm):
     def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
         return first_maximum(ucb, np.flatnonzero(self._accounts.active))
 
-    def _judge(self, choice: Choice, t: int, value: float) -> None:
+    def _metric(self, choice: Choice, t: int, value: float) -> None:
         self._verdict = _Verdict()
         if choice.prior < 0:
             return
@@ -170,7 +171,7 @@ class _WeightedPriors(UnknownPriorAlgorithm):
     def _begin(self) -> None:
         self._reported_weights = self._weights()
 
-    def _judge(self, choice: Choice, t: int, value: float) -> None:
+    def _metric(self, choice: Choice, t: int, value: float) -> None:
         self._reported_weights = self._weights()
 
     def _weights(self) -> np.ndarray:
@@ -282,7 +283,7 @@ class RegretBalancing(UnknownPriorAlgorithm):
         plays = np.where(self._accounts.active, self._accounts.plays, np.iinfo(np.int64).max)
         return first_maximum(ucb, [int(np.argmin(plays))])
 
-    def _judge(self, choice: Choice, t: int, value: float) -> None:
+    def _metric(self, choice: Choice, t: int, value: float) -> None:
         accounts = self._accounts
         if choice.prior < 0:
             return

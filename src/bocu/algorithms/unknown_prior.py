@@ -14,10 +14,11 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm, Context, Decision, Description, Reported, Round
-from bocu.domains import FiniteDomain
-from bocu.errors import BocuError
-from bocu.parameters import Number, Parameters
+from bocu.algorithms.base import Algorithm, Reported
+from bocu.core.domains import FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Number, Parameters
+from bocu.core.rounds import Context, Decision, Description, Round
 from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
 
 PAYOFF = "payoff"
@@ -36,7 +37,7 @@ SQRT_BETA: dict[str, Callable[[int, int, float], float]] = {
 
 
 def squared_noise_bound(noise: float, priors: int, t: int, delta: float) -> float:
-    """Give xi_t: the sum of n noise terms stays within sqrt(xi_t n) (Ziomek et al. 2025, Theorem 4.1).
+    """Return xi_t: the sum of n noise terms stays within sqrt(xi_t n) (Ziomek et al. 2025, Theorem 4.1).
 
     Args:
         noise: standard deviation of the observation noise, in units of the payoff.
@@ -126,14 +127,14 @@ class UnknownPriorAlgorithm(Algorithm):
         self._begin()
 
     def posteriors(self, t: int) -> tuple[np.ndarray, np.ndarray]:
-        """Give posterior mean and standard deviation of every arm at time `t` under every prior, (priors, arms) each.
+        """Return posterior mean and standard deviation of every arm at time `t` under every prior, (priors, arms) each.
 
         The time may not lie before the newest observation; replay a run up to the round of interest.
         """
         return self.surrogate.predict(t)
 
     def sqrt_beta(self, t: int) -> float:
-        """Give the multiplier of the standard deviation in round `t`."""
+        """Return the multiplier of the standard deviation in round `t`."""
         if self.parameters.sqrt_beta is not None:
             return self.parameters.sqrt_beta
         return SQRT_BETA[self.parameters.confidence](self.arms, t, self.parameters.delta)
@@ -154,7 +155,7 @@ class UnknownPriorAlgorithm(Algorithm):
         answered = self._pending is not None and self._asked in (None, arm)
         self._told = self._pending if answered and self._pending else NOBODY
         self._asked = self._pending = None
-        self._judge(self._told, t, float(value))
+        self._metric(self._told, t, float(value))
         self.surrogate.observe(arm, t, float(value))
 
     def report(self) -> dict[str, Any]:
@@ -190,16 +191,16 @@ class UnknownPriorAlgorithm(Algorithm):
 
     @abstractmethod
     def _trust(self) -> np.ndarray:
-        """Give the weights, shape (priors,), by which priors enter a recommendation."""
+        """Return the weights, shape (priors,), by which priors enter a recommendation."""
 
-    def _judge(self, choice: Choice, t: int, value: float) -> None:
+    def _metric(self, choice: Choice, t: int, value: float) -> None:
         """Draw conclusions on priors from an observation that the posteriors have not seen yet."""
 
     def _begin(self) -> None:
         """Set up what the rule itself keeps."""
 
     def _indices(self) -> list[int]:
-        """Give for each prior that is followed its index among the candidates of the problem."""
+        """Return for each prior that is followed its index among the candidates of the problem."""
         return list(range(len(self.priors)))
 
     def _candidates(self) -> tuple[TimeVaryingPrior, ...]:

@@ -15,51 +15,51 @@ if TYPE_CHECKING:
     from bocu.ambiguity.approximations import linearised as linearised
     from bocu.ambiguity.approximations import minimax_approximation as minimax_approximation
     from bocu.ambiguity.approximations import sensitivity as sensitivity
-    from bocu.ambiguity.ball import Ball as Ball
-    from bocu.ambiguity.ball import WorstCase as WorstCase
-    from bocu.ambiguity.ball import worst_case as worst_case
-    from bocu.ambiguity.chi_squared import ChiSquared as ChiSquared
-    from bocu.ambiguity.chi_squared import ModifiedChiSquared as ModifiedChiSquared
+    from bocu.ambiguity.base import AmbiguitySet as AmbiguitySet
+    from bocu.ambiguity.base import WorstCase as WorstCase
+    from bocu.ambiguity.base import worst_case as worst_case
     from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk as ConditionalValueAtRisk
-    from bocu.ambiguity.cressie_read import CressieRead as CressieRead
-    from bocu.ambiguity.gram import mmd_radius as mmd_radius
-    from bocu.ambiguity.gram import squared_exponential_gram as squared_exponential_gram
-    from bocu.ambiguity.gram import with_jitter as with_jitter
-    from bocu.ambiguity.kullback_leibler import KullbackLeibler as KullbackLeibler
-    from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy as MaximumMeanDiscrepancy
+    from bocu.ambiguity.divergences.chi_squared import ChiSquared as ChiSquared
+    from bocu.ambiguity.divergences.chi_squared import ModifiedChiSquared as ModifiedChiSquared
+    from bocu.ambiguity.divergences.cressie_read import CressieRead as CressieRead
+    from bocu.ambiguity.divergences.kullback_leibler import KullbackLeibler as KullbackLeibler
+    from bocu.ambiguity.divergences.phi_divergence import PhiDivergence as PhiDivergence
+    from bocu.ambiguity.mmd.gram import mmd_radius as mmd_radius
+    from bocu.ambiguity.mmd.gram import squared_exponential_gram as squared_exponential_gram
+    from bocu.ambiguity.mmd.gram import with_jitter as with_jitter
+    from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy as MaximumMeanDiscrepancy
     from bocu.ambiguity.named import Settings as Settings
-    from bocu.ambiguity.named import ball_named as ball_named
-    from bocu.ambiguity.phi_divergence import PhiDivergence as PhiDivergence
+    from bocu.ambiguity.named import set_named as set_named
     from bocu.ambiguity.sampled import SampledWorstCase as SampledWorstCase
     from bocu.ambiguity.sampled import sampled_worst_case as sampled_worst_case
     from bocu.ambiguity.total_variation import TotalVariation as TotalVariation
     from bocu.ambiguity.wasserstein import Wasserstein as Wasserstein
 
 _HOME = {
-    "Ball": "ball",
-    "ChiSquared": "chi_squared",
+    "AmbiguitySet": "base",
+    "ChiSquared": "divergences.chi_squared",
     "ConditionalValueAtRisk": "conditional_value_at_risk",
-    "CressieRead": "cressie_read",
-    "KullbackLeibler": "kullback_leibler",
-    "MaximumMeanDiscrepancy": "maximum_mean_discrepancy",
-    "ModifiedChiSquared": "chi_squared",
-    "PhiDivergence": "phi_divergence",
+    "CressieRead": "divergences.cressie_read",
+    "KullbackLeibler": "divergences.kullback_leibler",
+    "MaximumMeanDiscrepancy": "mmd.maximum_mean_discrepancy",
+    "ModifiedChiSquared": "divergences.chi_squared",
+    "PhiDivergence": "divergences.phi_divergence",
     "TotalVariation": "total_variation",
     "Wasserstein": "wasserstein",
-    "WorstCase": "ball",
+    "WorstCase": "base",
     "SampledWorstCase": "sampled",
     "Settings": "named",
-    "ball_named": "named",
+    "set_named": "named",
     "floor_distance": "approximations",
     "identity_sensitivity": "approximations",
     "linearised": "approximations",
     "minimax_approximation": "approximations",
-    "mmd_radius": "gram",
+    "mmd_radius": "mmd.gram",
     "sampled_worst_case": "sampled",
     "sensitivity": "approximations",
-    "squared_exponential_gram": "gram",
-    "with_jitter": "gram",
-    "worst_case": "ball",
+    "squared_exponential_gram": "mmd.gram",
+    "with_jitter": "mmd.gram",
+    "worst_case": "base",
 }
 
 __all__ = sorted(_HOME)

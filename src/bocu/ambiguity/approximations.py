@@ -13,19 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.ball import Ball, expectation
+from bocu.ambiguity.base import AmbiguitySet, expectation
 from bocu.ambiguity.checks import Floats
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 
-def sensitivity(payoffs: ArrayLike, reference: ArrayLike, ball: Ball) -> Floats:
+def sensitivity(payoffs: ArrayLike, reference: ArrayLike, ambiguity_set: AmbiguitySet) -> Floats:
     """Sensitivity S >= 0 `(...)` of payoffs `(..., n)` at the reference, in payoff units per unit of s.
 
     Minus the slope at radius 0 for total variation, MMD and Wasserstein sets; a multiple of the standard deviation for
-    the chi-squared sets. Other balls raise `BocuError`.
+    the chi-squared sets. Other sets raise `BocuError`.
     """
-    f, p, _, scale, leading = ball._normalise(payoffs, reference)
-    return (scale * ball._sensitivity(f, p)).reshape(leading)
+    f, p, _, scale, leading = ambiguity_set._normalise(payoffs, reference)
+    return (scale * ambiguity_set._sensitivity(f, p)).reshape(leading)
 
 
 def identity_sensitivity(payoffs: ArrayLike) -> Floats:
@@ -38,55 +38,51 @@ def identity_sensitivity(payoffs: ArrayLike) -> Floats:
 
 
 def linearised(
-    payoffs: ArrayLike, reference: ArrayLike, ball: Ball, *, sensitivities: ArrayLike | None = None
+    payoffs: ArrayLike, reference: ArrayLike, ambiguity_set: AmbiguitySet, *, sensitivities: ArrayLike | None = None
 ) -> Floats:
     """Lower bound `E - S s` `(...)`, without the floor; arguments as in `minimax_approximation`."""
-    f, p, low, scale, leading = ball._normalise(payoffs, reference)
-    return (low + scale * _line(f, p, ball, _scaled(sensitivities, scale, leading))).reshape(leading)
+    f, p, low, scale, leading = ambiguity_set._normalise(payoffs, reference)
+    return (low + scale * _line(f, p, ambiguity_set, _scaled(sensitivities, scale, leading))).reshape(leading)
 
 
 def minimax_approximation(
-    payoffs: ArrayLike, reference: ArrayLike, ball: Ball, *, sensitivities: ArrayLike | None = None
+    payoffs: ArrayLike, reference: ArrayLike, ambiguity_set: AmbiguitySet, *, sensitivities: ArrayLike | None = None
 ) -> Floats:
     """The function of epsilon whose worst error against any value with these ends is smallest.
 
-    Parameters
-    ----------
-    payoffs, reference, ball
-        as in `worst_case`; a total variation, MMD, Wasserstein or chi-squared ball.
-    sensitivities
-        `(...)` to use in place of the exact ones, such as `identity_sensitivity(payoffs)`.
+    Args:
+        payoffs: as in `worst_case`; a total variation, MMD, Wasserstein or chi-squared set.
+        reference: likewise.
+        ambiguity_set: likewise.
+        sensitivities: `(...)` to use in place of the exact ones, such as `identity_sensitivity(payoffs)`.
 
-    Returns
-    -------
-    (...) in units of the payoffs.
+    Returns:
+        (...) in units of the payoffs.
 
-    Raises
-    ------
-    BocuError
-        For balls (Kullback-Leibler, Cressie-Read, CVaR) whose value need not lie between the two lines.
+    Raises:
+        BocuError: for sets (Kullback-Leibler, Cressie-Read, CVaR) whose value need not lie between the two lines.
     """
-    f, p, low, scale, leading = ball._normalise(payoffs, reference)
-    lower = np.maximum(_line(f, p, ball, _scaled(sensitivities, scale, leading)), 0.0)
-    mean, end = expectation(f, p), ball._floor_distance(f, p)
-    s = ball._approximation_scale()
+    f, p, low, scale, leading = ambiguity_set._normalise(payoffs, reference)
+    lower = np.maximum(_line(f, p, ambiguity_set, _scaled(sensitivities, scale, leading)), 0.0)
+    mean, end = expectation(f, p), ambiguity_set._floor_distance(f, p)
+    s = ambiguity_set._approximation_scale()
     share = np.divide(min(s, 1e300), end, out=np.zeros_like(end), where=end > 0.0)
     upper = np.maximum(mean * (1.0 - share), 0.0)
     flat = (end == 0.0) | (mean == 0.0)
     return (low + scale * np.where(flat, mean, 0.5 * (lower + upper))).reshape(leading)
 
 
-def floor_distance(payoffs: ArrayLike, reference: ArrayLike, ball: Ball) -> Floats:
+def floor_distance(payoffs: ArrayLike, reference: ArrayLike, ambiguity_set: AmbiguitySet) -> Floats:
     """Radius `(...)`, in units of epsilon, from which on all mass may sit on the nearest single minimiser."""
-    f, p, _, _, leading = ball._normalise(payoffs, reference)
-    end = ball._floor_distance(f, p)
-    unit = ball.with_epsilon(4.0)._approximation_scale()
+    f, p, _, _, leading = ambiguity_set._normalise(payoffs, reference)
+    end = ambiguity_set._floor_distance(f, p)
+    unit = ambiguity_set.with_epsilon(4.0)._approximation_scale()
     return (end if unit == 4.0 else end**2).reshape(leading)
 
 
-def _line(f: Floats, p: Floats, ball: Ball, slopes: Floats | None) -> Floats:
-    steep = ball._sensitivity(f, p) if slopes is None else slopes
-    s = ball._approximation_scale()
+def _line(f: Floats, p: Floats, ambiguity_set: AmbiguitySet, slopes: Floats | None) -> Floats:
+    steep = ambiguity_set._sensitivity(f, p) if slopes is None else slopes
+    s = ambiguity_set._approximation_scale()
     mean = expectation(f, p)
     return np.where(steep > 0.0, mean - steep * s, mean) if math.isfinite(s) else np.where(steep > 0, -np.inf, mean)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 Floats = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Conditional value at risk as a ball: every q with `q <= p / alpha` is at distance 0, every other at infinity.
+"""Conditional value at risk as a set: every q with `q <= p / alpha` is at distance 0, every other at infinity.
 
 The value does not depend on a radius, hence its slope is 0; what changes it is alpha (see `slope_in_alpha`).
 """
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.ball import Ball, Rows, Tangent, Wanted, pair
+from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, pair
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.sorting import at_first, sorted_rows, unsorted
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 
-class ConditionalValueAtRisk(Ball):
+class ConditionalValueAtRisk(AmbiguitySet):
     """The distributions whose expectation is at worst the mean of the lowest fraction `alpha` in (0, 1] of outcomes.
 
     `alpha = 1` is the expectation; as alpha falls to 0 the value falls to the minimum over the reference's support.
@@ -36,7 +36,7 @@ class ConditionalValueAtRisk(Ball):
         return f"ConditionalValueAtRisk(alpha={self.alpha:g})"
 
     def with_epsilon(self, epsilon: float) -> Self:
-        """The ball itself: it has no radius (`epsilon` is only checked)."""
+        """The set itself: it has no radius (`epsilon` is only checked)."""
         checks.radius(epsilon)
         return self
 

@@ -62,12 +62,9 @@ def _is_ours(folder: Path) -> bool:
 def folder_name(module: str, file: str | Path | None = None) -> str:
     """The name of the folder of a module's machine code on this type of processor.
 
-    Parameters
-    ----------
-    module
-        full name of the module.
-    file
-        its source, where the module cannot be found by its name.
+    Args:
+        module: full name of the module.
+        file: its source, where the module cannot be found by its name.
     """
     digest = hashlib.sha256(_versions().encode())
     digest.update(processor().encode())

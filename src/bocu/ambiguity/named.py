@@ -1,4 +1,4 @@
-"""Balls by the short names of configuration files and the command line."""
+"""Sets by the short names of configuration files and the command line."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bocu.ambiguity.ball import Ball
-from bocu.ambiguity.gram import JITTER
-from bocu.errors import BocuError
+from bocu.ambiguity.base import AmbiguitySet
+from bocu.ambiguity.mmd.gram import JITTER
+from bocu.core.errors import BocuError
 
 if TYPE_CHECKING:
     from bocu.ambiguity.checks import Floats
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a ball may be made from; each kind takes what it needs and names what is missing.
+    """What a set may be made from; each kind takes what it needs and names what is missing.
 
-    Attributes
-    ----------
-    epsilon : radius. alpha : of CVaR. k : order of Cressie-Read.
-    contexts : (n, l) points, for MMD and Wasserstein. lengthscale, jitter : of the squared exponential MMD kernel.
+    Attributes:
+        epsilon: radius. alpha : of CVaR. k : order of Cressie-Read.
+        contexts: (n, l) points, for MMD and Wasserstein. lengthscale, jitter : of the squared exponential MMD kernel.
     """
 
     epsilon: float | None = None
@@ -52,29 +51,29 @@ class Settings:
         return points[:, None] if points.ndim == 1 else points
 
 
-def ball_named(distance: str, settings: Settings) -> Ball:
-    """The ball called `tv`, `mmd`, `chi2mod`, `chi2`, `kl`, `cr`, `cvar` or `wass`; another name raises `BocuError`."""
+def set_named(distance: str, settings: Settings) -> AmbiguitySet:
+    """The set called `tv`, `mmd`, `chi2mod`, `chi2`, `kl`, `cr`, `cvar` or `wass`; another name raises `BocuError`."""
     if distance not in DISTANCES:
         raise BocuError(f"distance is {distance!r}: it must be one of {', '.join(DISTANCES)}")
     return DISTANCES[distance](settings)
 
 
-def set_class(distance: str) -> type[Ball]:
+def set_class(distance: str) -> type[AmbiguitySet]:
     """The class of the sets called so, `phi` (a divergence of one's own) included; imports that class alone."""
     name = CLASSES[distance]
-    kind: type[Ball] = getattr(import_module("bocu.ambiguity"), name)
+    kind: type[AmbiguitySet] = getattr(import_module("bocu.ambiguity"), name)
     return kind
 
 
-def _tv(settings: Settings) -> Ball:
+def _tv(settings: Settings) -> AmbiguitySet:
     from bocu.ambiguity.total_variation import TotalVariation
 
     return TotalVariation(settings.number("tv", "epsilon"))
 
 
-def _mmd(settings: Settings) -> Ball:
-    from bocu.ambiguity.gram import squared_exponential_gram
-    from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+def _mmd(settings: Settings) -> AmbiguitySet:
+    from bocu.ambiguity.mmd.gram import squared_exponential_gram
+    from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
 
     if settings.lengthscale is None:
         raise BocuError("distance mmd needs lengthscale")
@@ -82,37 +81,37 @@ def _mmd(settings: Settings) -> Ball:
     return MaximumMeanDiscrepancy(settings.number("mmd", "epsilon"), gram)
 
 
-def _chi2mod(settings: Settings) -> Ball:
-    from bocu.ambiguity.chi_squared import ModifiedChiSquared
+def _chi2mod(settings: Settings) -> AmbiguitySet:
+    from bocu.ambiguity.divergences.chi_squared import ModifiedChiSquared
 
     return ModifiedChiSquared(settings.number("chi2mod", "epsilon"))
 
 
-def _chi2(settings: Settings) -> Ball:
-    from bocu.ambiguity.chi_squared import ChiSquared
+def _chi2(settings: Settings) -> AmbiguitySet:
+    from bocu.ambiguity.divergences.chi_squared import ChiSquared
 
     return ChiSquared(settings.number("chi2", "epsilon"))
 
 
-def _kl(settings: Settings) -> Ball:
-    from bocu.ambiguity.kullback_leibler import KullbackLeibler
+def _kl(settings: Settings) -> AmbiguitySet:
+    from bocu.ambiguity.divergences.kullback_leibler import KullbackLeibler
 
     return KullbackLeibler(settings.number("kl", "epsilon"))
 
 
-def _cr(settings: Settings) -> Ball:
-    from bocu.ambiguity.cressie_read import CressieRead
+def _cr(settings: Settings) -> AmbiguitySet:
+    from bocu.ambiguity.divergences.cressie_read import CressieRead
 
     return CressieRead(settings.number("cr", "epsilon"), settings.number("cr", "k"))
 
 
-def _cvar(settings: Settings) -> Ball:
+def _cvar(settings: Settings) -> AmbiguitySet:
     from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 
     return ConditionalValueAtRisk(settings.number("cvar", "alpha"))
 
 
-def _wass(settings: Settings) -> Ball:
+def _wass(settings: Settings) -> AmbiguitySet:
     from bocu.ambiguity.wasserstein import Wasserstein
 
     points = settings.points("wass")
@@ -120,7 +119,7 @@ def _wass(settings: Settings) -> Ball:
     return Wasserstein(settings.number("wass", "epsilon"), np.sqrt((difference**2).sum(axis=-1)))
 
 
-DISTANCES: dict[str, Callable[[Settings], Ball]] = {
+DISTANCES: dict[str, Callable[[Settings], AmbiguitySet]] = {
     "tv": _tv,
     "mmd": _mmd,
     "chi2mod": _chi2mod,

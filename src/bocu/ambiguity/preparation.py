@@ -6,14 +6,14 @@ import contextlib
 
 from bocu.ambiguity import machine_code
 
-#: Names of distances whose worst cases run compiled code.
-COMPILED_DISTANCES = frozenset({"mmd", "wass"})
+#: Names of sets whose worst cases run compiled code.
+COMPILED_SETS = frozenset({"mmd", "wass"})
 
 #: Modules with the functions that are called from Python; those that they call are compiled with them.
 ENTRIES = (
-    "bocu.ambiguity.critical_line",
-    "bocu.ambiguity.near_reference",
-    "bocu.ambiguity.nonnegative",
+    "bocu.ambiguity.mmd.critical_line",
+    "bocu.ambiguity.mmd.near_reference",
+    "bocu.ambiguity.mmd.nonnegative",
     "bocu.ambiguity.wasserstein_chain",
 )
 
@@ -30,8 +30,8 @@ def prepare() -> None:
     """Compile everything for this processor, or find it compiled: some ten seconds, once."""
     import numpy as np
 
-    from bocu.ambiguity.ball import worst_case
-    from bocu.ambiguity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+    from bocu.ambiguity.base import worst_case
+    from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
     from bocu.ambiguity.wasserstein import Wasserstein
 
     contexts = 8

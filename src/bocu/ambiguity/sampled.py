@@ -14,22 +14,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.ball import is_tensor
+from bocu.ambiguity.base import is_tensor
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.sorting import at_first, sorted_rows, unsorted
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 
 @dataclass(frozen=True, slots=True)
 class SampledWorstCase:
     """A worst case over samples.
 
-    Attributes
-    ----------
-    value : (...) worst-case expectation.
-    weights : (..., M) what is left on each sample.
-    floor_weight : (...) what has moved to the infimum: `grad value = sum weights grad u + floor_weight grad m`.
-    slope : (...) right derivative of the value in epsilon.
+    Attributes:
+        value: (...) worst-case expectation.
+        weights: (..., M) what is left on each sample.
+        floor_weight: (...) what has moved to the infimum: `grad value = sum weights grad u + floor_weight grad m`.
+        slope: (...) right derivative of the value in epsilon.
     """
 
     value: Any
@@ -39,26 +38,18 @@ class SampledWorstCase:
 
 
 def sampled_worst_case(samples: Any, infimum: Any, epsilon: float) -> SampledWorstCase:
-    """Worst-case expectation over an L1 ball around the distribution of equally likely samples.
+    """Worst-case expectation over an L1 set around the distribution of equally likely samples.
 
-    Parameters
-    ----------
-    samples
-        (..., M) payoffs at M draws of the context; numpy array or torch tensor.
-    infimum
-        (...) smallest payoff over the whole context space; lowered to the smallest sample where that is lower.
-    epsilon
-        radius in the L1 convention, 0 to 2.
+    Args:
+        samples: (..., M) payoffs at M draws of the context; numpy array or torch tensor.
+        infimum: (...) smallest payoff over the whole context space; lowered to the smallest sample where that is lower.
+        epsilon: radius in the L1 convention, 0 to 2.
 
-    Returns
-    -------
-    SampledWorstCase
+    Returns:
         of numpy arrays, or of tensors whose `value` carries the whole gradient to samples and infimum.
 
-    Raises
-    ------
-    BocuError
-        For payoffs that are not finite, shapes that do not match, a negative radius.
+    Raises:
+        BocuError: for payoffs that are not finite, shapes that do not match, a negative radius.
     """
     if is_tensor(samples):
         from bocu.ambiguity.tensors import sampled_worst_case_of_tensor

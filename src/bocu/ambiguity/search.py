@@ -1,6 +1,6 @@
-"""The best decision over a costly ball, most decisions excluded by bounds.
+"""The best decision over a costly set, most decisions excluded by bounds.
 
-Any distribution q in the ball bounds the value of every decision from above, `v(f) <= q.f`, at the price of one
+Any distribution q in the set bounds the value of every decision from above, `v(f) <= q.f`, at the price of one
 product. The pool of such distributions starts with the steps from the reference towards each context and grows by the
 worst cases of the decisions solved so far; since decisions that are near share theirs, few need be solved.
 
@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bocu.ambiguity.ball import Ball, worst_case
+from bocu.ambiguity.base import AmbiguitySet, worst_case
 from bocu.ambiguity.checks import Floats
 
 #: Decisions solved at once: first, and at most.
@@ -30,7 +30,7 @@ _FIRST_BLOCK, _LARGEST_BLOCK = 4, 64
 _TRIED, _STILL_OPEN = 60, 0.25
 
 Evaluate = Callable[[np.ndarray, bool], tuple[Floats, Floats | None]]
-"""Indices of decisions in, and whether a pool is wanted; values `(k,)` and, if so, worst cases of the bounding ball
+"""Indices of decisions in, and whether a pool is wanted; values `(k,)` and, if so, worst cases of the bounding set
 `(k, n)` out."""
 
 Found = tuple[int, float, float, int]
@@ -38,36 +38,38 @@ Found = tuple[int, float, float, int]
 
 
 def best_slice(
-    payoffs: Floats, reference: Floats, ball: Ball, alpha: float, beta: float, step: float | None, tolerance: float
+    payoffs: Floats,
+    reference: Floats,
+    ambiguity_set: AmbiguitySet,
+    alpha: float,
+    beta: float,
+    step: float | None,
+    tolerance: float,
 ) -> Found:
-    """The best decision for `alpha v + beta delta` at the ball's epsilon, alpha positive.
+    """The best decision for `alpha v + beta delta` at the set's epsilon, alpha positive.
 
-    Parameters
-    ----------
-    payoffs
-        (decisions, n) checked payoffs.
-    reference
-        (n,) checked reference.
-    ball
-        the ambiguity set.
-    alpha, beta
-        weights of value and slope.
-    step
-        of the difference that stands for the slope, at most `beta / alpha`; None: the slope is exact.
-    tolerance
-        stop once no other decision can be better by more.
+    Args:
+        payoffs: (decisions, n) checked payoffs.
+        reference: (n,) checked reference.
+        ambiguity_set: the ambiguity set.
+        alpha: weights of value.
+        beta: slope.
+        step: of the difference that stands for the slope, at most `beta / alpha`; None: the slope is exact.
+        tolerance: stop once no other decision can be better by more.
     """
-    wider = ball if beta == 0.0 else ball.with_epsilon(ball.epsilon + beta / alpha)
+    wider = ambiguity_set if beta == 0.0 else ambiguity_set.with_epsilon(ambiguity_set.epsilon + beta / alpha)
 
     def evaluate(chosen: np.ndarray, pool: bool) -> tuple[Floats, Floats | None]:
         rows = payoffs[chosen]
         if beta == 0.0:
-            solved = worst_case(rows, reference, ball)
+            solved = worst_case(rows, reference, ambiguity_set)
             return alpha * solved.value, solved.distribution
         if step is None:
-            now, slope = ball.values(rows, reference)
+            now, slope = ambiguity_set.values(rows, reference)
         else:
-            now, later = ball.values_at(rows, reference, [ball.epsilon, ball.epsilon + step]).T
+            now, later = ambiguity_set.values_at(
+                rows, reference, [ambiguity_set.epsilon, ambiguity_set.epsilon + step]
+            ).T
             slope = (later - now) / step
         return alpha * now + beta * slope, worst_case(rows, reference, wider).distribution if pool else None
 
@@ -78,7 +80,7 @@ def best_difference(
     upper: Floats,
     lower: Floats,
     reference: Floats,
-    ball: Ball,
+    ambiguity_set: AmbiguitySet,
     alpha: float,
     beta: float,
     step: float,
@@ -86,20 +88,21 @@ def best_difference(
 ) -> Found:
     """The best decision for `alpha v(u, epsilon) + beta (v(u, epsilon + h) - v(l, epsilon)) / h`, beta positive.
 
-    Parameters
-    ----------
-    upper, lower
-        (decisions, n) checked bounds u and l of payoffs, which may be the same array.
-    step
-        h, positive.
-    reference, ball, alpha, beta, tolerance
-        as in `best_slice`.
+    Args:
+        upper: (decisions, n) checked bounds u.
+        lower: l of payoffs, which may be the same array.
+        step: h, positive.
+        reference: as in `best_slice`.
+        ambiguity_set: likewise.
+        alpha: likewise.
+        beta: likewise.
+        tolerance: likewise.
     """
-    radius = ball.epsilon
-    below = ball.values_at(lower, reference, [radius])[:, 0]
+    radius = ambiguity_set.epsilon
+    below = ambiguity_set.values_at(lower, reference, [radius])[:, 0]
     if radius == 0.0:
-        mean = ball.values_at(upper, reference, [0.0])[:, 0]
-        reach = ball.with_epsilon(step)
+        mean = ambiguity_set.values_at(upper, reference, [0.0])[:, 0]
+        reach = ambiguity_set.with_epsilon(step)
 
         def evaluate_at_reference(chosen: np.ndarray, pool: bool) -> tuple[Floats, Floats | None]:
             solved = worst_case(upper[chosen], reference, reach)
@@ -111,18 +114,24 @@ def best_difference(
 
     def evaluate(chosen: np.ndarray, pool: bool) -> tuple[Floats, Floats | None]:
         rows = upper[chosen]
-        now, later = ball.values_at(rows, reference, [radius, radius + step]).T
+        now, later = ambiguity_set.values_at(rows, reference, [radius, radius + step]).T
         value = alpha * now + beta * (later - below[chosen]) / step
-        return value, worst_case(rows, reference, ball).distribution if pool else None
+        return value, worst_case(rows, reference, ambiguity_set).distribution if pool else None
 
-    return _search(upper, reference, -beta * below / step, alpha + beta / step, ball, evaluate, tolerance)
+    return _search(upper, reference, -beta * below / step, alpha + beta / step, ambiguity_set, evaluate, tolerance)
 
 
 def _search(
-    payoffs: Floats, reference: Floats, offset: Floats, weight: float, ball: Ball, evaluate: Evaluate, tolerance: float
+    payoffs: Floats,
+    reference: Floats,
+    offset: Floats,
+    weight: float,
+    ambiguity_set: AmbiguitySet,
+    evaluate: Evaluate,
+    tolerance: float,
 ) -> Found:
-    """The best of values that are at most `offset + weight v(payoffs)` over the ball."""
-    bound = offset + weight * _towards_contexts(payoffs, reference, ball)
+    """The best of values that are at most `offset + weight v(payoffs)` over the set."""
+    bound = offset + weight * _towards_contexts(payoffs, reference, ambiguity_set)
     exact = np.full(len(payoffs), -np.inf)
     open_ = np.ones(len(payoffs), dtype=bool)
     rounding = 1e-12 * (weight * max(1.0, float(np.abs(payoffs).max())) + float(np.abs(offset).max()))
@@ -145,10 +154,10 @@ def _search(
     return index, float(exact[index]), float(others.max()), int((~open_).sum())
 
 
-def _towards_contexts(payoffs: Floats, reference: Floats, ball: Ball) -> Floats:
+def _towards_contexts(payoffs: Floats, reference: Floats, ambiguity_set: AmbiguitySet) -> Floats:
     """Bound `(decisions,)` from moving a share of the mass to one context: distances are convex along the way."""
-    distance = ball._vertex_distances(reference)
-    share = np.divide(min(ball.epsilon, 1e300), distance, out=np.ones_like(distance), where=distance > 0.0)
+    distance = ambiguity_set._vertex_distances(reference)
+    share = np.divide(min(ambiguity_set.epsilon, 1e300), distance, out=np.ones_like(distance), where=distance > 0.0)
     np.clip(share, 0.0, 1.0, out=share)
     mean = payoffs @ reference
     return mean + ((payoffs - mean[:, None]) * share).min(axis=1)

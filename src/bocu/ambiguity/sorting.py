@@ -11,19 +11,14 @@ from bocu.ambiguity.checks import Floats
 def sorted_rows(f: Floats, p: Floats, *, descending: bool = False) -> tuple[NDArray[np.intp], Floats, Floats]:
     """Contexts of each row in the order of their payoffs.
 
-    Parameters
-    ----------
-    f
-        (B, n) payoffs.
-    p
-        (1, n) shared or (B, n) own references.
-    descending
-        largest payoffs first.
+    Args:
+        f: (B, n) payoffs.
+        p: (1, n) shared or (B, n) own references.
+        descending: largest payoffs first.
 
-    Returns
-    -------
-    order : (B, n) positions in the flattened `(B, n)` array, so that `f.ravel()[order]` is sorted by row.
-    f, p : (B, n) both in that order.
+    Returns:
+        order : (B, n) positions in the flattened `(B, n)` array, so that `f.ravel()[order]` is sorted by row.
+        f, p : (B, n) both in that order.
     """
     order = np.argsort(-f if descending else f, axis=1)
     sorted_p = p[0].take(order) if len(p) == 1 else np.take_along_axis(p, order, axis=1)

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from bocu.ambiguity.ball import WorstCase
+from bocu.ambiguity.base import WorstCase
 from bocu.ambiguity.checks import Floats, floats
-from bocu.errors import BocuError, shown, shown_key
-from bocu.files import regular_file
-from bocu.yaml_files import decoded
+from bocu.core.errors import BocuError, shown, shown_key
+from bocu.io.files import regular_file
+from bocu.io.yaml_files import decoded
 
 _NAMED = 20  # columns that an error names
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE)

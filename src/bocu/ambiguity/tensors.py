@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from bocu.ambiguity.ball import Ball, WorstCase, worst_case
+from bocu.ambiguity.base import AmbiguitySet, WorstCase, worst_case
 from bocu.ambiguity.checks import Floats, real_tensor
 from bocu.ambiguity.sampled import SampledWorstCase, sampled_worst_case
 
 
-def worst_case_of_tensor(payoffs: torch.Tensor, reference: Any, ball: Ball) -> WorstCase:
+def worst_case_of_tensor(payoffs: torch.Tensor, reference: Any, ambiguity_set: AmbiguitySet) -> WorstCase:
     """`worst_case` for a tensor of payoffs `(..., n)`, in float64 on the payoffs' device.
 
     The gradient of `value` is the worst distribution (where it is not unique, one of them), that of `slope` the rate at
     which the distribution moves with epsilon.
     """
-    answer = worst_case(array_of(payoffs), array_of(reference), ball, rate=True)
+    answer = worst_case(array_of(payoffs), array_of(reference), ambiguity_set, rate=True)
     exact = payoffs.double()
     distribution = like(answer.distribution, payoffs)
     rate = like(answer.rate, payoffs)
@@ -50,9 +50,11 @@ def sampled_worst_case_of_tensor(samples: torch.Tensor, infimum: Any, epsilon: f
     )
 
 
-def satisficing_of_tensor(payoffs: torch.Tensor, reference: Any, ball: Ball, tau: float) -> torch.Tensor:
-    """`Ball.satisficing` for a tensor, with its gradient where the slope is finite and tau below the expectation."""
-    slope, gradient = ball._satisficing(array_of(payoffs), array_of(reference), tau)
+def satisficing_of_tensor(
+    payoffs: torch.Tensor, reference: Any, ambiguity_set: AmbiguitySet, tau: float
+) -> torch.Tensor:
+    """`Set.satisficing` for a tensor, with its gradient where the slope is finite and tau below the expectation."""
+    slope, gradient = ambiguity_set._satisficing(array_of(payoffs), array_of(reference), tau)
     exact = payoffs.double()
     return like(slope, payoffs) + (like(gradient, payoffs) * (exact - exact.detach())).sum(-1)
 

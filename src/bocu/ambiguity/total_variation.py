@@ -13,18 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.ball import Ball, Rows, Tangent, Wanted, expectation, pair
+from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.sorting import sorted_rows, unsorted
 
 
-class TotalVariation(Ball):
-    """L1 ball of radius `epsilon` (0 to 2; larger is as 2).
+class TotalVariation(AmbiguitySet):
+    """L1 set of radius `epsilon` (0 to 2; larger is as 2).
 
-    Examples
-    --------
-    >>> TotalVariation(epsilon=0.5).distance([0.5, 0.5], [0.25, 0.75])
-    array(0.5)
+    Examples:
+        >>> TotalVariation(epsilon=0.5).distance([0.5, 0.5], [0.25, 0.75])
+        array(0.5)
     """
 
     leaves_support = True

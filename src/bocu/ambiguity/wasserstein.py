@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.ball import Ball, Rows, Tangent, Wanted, expectation, pair, pick
+from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair, pick
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.total_variation import TotalVariation
 from bocu.ambiguity.wasserstein_line import Line
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 Targets = NDArray[np.intp]
 
@@ -27,16 +27,14 @@ Targets = NDArray[np.intp]
 _MOST_PIVOTS = 10_000_000
 
 
-class Wasserstein(Ball):
-    """Ball of radius `epsilon`, in units of `cost`.
+class Wasserstein(AmbiguitySet):
+    """Set of radius `epsilon`, in units of `cost`.
 
-    Parameters
-    ----------
-    epsilon
-        mean cost that nature may spend on moving mass.
-    cost
-        (n, n) symmetric, not negative, zero on the diagonal; usually Euclidean distances between contexts. Contexts
-        at zero cost from each other are one context: mass moves between them for free.
+    Args:
+        epsilon: mean cost that nature may spend on moving mass.
+        cost: (n, n) symmetric, not negative, zero on the diagonal; usually Euclidean distances between contexts.
+            Contexts
+            at zero cost from each other are one context: mass moves between them for free.
     """
 
     leaves_support = True
@@ -66,7 +64,7 @@ class Wasserstein(Ball):
         """
         first, second = pair(q, p)
         if first.shape[-1] != self.contexts:
-            raise BocuError(f"q has {first.shape[-1]} contexts: this ball is made for {self.contexts}")
+            raise BocuError(f"q has {first.shape[-1]} contexts: this set is made for {self.contexts}")
         if self._line is not None:
             return self._line.distance(first, second)
         n = self.contexts

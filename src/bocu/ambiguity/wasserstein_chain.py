@@ -81,24 +81,17 @@ def find_ends(f: Any, p: Any, x: Any, dear: Any, cheap: Any) -> Any:
 def cut(F: Any, P: Any, x: Any, epsilon: float, keep: bool) -> Any:
     """The supporting lines of H, one steeper than epsilon and one not, that meet at its maximiser, for every row.
 
-    Parameters
-    ----------
-    F
-        (B, n) payoffs in the order of the line, smallest 0.
-    P
-        (1, n) shared or (B, n) own references.
-    x
-        (n,) increasing positions.
-    epsilon
-        radius.
-    keep
-        whether the plans are wanted.
+    Args:
+        F: (B, n) payoffs in the order of the line, smallest 0.
+        P: (1, n) shared or (B, n) own references.
+        x: (n,) increasing positions.
+        epsilon: radius.
+        keep: whether the plans are wanted.
 
-    Returns
-    -------
-    dear, cheap : (B, n) targets of both plans, (1, n) without meaning where they are not kept; lines : (4, B) height at
-    multiplier 0 and cost of the dear line, height and cost of the cheap one; at : (B,) the multiplier where they meet,
-    0 where the floor is reached; value : (B,) of H there.
+    Returns:
+        dear, cheap : (B, n) targets of both plans, (1, n) without meaning where they are not kept; lines : (4, B)
+        height at multiplier 0 and cost of the dear line, height and cost of the cheap one; at : (B,) the multiplier
+        where they meet, 0 where the floor is reached; value : (B,) of H there.
     """
     count, n = F.shape
     dear, cheap = np.empty((count if keep else 1, n), np.int64), np.empty((count if keep else 1, n), np.int64)

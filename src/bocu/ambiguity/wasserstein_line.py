@@ -22,10 +22,9 @@ _ROUNDINGS = 64
 class Line:
     """Contexts on a line, from one end to the other.
 
-    Attributes
-    ----------
-    order : (n,) the contexts along the line.
-    positions : (n,) theirs, increasing from 0.
+    Attributes:
+        order: (n,) the contexts along the line.
+        positions: (n,) theirs, increasing from 0.
     """
 
     def __init__(self, positions: Floats) -> None:

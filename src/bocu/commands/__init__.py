@@ -1,1 +1,4 @@
-"""The commands of `bocu`, one module each; `bocu.cli` puts them together."""
+"""The command line, one module a command; each imports what it needs when it is called.
+
+May import everything.
+"""

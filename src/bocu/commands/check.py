@@ -11,7 +11,7 @@ def check_command(
     config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
 ) -> None:
     """Check an experiment and say how many jobs and runs it plans."""
-    from bocu.opening import open_plan
+    from bocu.sweep.opening import open_plan
 
     plan = open_plan(experiment, mirror, config or [])
     jobs = len(plan.branches) * len(plan.blocks)

@@ -12,8 +12,8 @@ def design_command(
     output: Annotated[Path, typer.Option(help="CSV file to write.")],
 ) -> None:
     """Write the initial designs of runs, by seed, for the key `initial: {file: ...}` of a problem."""
-    from bocu.errors import BocuError
-    from bocu.files import read_netcdf
+    from bocu.core.errors import BocuError
+    from bocu.io.files import read_netcdf
     from bocu.problems.given_design import write_design
 
     rows: dict[int, tuple[np.ndarray, np.ndarray]] = {}

@@ -18,7 +18,7 @@ def diff_command(
     Numbers are compared bit by bit. Of each variable that differs the first entry is shown, by the labels of its
     coordinates, and the largest difference. Exit status: 0 the same, 1 different, 2 not to be compared.
     """
-    from bocu.errors import BocuError
+    from bocu.core.errors import BocuError
 
     try:
         same = _compare(one, other)
@@ -29,7 +29,7 @@ def diff_command(
 
 
 def _compare(one: Path, other: Path) -> bool:
-    from bocu.differences import differences, pairs
+    from bocu.sweep.differences import differences, pairs
 
     files, alone = pairs(one, other)
     unequal = 0

@@ -8,19 +8,19 @@ KINDS = {
     "problems": "problem",
     "objectives": "objective",
     "algorithms": "algorithm",
-    "judges": "judge",
+    "metrics": "metric",
     "figures": "figure",
 }
 
 
 def list_command(
-    kind: Annotated[str, typer.Argument(help="problems, objectives, algorithms, judges, figures or data.")],
+    kind: Annotated[str, typer.Argument(help="problems, objectives, algorithms, metrics, figures or data.")],
     name: Annotated[str | None, typer.Argument(help="One of them, with its parameters.")] = None,
 ) -> None:
     """List what an experiment file may name."""
-    from bocu.errors import BocuError
-    from bocu.parameters import nearest
-    from bocu.registry import REGISTRY, find
+    from bocu.core.errors import BocuError
+    from bocu.core.parameters import nearest
+    from bocu.experiment.registry import REGISTRY, find
 
     if kind == "data":
         _list_data()
@@ -52,7 +52,7 @@ def _describe(entry: Any) -> None:
 
 def _list_data() -> None:
     from bocu.data.catalogue import load_catalogue
-    from bocu.planning import SOURCES_FILE, in_clone
+    from bocu.experiment.planning import SOURCES_FILE, in_clone
 
     for name, dataset in load_catalogue(in_clone(SOURCES_FILE)).datasets.items():
         typer.echo(f"{name}: {dataset.title}; licence: {dataset.licence}")

@@ -8,10 +8,10 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bocu.forecast import Forecaster
-    from bocu.plan import Plan
-    from bocu.staleness import Staleness
-    from bocu.standing import Standing
+    from bocu.experiment.plan import Plan
+    from bocu.sweep.forecast import Forecaster
+    from bocu.sweep.staleness import Staleness
+    from bocu.sweep.status import BlockStatus
 
 
 def plan_command(
@@ -25,16 +25,16 @@ def plan_command(
     """Show jobs, core hours, wall time and disk of an experiment: of all of it, and of what is still to be done.
 
     Times are learnt from run files of the same problem and algorithm where there are any under results/, else they come
-    from a model; the last column says which. What is done is judged by what the files say of themselves.
+    from a model; the last column says which. What is done is scored by what the files say of themselves.
     """
-    from bocu.forecast import Forecaster
-    from bocu.opening import open_plan
-    from bocu.staleness import Staleness
-    from bocu.standing import standings
+    from bocu.sweep.forecast import Forecaster
+    from bocu.sweep.opening import open_plan
+    from bocu.sweep.staleness import Staleness
+    from bocu.sweep.status import statuses
 
     plan = open_plan(experiment, mirror, config or [])
     staleness = Staleness(plan)
-    blocks = list(standings(plan, staleness))
+    blocks = list(statuses(plan, staleness))
     per_job = plan.experiment.seeds.per_job
     runs = len(plan.branches) * plan.experiment.seeds.count
     typer.echo(
@@ -45,15 +45,15 @@ def plan_command(
         for line in lines:
             typer.echo(line)
         typer.echo("")
-    shared = _shared(staleness, blocks)
+    shared = _run_cache(staleness, blocks)
     if shared:
         typer.echo(f"{shared} of the run jobs take over what another experiment ran")
 
 
 def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
-    from bocu.plan import FIGURE_SUFFIXES
-    from bocu.staleness import flat
-    from bocu.tables import table
+    from bocu.experiment.plan import FIGURE_SUFFIXES
+    from bocu.io.tables import table
+    from bocu.sweep.staleness import flat
 
     files = plan.files()
     inputs = [path for problem in plan.problems for path in flat(plan.problem_inputs(problem))]
@@ -71,11 +71,11 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
     return table(("stage", "jobs", "done", "to do"), rows)
 
 
-def _branches(plan: "Plan", blocks: "list[Standing]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
-    from bocu.forecast import aggregates_mb, wall_seconds
-    from bocu.resources import START_SECONDS
-    from bocu.standing import State, by_branch
-    from bocu.tables import duration, size, table
+def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
+    from bocu.experiment.resources import START_SECONDS
+    from bocu.io.tables import duration, size, table
+    from bocu.sweep.forecast import aggregates_mb, wall_seconds
+    from bocu.sweep.status import State, by_branch
 
     rows = []
     all_seconds: list[float] = []
@@ -125,16 +125,16 @@ def _branches(plan: "Plan", blocks: "list[Standing]", forecaster: "Forecaster", 
     yield f"times are those of the runs alone; on a cluster starting a job adds some {START_SECONDS:.0f} s to each"
 
 
-def _shared(staleness: "Staleness", blocks: "list[Standing]") -> int:
+def _run_cache(staleness: "Staleness", blocks: "list[BlockStatus]") -> int:
     from pathlib import Path
 
-    from bocu.plan import SHARED_RUNS
-    from bocu.sharing import SharedRuns
-    from bocu.standing import State
+    from bocu.experiment.plan import RUN_CACHE
+    from bocu.runs.run_cache import RunCache
+    from bocu.sweep.status import State
 
-    if not Path(SHARED_RUNS).is_dir():
+    if not Path(RUN_CACHE).is_dir():
         return 0
-    shared = SharedRuns(SHARED_RUNS)
+    shared = RunCache(RUN_CACHE)
     identities = (
         staleness.identity(block.branch, block.first, block.last) for block in blocks if block.state is not State.DONE
     )

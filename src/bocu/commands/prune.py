@@ -19,9 +19,9 @@ def prune_command(
     Shared runs that no experiment links to are listed too. An experiment with fewer seeds or iterations than the
     results hold is refused, as when running, unless `overwrite` is true.
     """
-    from bocu.opening import open_plan
-    from bocu.pruning import leftovers, refuse_another_experiment
-    from bocu.tables import size, table
+    from bocu.io.tables import size, table
+    from bocu.sweep.opening import open_plan
+    from bocu.sweep.pruning import leftovers, refuse_another_experiment
 
     plan = open_plan(experiment, mirror, config or [])
     refuse_another_experiment(plan)

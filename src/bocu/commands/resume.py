@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from bocu.calls import Call, QueuedJob
-    from bocu.plan import Plan
+    from bocu.experiment.plan import Plan
+    from bocu.sweep.calls import Call, QueuedJob
 
 
 def resume_command(
@@ -34,8 +34,8 @@ def resume_command(
     import os
     import subprocess
 
-    from bocu.calls import calls, forget, locked_files
-    from bocu.opening import open_plan
+    from bocu.sweep.calls import calls, forget, locked_files
+    from bocu.sweep.opening import open_plan
 
     plan = open_plan(experiment, mirror, config or [])
     earlier = [call for call in calls() if call.experiment == plan.experiment.name]
@@ -55,7 +55,7 @@ def resume_command(
 
 
 def _arguments(experiment: str, given: list[str], earlier: "list[Call]") -> list[str]:
-    from bocu.opening import sources_of
+    from bocu.sweep.opening import sources_of
 
     if earlier and not given:
         return list(earlier[-1].arguments)
@@ -69,7 +69,7 @@ def _arguments(experiment: str, given: list[str], earlier: "list[Call]") -> list
 
 def _wait(plan: "Plan", earlier: "list[Call]", every: float) -> None:
     """Return when no job of the earlier calls is queued and no living Snakemake keeps a file of the plan locked."""
-    from bocu.calls import calls, living, locked_files, locks_are_new, queued
+    from bocu.sweep.calls import calls, living, locked_files, locks_are_new, queued
 
     said = ""
     while True:
@@ -95,8 +95,8 @@ def _counts(jobs: "list[QueuedJob]") -> list[str]:
 
 
 def _progress(plan: "Plan") -> str:
-    from bocu.staleness import Staleness
-    from bocu.standing import standings
+    from bocu.sweep.staleness import Staleness
+    from bocu.sweep.status import statuses
 
-    blocks = list(standings(plan, Staleness(plan)))
+    blocks = list(statuses(plan, Staleness(plan)))
     return f"{int(100 * sum(block.rounds for block in blocks) / sum(block.of for block in blocks))} %"

@@ -15,9 +15,9 @@ def _refuse_output(output: Path) -> None:
     """
     import os
 
-    from bocu.errors import BocuError
-    from bocu.files import refuse_to_replace
-    from bocu.staleness import read_run_file
+    from bocu.core.errors import BocuError
+    from bocu.io.files import refuse_to_replace
+    from bocu.sweep.staleness import read_run_file
 
     refuse_to_replace(output)
     folder = next(parent for parent in output.absolute().parents if parent.exists() or parent.is_symlink())
@@ -50,12 +50,12 @@ def run_command(
     A problem that needs data or fitted priors finds them where the pipeline puts them; what is missing is named with
     the command that makes it.
     """
-    from bocu.experiment import Seeds, read_experiment_file
-    from bocu.fingerprint import definitions, fingerprint
-    from bocu.parameters import validate
-    from bocu.planning import make_plan
-    from bocu.progress import Progress
-    from bocu.runs import Block, execute
+    from bocu.core.parameters import validate
+    from bocu.experiment.configuration import Seeds, read_experiment_file
+    from bocu.experiment.fingerprints.fingerprint import definitions, fingerprint
+    from bocu.experiment.planning import make_plan
+    from bocu.io.progress import Progress
+    from bocu.runs.execution import Block, execute
 
     _refuse_output(output)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")

@@ -13,7 +13,7 @@ def schema_command(
     tables: Annotated[bool, typer.Option("--tables", help="Tables for people instead, in Markdown.")] = False,
 ) -> None:
     """Print the JSON schema of an experiment file, or its keys as tables; both are made from the typed model."""
-    from bocu.files import write_text
+    from bocu.io.files import write_text
 
     text = key_tables() if tables else json.dumps(experiment_schema(), indent=2) + "\n"
     if output is None:
@@ -23,35 +23,43 @@ def schema_command(
 
 
 def key_tables() -> str:
-    """Give the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
-    from bocu.experiment import AlgorithmEntry, Data, Experiment, FigureEntry, JudgeEntry, ObjectiveEntry, Seeds
-    from bocu.registry import REGISTRY
+    """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
+    from bocu.experiment.configuration import (
+        AlgorithmEntry,
+        Data,
+        Experiment,
+        FigureEntry,
+        MetricEntry,
+        ObjectiveEntry,
+        Seeds,
+    )
+    from bocu.experiment.registry import REGISTRY
 
     parts = [TABLES_HEAD, _table("The file", Experiment), _table("`seeds`", Seeds), _table("`data`", Data)]
     parts += [
         _table("An entry of `objectives`", ObjectiveEntry),
         _table("An entry of `algorithms`", AlgorithmEntry),
-        _table("An entry of `judges`", JudgeEntry),
+        _table("An entry of `metrics`", MetricEntry),
         _table("An entry of `figures`", FigureEntry),
     ]
     objectives = {thing.name: thing.load().Parameters for thing in REGISTRY["objective"]}
-    for kind in ("problem", "objective", "algorithm", "judge", "figure"):
+    for kind in ("problem", "objective", "algorithm", "metric", "figure"):
         for thing in REGISTRY[kind]:
             title, parameters = f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters
             also = f" Also: {', '.join(f'`{alias}`' for alias in thing.aliases)}." if thing.aliases else ""
-            if kind == "judge" and parameters is objectives.get(thing.name):
+            if kind == "metric" and parameters is objectives.get(thing.name):
                 parts.append(f"## {title}\n\n{_sentence(thing.summary)}. Parameters: those of the objective.\n")
             else:
                 parts.append(_table(title, parameters, f"{thing.summary}.{also}"))
     return "\n".join(parts)
 
 
-EXPERIMENT_MODULE = "bocu.experiment"
+EXPERIMENT_MODULE = "bocu.experiment.configuration"
 TABLES_HEAD = """# The experiment file
 
 Every key, its default and what it does. This page is generated (`make schema`); so is
 `workflow/schemas/experiment.schema.json`, which editors use to complete and check experiment files. Problems,
-objectives, algorithms, judges and figures are lists of entries `{label, name, parameters}`; a name alone is an entry
+objectives, algorithms, metrics and figures are lists of entries `{label, name, parameters}`; a name alone is an entry
 with that label and no parameters.
 """
 
@@ -68,7 +76,7 @@ def _sentence(summary: str) -> str:
 
 
 def _rows(model: Any, prefix: str = "") -> Iterator[str]:
-    from bocu.parameters import model_in
+    from bocu.core.parameters import model_in
 
     for key, field in model.model_fields.items():
         default = "required" if field.is_required() else f"`{_plain(field.get_default(call_default_factory=True))}`"
@@ -85,9 +93,9 @@ def _plain(value: Any) -> str:
 
 
 def experiment_schema() -> dict[str, Any]:
-    """Give the schema of the whole file; the parameters of every registered name are part of it."""
-    from bocu.experiment import Experiment
-    from bocu.registry import REGISTRY
+    """Return the schema of the whole file; the parameters of every registered name are part of it."""
+    from bocu.experiment.configuration import Experiment
+    from bocu.experiment.registry import REGISTRY
 
     schema = Experiment.model_json_schema(ref_template="#/$defs/{model}")
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
@@ -97,7 +105,7 @@ def experiment_schema() -> dict[str, Any]:
         "AlgorithmEntry": "algorithm",
         "FigureEntry": "figure",
         "ObjectiveEntry": "objective",
-        "JudgeEntry": "judge",
+        "MetricEntry": "metric",
     }
     for definition, kind in kinds.items():
         entry = definitions[definition]

@@ -10,9 +10,9 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bocu.calls import Call, QueuedJob
-    from bocu.plan import Plan
-    from bocu.standing import Standing
+    from bocu.experiment.plan import Plan
+    from bocu.sweep.calls import Call, QueuedJob
+    from bocu.sweep.status import BlockStatus
 
 _SHOWN_ERRORS = 5
 _SHOWN_JOBS = 10
@@ -36,7 +36,7 @@ def status_command(
     machine that sees them. Jobs whose Snakemake was killed are named: `bocu resume` waits for them. `stale` is a run
     file that stands but would be made again (`bocu why FILE` says why); what a checkpoint holds counts as progress.
     """
-    from bocu.opening import open_plan
+    from bocu.sweep.opening import open_plan
 
     plan = open_plan(experiment, mirror, config or [])
     while True:
@@ -51,14 +51,14 @@ def status_command(
 
 
 def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
-    """Give the text, and the number of blocks that are not done."""
-    from bocu.forecast import Forecaster, wall_seconds
-    from bocu.staleness import Staleness
-    from bocu.standing import State, by_branch, standings
-    from bocu.tables import duration, table
+    """Return the text, and the number of blocks that are not done."""
+    from bocu.io.tables import duration, table
+    from bocu.sweep.forecast import Forecaster, wall_seconds
+    from bocu.sweep.staleness import Staleness
+    from bocu.sweep.status import State, by_branch, statuses
 
     known, jobs, trouble = _queue(plan)
-    blocks = list(standings(plan, Staleness(plan), {job.block: job.state for job in jobs if job.block}))
+    blocks = list(statuses(plan, Staleness(plan), {job.block: job.state for job in jobs if job.block}))
     forecaster = Forecaster(plan)
     left = {
         block: forecaster.block(block.branch, block.last - block.first + 1).seconds * (1 - block.rounds / block.of)
@@ -66,7 +66,7 @@ def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
         if block.state is not State.DONE
     }
 
-    def row(name: tuple[str, str, str], mine: "list[Standing]") -> tuple[object, ...]:
+    def row(name: tuple[str, str, str], mine: "list[BlockStatus]") -> tuple[object, ...]:
         rounds = sum(block.rounds for block in mine) / sum(block.of for block in mine)
         seconds = sum(left.get(block, 0.0) for block in mine)
         counts = [sum(block.state is state for block in mine) for state in State]
@@ -86,7 +86,7 @@ def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
     return "\n".join(lines), len(left)
 
 
-def _errors(plan: "Plan", failed: "list[Standing]") -> "Iterator[str]":
+def _errors(plan: "Plan", failed: "list[BlockStatus]") -> "Iterator[str]":
     for block in failed[:_SHOWN_ERRORS]:
         yield f"{plan.log(block.branch, block.first, block.last)}: {block.error}"
     if len(failed) > _SHOWN_ERRORS:
@@ -94,9 +94,9 @@ def _errors(plan: "Plan", failed: "list[Standing]") -> "Iterator[str]":
 
 
 def _queue(plan: "Plan") -> "tuple[list[Call], list[QueuedJob], list[str]]":
-    """Give the experiment's calls of Snakemake, their jobs in SLURM's queue, and a line where it cannot be asked."""
-    from bocu.calls import calls, queued
-    from bocu.errors import BocuError
+    """Return the experiment's calls of Snakemake, their jobs in SLURM's queue, and a line where it cannot be asked."""
+    from bocu.core.errors import BocuError
+    from bocu.sweep.calls import calls, queued
 
     known = [call for call in calls() if call.experiment == plan.experiment.name]
     try:

@@ -16,8 +16,8 @@ def verify_command(
     are compared with the hashes that the prepared data sets keep. Nothing is changed: delete a file that is named, and
     the next call of snakemake makes it again. Exit status 1 where there is a fault; what is not made yet is none.
     """
-    from bocu.opening import open_plan
-    from bocu.verification import verify
+    from bocu.sweep.opening import open_plan
+    from bocu.sweep.verification import verify
 
     plan = open_plan(experiment, mirror, config or [])
     found = verify(plan)

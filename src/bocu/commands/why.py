@@ -23,9 +23,9 @@ def why_command(
     Named are the keys of the specification that differ, source files whose code differs, and input files with other
     contents; comments and docstrings are no code.
     """
-    from bocu.errors import BocuError
-    from bocu.opening import differences_from_record, name_in, open_plan
-    from bocu.staleness import Staleness
+    from bocu.core.errors import BocuError
+    from bocu.sweep.opening import differences_from_record, name_in, open_plan
+    from bocu.sweep.staleness import Staleness
 
     path = os.path.relpath(file)
     name = name_in(path)

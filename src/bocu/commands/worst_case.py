@@ -16,10 +16,10 @@ def worst_case_command(
     jitter: Annotated[float, typer.Option(help="Added to the kernel matrix's diagonal, for mmd.")] = 1e-6,
 ) -> None:
     """Print value, slope in epsilon and worst distribution of each decision in FILE as CSV."""
-    from bocu.ambiguity.ball import worst_case
-    from bocu.ambiguity.named import Settings, ball_named
+    from bocu.ambiguity.base import worst_case
+    from bocu.ambiguity.named import Settings, set_named
     from bocu.ambiguity.tables import as_csv, read_table
-    from bocu.errors import BocuError
+    from bocu.core.errors import BocuError
 
     table = read_table(file)
     settings = Settings(
@@ -28,9 +28,9 @@ def worst_case_command(
     for option, value, taker in (("alpha", alpha, "cvar"), ("k", k, "cr"), ("lengthscale", lengthscale, "mmd")):
         if value is not None and distance != taker:
             raise BocuError(f"--{option}: it changes nothing: only '{taker}' takes it, not '{distance}'; leave it out")
-    ball = ball_named(distance, settings)
+    ambiguity_set = set_named(distance, settings)
     try:
-        answer = worst_case(table.payoffs, table.reference, ball)
+        answer = worst_case(table.payoffs, table.reference, ambiguity_set)
     except BocuError as error:
         raise BocuError(f"{file}: {error}") from None
     typer.echo(as_csv(table, answer), nl=False)

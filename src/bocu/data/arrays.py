@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 LABEL = "data_label"
 

@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal, get_args
 import yaml
 from pydantic import Field, StringConstraints
 
-from bocu.errors import BocuError
-from bocu.parameters import Parameters, nearest, validate
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Parameters, nearest, validate
 
 Source = Literal["download", "mirror", "simulate"]
 SOURCES: tuple[str, ...] = get_args(Source)

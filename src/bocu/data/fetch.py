@@ -18,10 +18,10 @@ from urllib.parse import quote
 import pooch
 import requests
 
+from bocu.core.errors import BocuError
 from bocu.data.provenance import sha256
 from bocu.data.raw import record_of, recorded, remember
-from bocu.errors import BocuError
-from bocu.files import atomic_path
+from bocu.io.files import atomic_path
 
 LOG = logging.getLogger(__name__)
 BASE_URL_VARIABLE = "BOCU_DATA_URL"

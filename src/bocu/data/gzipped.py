@@ -5,8 +5,8 @@ import struct
 import zlib
 from pathlib import Path
 
-from bocu.errors import BocuError
-from bocu.files import atomic_path
+from bocu.core.errors import BocuError
+from bocu.io.files import atomic_path
 
 _MAGIC = b"\x1f\x8b\x08"
 _HAS_COMMENT = 0x10

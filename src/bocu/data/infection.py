@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from bocu.core.errors import BocuError
 from bocu.data.arrays import read_label, read_npz
 from bocu.data.means import Mean, mean_dataset, squared_exponential
 from bocu.data.provenance import attributes
-from bocu.errors import BocuError
-from bocu.files import write_netcdf
+from bocu.io.files import write_netcdf
 
 LENGTHSCALE = 0.1
 JITTER = 1e-6

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bocu.errors import BocuError
-from bocu.files import read_netcdf
+from bocu.core.errors import BocuError
+from bocu.io.files import read_netcdf
 
 LOG = logging.getLogger(__name__)
 

@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bocu.core.errors import BocuError, BrokenFileError
 from bocu.data.gzipped import read_comment
 from bocu.data.intel import intel_dataset, read_positions
 from bocu.data.provenance import attributes
-from bocu.errors import BocuError, BrokenFileError
-from bocu.files import write_netcdf
+from bocu.io.files import write_netcdf
 
 COLUMNS = ("date", "time", "epoch", "mote", "temperature", "humidity", "light", "voltage")
 NUMBERS = COLUMNS[2:]

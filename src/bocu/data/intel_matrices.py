@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from bocu.core.errors import BocuError
 from bocu.data.intel import intel_dataset
 from bocu.data.provenance import attributes
-from bocu.errors import BocuError
-from bocu.files import write_netcdf
+from bocu.io.files import write_netcdf
 
 MINUTES = 30
 PER_DAY = 24 * 60 // MINUTES

@@ -13,8 +13,8 @@ import numpy as np
 import xarray as xr
 from scipy.spatial.distance import cdist
 
-from bocu.errors import BocuError
-from bocu.files import read_netcdf
+from bocu.core.errors import BocuError
+from bocu.io.files import read_netcdf
 
 ROWS_AT_A_TIME = 2048  # keeps the matrix of kernel values small
 

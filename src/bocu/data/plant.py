@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from bocu.core.errors import BocuError
 from bocu.data.arrays import read_label, read_npz
 from bocu.data.means import Mean, mean_dataset, squared_exponential
 from bocu.data.provenance import attributes
 from bocu.data.tables import read_columns
-from bocu.errors import BocuError
-from bocu.files import write_netcdf
+from bocu.io.files import write_netcdf
 
 JITTER = 1e-6
 TOLERANCE = 1e-6  # standardised leaf area, against the check values

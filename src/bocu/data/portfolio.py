@@ -20,6 +20,7 @@ import xarray as xr
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
+from bocu.core.errors import BocuError
 from bocu.data.means import (
     LENGTHSCALES,
     VARIANCE,
@@ -30,8 +31,7 @@ from bocu.data.means import (
     matern_five_halves,
 )
 from bocu.data.provenance import attributes
-from bocu.errors import BocuError
-from bocu.files import write_netcdf
+from bocu.io.files import write_netcdf
 
 LOG = logging.getLogger(__name__)
 NAMES = ["risk_aversion", "trade_aversion", "holding_multiplier", "bid_ask_spread", "borrowing_cost"]

@@ -5,8 +5,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bocu.files import canonical_json
-from bocu.provenance import SIMULATED_LABEL
+from bocu.io.files import canonical_json
+from bocu.io.provenance import SIMULATED_LABEL
 
 PREPARED_SCHEMA = "1"  # of the prepared NetCDF files; a reader refuses none yet
 

@@ -4,9 +4,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from bocu.core.errors import BrokenFileError
 from bocu.data.provenance import sha256
-from bocu.errors import BrokenFileError
-from bocu.files import write_text
+from bocu.io.files import write_text
 
 
 def record_of(path: str | os.PathLike[str]) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 
 def has_column(path: str | os.PathLike[str], column: str) -> bool:

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bocu.core.errors import BocuError
 from bocu.data.provenance import attributes
 from bocu.data.tables import has_column, read_columns
-from bocu.errors import BocuError
-from bocu.files import write_netcdf
-from bocu.provenance import SIMULATED_LABEL
+from bocu.io.files import write_netcdf
+from bocu.io.provenance import SIMULATED_LABEL
 
 TIME, PROFILE = "utc_timestamp", "DE_wind_profile"
 GENERATION, CAPACITY = "DE_wind_generation_actual", "DE_wind_capacity"

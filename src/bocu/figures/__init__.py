@@ -1,1 +1,4 @@
-"""Figures: one module a family, each read from cubes, all drawn in the style of `bocu.figures.style`."""
+"""Figures, one module a kind: a cube in, a picture and its description out.
+
+Imports `evaluation` and below.
+"""

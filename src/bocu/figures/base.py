@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bocu.core.parameters import Parameters
 from bocu.figures import style
-from bocu.files import atomic_path, write_json
-from bocu.parameters import Parameters
+from bocu.io.files import atomic_path, write_json
 
 if TYPE_CHECKING:
     import matplotlib.figure
 
+    from bocu.experiment.plan import FigurePaths
     from bocu.figures.reading import Cube
-    from bocu.plan import FigurePaths
 
 Inputs = Mapping[str, Any]
 """Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them."""
@@ -31,7 +31,7 @@ class Mention:
 
     Attributes:
         key: where it stands.
-        kind: "problem", "objective", "algorithm", "judge" or "prior": labels; "branch": an algorithm's label, or
+        kind: "problem", "objective", "algorithm", "metric" or "prior": labels; "branch": an algorithm's label, or
             `algorithm/objective`; "seed"; "registered algorithm": a name, run here or not; "rejecting algorithm":
             likewise, of one that rejects priors by their errors.
         name: what stands there.
@@ -84,7 +84,7 @@ class Drawing:
     Attributes:
         figure: the picture.
         title: a short heading.
-        caption: what is drawn: seeds, mean and spread, judge, units.
+        caption: what is drawn: seeds, mean and spread, metric, units.
         alternative: what the picture shows, for readers who do not see it.
         problem: label of the problem; empty for a figure of the whole experiment.
         data_label: what the data are where they are not measured ("SIMULATED stand-in, ..."); empty otherwise.

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
+from bocu.core.parameters import Integer
+from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Cube, seed_counts, spoken
 from bocu.figures.regret import Curve, draw_curves
-from bocu.parameters import Integer
-from bocu.statistics import mean_and_error
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -93,7 +93,7 @@ class Cost(Figure):
 
 
 def _medians(iterations: np.ndarray, seconds: np.ndarray, group: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give the last round and the median time of every group of rounds, shapes (groups,) and (seeds, groups)."""
+    """Return the last round and the median time of every group of rounds, shapes (groups,) and (seeds, groups)."""
     played = iterations >= 1
     starts = range(0, int(played.sum()), group)
     parts = [slice(start, start + group) for start in starts]

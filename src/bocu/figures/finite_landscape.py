@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.domains import FiniteDomain
+from bocu.core.domains import FiniteDomain
+from bocu.core.parameters import LARGEST_SEED, Integer
+from bocu.core.rounds import Situation
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
 from bocu.figures.reading import shown_unit, with_unit
 from bocu.figures.realised import ProblemParameters, problem_inputs
-from bocu.objectives import UncertaintyObjective
-from bocu.parameters import LARGEST_SEED, Integer
-from bocu.situation import Situation
-from bocu.uncertainty import BallParameters
+from bocu.objectives.configured import SetParameters
+from bocu.objectives.values import UncertaintyObjective
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +31,8 @@ class FiniteLandscapeParameters(ProblemParameters):
     """Parameters of `FunctionAndDistributions` and `Contour`."""
 
     seed: Integer = Field(0, ge=0, le=LARGEST_SEED, description="The seed whose problem is drawn, where seeds differ.")
-    ball: BallParameters = Field(
-        BallParameters(distance="mmd"), description="Ambiguity set of the distributionally robust optimum."
+    set: SetParameters = Field(
+        SetParameters(name="mmd"), description="Ambiguity set of the distributionally robust optimum."
     )
 
 
@@ -184,9 +184,9 @@ class Contour(Figure):
 
 def survey(inputs: Inputs, parameters: FiniteLandscapeParameters) -> Terrain | Drawing:
     """Build the problem of `inputs` and find its optima, or say in a picture why there is nothing to show."""
-    from bocu.provenance import SIMULATED_LABEL
-    from bocu.randomness import Streams
-    from bocu.runs import build_problem
+    from bocu.core.randomness import Streams
+    from bocu.io.provenance import SIMULATED_LABEL
+    from bocu.runs.execution import build_problem
 
     described = inputs["problem"]
     problem = build_problem(described["specification"], problem_inputs(inputs))
@@ -203,12 +203,12 @@ def survey(inputs: Inputs, parameters: FiniteLandscapeParameters) -> Terrain | D
         picture.text(0.5, 0.5, said, ha="center", va="center", wrap=True)
         return Drawing(picture, "The problem", said, said, label, data_label)
     payoffs, reference, truth = realisation.payoffs(1), realisation.reference(1), realisation.truth(1)
-    ball = parameters.ball.ball(contexts.points)
-    epsilon = parameters.ball.epsilon(Situation(1, reference, truth, 0, margin=realisation.margin(1)), ball)
+    ambiguity_set = parameters.set.over(contexts.points)
+    epsilon = parameters.set.epsilon(Situation(1, reference, truth, 0, margin=realisation.margin(1)), ambiguity_set)
     objectives = {
         "stochastic": UncertaintyObjective.so(),
         "worst-case": UncertaintyObjective.ro(),
-        "distributionally robust": UncertaintyObjective.dro(ball.with_epsilon(epsilon)),
+        "distributionally robust": UncertaintyObjective.dro(ambiguity_set.with_epsilon(epsilon)),
     }
     best = {name: objective.argmax(payoffs, reference).index for name, objective in objectives.items()}
     return Terrain(

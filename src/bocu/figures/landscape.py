@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
 from bocu.figures.reading import Cube, shown_unit, with_unit
 from bocu.figures.realised import RealisedParameters, arm_axis, realise
-from bocu.parameters import LARGEST_SEED, Integer
 
 if TYPE_CHECKING:
     from bocu.problems.base import Realisation
@@ -86,7 +86,7 @@ class Landscape(Figure):
 
 
 def payoff_map(realisation: "Realisation", rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the expected payoff of every decision in every round, and whether it is available, (decisions, rounds)."""
+    """Return the expected payoff of every decision in every round, and whether it is available, (decisions, rounds)."""
     columns, open_columns = [], []
     for t in rounds:
         expected = realisation.payoffs(int(t)) @ realisation.reference(int(t))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.core.parameters import Number, Parameters
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
 from bocu.figures.reading import (
@@ -38,7 +39,6 @@ from bocu.figures.regret import (
     draw_curves,
     ranked,
 )
-from bocu.parameters import Number, Parameters
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -61,10 +61,10 @@ COLUMN_WIDTH = 68
 
 
 class Row(Parameters):
-    """A row of panels: one judge, a panel a problem."""
+    """A row of panels: one metric, a panel a problem."""
 
-    judge: str = Field(description="Label of the judge.")
-    title: str = Field("", description="What is written beside the row; the judge, if left out.")
+    metric: str = Field(description="Label of the metric.")
+    title: str = Field("", description="What is written beside the row; the metric, if left out.")
     problems: list[str | list[str]] | None = Field(
         None,
         description="Labels of the problems, in columns; all, if left out. A list of labels in place of one: their "
@@ -72,7 +72,7 @@ class Row(Parameters):
     )
     pursued: list[str] | None = Field(
         None,
-        description="Labels of the objectives whose runs are drawn; the judge's label, if left out. Algorithms that "
+        description="Labels of the objectives whose runs are drawn; the metric's label, if left out. Algorithms that "
         "pursue none are drawn in every row.",
     )
     algorithms: list[str] | None = Field(None, description="As `algorithms` of the figure, for this row.")
@@ -82,7 +82,7 @@ class Row(Parameters):
 class PanelsParameters(PictureParameters):
     """Parameters of `Panels`."""
 
-    rows: list[Row] | None = Field(None, description="The rows; one for each judge, if left out.")
+    rows: list[Row] | None = Field(None, description="The rows; one for each metric, if left out.")
     columns: list[str] | None = Field(
         None, description="What is written above the columns; the problems' titles, if left out."
     )
@@ -112,7 +112,7 @@ class PanelsParameters(PictureParameters):
 
     def mentioned(self) -> Iterator[Mention]:
         for place, row in enumerate(self.rows or ()):
-            yield from mentions("judge", f"rows.{place}.judge", row.judge)
+            yield from mentions("metric", f"rows.{place}.metric", row.metric)
             yield from mentions("problem", f"rows.{place}.problems", row.problems)
             yield from mentions("objective", f"rows.{place}.pursued", row.pursued)
             yield from mentions("algorithm", f"rows.{place}.algorithms", row.algorithms)
@@ -122,7 +122,7 @@ class PanelsParameters(PictureParameters):
 
 @dataclass(frozen=True)
 class Panel:
-    """One problem, or several that share the panel, under one judge.
+    """One problem, or several that share the panel, under one metric.
 
     Attributes:
         problem: what the panel is called in words.
@@ -138,7 +138,7 @@ class Panel:
 
     @property
     def title(self) -> str:
-        return self.row.title or self.row.judge
+        return self.row.title or self.row.metric
 
     @property
     def gains(self) -> bool:
@@ -162,8 +162,8 @@ class Panels(Figure):
 
     def compose(self, inputs: Inputs) -> Drawing:
         cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}
-        judges = dict.fromkeys(judge for cube in cubes.values() for judge in cube.judges)
-        rows = self.parameters.rows or [Row(judge=judge) for judge in judges]
+        metrics = dict.fromkeys(metric for cube in cubes.values() for metric in cube.metrics)
+        rows = self.parameters.rows or [Row(metric=metric) for metric in metrics]
         cells = [_cells(row, cubes) for row in rows]
         branches = {
             (place, problem): _branches(cubes[problem], row, row.algorithms or self.parameters.algorithms)
@@ -192,7 +192,7 @@ class Panels(Figure):
     def _titles(
         self, cubes: Mapping[str, Cube], branches: Mapping[tuple[int, str], Sequence[Branch]]
     ) -> dict[tuple[str, Branch], str]:
-        """Give what to write for every branch of every problem."""
+        """Return what to write for every branch of every problem."""
         # In the order of the experiment's algorithms, which is that of the legend.
         place = {label: i for i, label in enumerate(dict.fromkeys(a for cube in cubes.values() for a in cube.names))}
         # Where one algorithm stands with several objectives in one panel, the objective tells its curves apart.
@@ -213,7 +213,7 @@ class Panels(Figure):
         cells: Sequence[Sequence[Sequence[str]]],
         titles: Mapping[tuple[str, Branch], str],
     ) -> dict[tuple[str, Branch], str]:
-        """Give titles in which problems that share a panel are told apart, in the order of the panel."""
+        """Return titles in which problems that share a panel are told apart, in the order of the panel."""
         shared = [cell for line in cells for cell in line if len(cell) > 1]
         given = self.parameters.overlaid or []
         called = {
@@ -250,7 +250,7 @@ class Panels(Figure):
             position, from_initial = list(looks).index(title), self.parameters.from_initial
             look, spread, cube = looks[title], self.parameters.spread, cubes[problem]
             curve = curve_of(
-                cube, branch, row.judge, kind, title, look, position, from_initial=from_initial, spread=spread
+                cube, branch, row.metric, kind, title, look, position, from_initial=from_initial, spread=spread
             )
             curves += [curve.thinned(POINTS)] if curve else []
         known = [cubes[problem] for problem in problems if problem in cubes]
@@ -324,13 +324,13 @@ class Panels(Figure):
         self, cubes: Mapping[str, Cube], rows: Sequence[Row], drawn: Sequence[Panel], picture: "Picture"
     ) -> Drawing:
         kinds = list(dict.fromkeys(QUANTITIES[panel.kind] for panel in drawn))
-        judged = spoken(list(dict.fromkeys(row.title or row.judge for row in rows)))
+        scored = spoken(list(dict.fromkeys(row.title or row.metric for row in rows)))
         problems = list(dict.fromkeys(cube.problem for panel in drawn for cube in panel.cubes))
         counts = {curve.title: curve.seeds for panel in drawn for curve in panel.curves}
         cut = any(self._apart(panel)[1] for panel in drawn)
         left_out = " Curves far worse than the others leave their panel; their ends are written in." if cut else ""
-        crossed = any(row.pursued not in (None, [row.judge]) for row in rows)
-        relation = "all runs are judged by" if crossed else "runs pursue, where they pursue one, and are judged by"
+        crossed = any(row.pursued not in (None, [row.metric]) for row in rows)
+        relation = "all runs are scored by" if crossed else "runs pursue, where they pursue one, and are scored by"
         met = ""
         if any(panel.gains for panel in drawn):
             relation = "runs pursue, where they pursue one" if all(panel.gains for panel in drawn) else relation
@@ -338,7 +338,7 @@ class Panels(Figure):
         caption = (
             f"{spoken(kinds).capitalize()}, mean (lines) and {SPREADS[self.parameters.spread]} (bands) over "
             f"{seed_counts(counts)}. "
-            f"Rows: the objective that {relation} ({judged}); columns: the problems ({spoken(problems)})."
+            f"Rows: the objective that {relation} ({scored}); columns: the problems ({spoken(problems)})."
             f"{left_out}{met}"
         )
         ends = []
@@ -355,21 +355,23 @@ class Panels(Figure):
 
 
 def _cells(row: Row, cubes: Mapping[str, Cube]) -> list[list[str]]:
-    """Give the problems of every panel of a row."""
+    """Return the problems of every panel of a row."""
     return [[cell] if isinstance(cell, str) else cell for cell in (row.problems or list(cubes))]
 
 
 def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[Branch]:
-    """Give the branches of a panel, in the order of the cube."""
-    if row.judge not in cube.judges:
+    """Return the branches of a panel, in the order of the cube."""
+    if row.metric not in cube.metrics:
         return []
-    pursued = (NO_OBJECTIVE, *(row.pursued or [row.judge]))
+    pursued = (NO_OBJECTIVE, *(row.pursued or [row.metric]))
     known = None if algorithms is None else [label for label in algorithms if label in cube.names]
     return [branch for branch in cube.branches(known) if branch.objective in pursued]
 
 
 def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, Branch], str]) -> dict[str, style.Look]:
-    """Give every title its look: its algorithm's, or one of its own where an algorithm stands under several titles."""
+    """Return every title its look: its algorithm's, or one of its own where an algorithm stands under several
+    titles.
+    """
     owners: dict[str, set[str]] = {}
     for (problem, branch), title in titles.items():
         owners.setdefault(cubes[problem].names[branch.algorithm], set()).add(title)

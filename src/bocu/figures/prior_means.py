@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.reading import Cube, spoken, with_unit
 from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, realise
-from bocu.parameters import LARGEST_SEED, Integer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import YARDSTICKS, Branch, Cube, counted, seed_counts, spoken
-from bocu.statistics import mean_and_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,7 +159,9 @@ class RejectionTimes(Figure):
 
 
 def rejection_rounds(cube: Cube, branch: Branch) -> np.ndarray:
-    """Give the round in which each prior was first rejected, shape (seeds, priors); not a number where it never was."""
+    """Return the round in which each prior was first rejected, shape (seeds, priors); not a number where it never
+    was.
+    """
     gone = cube.values("active_priors", branch)[0] == 0
     if cube.reports("rejected_prior", branch):
         # A prior whose rejection emptied the list is a candidate again at the end of the same round.
@@ -202,7 +204,7 @@ def _strips(axes: "Axes", rounds: np.ndarray, cube: Cube, branch: Branch) -> Non
 
 
 def _last_needed(found: list[np.ndarray], last: int) -> float:
-    """Give where the axis of rounds may end: rejections mostly come early."""
+    """Return where the axis of rounds may end: rejections mostly come early."""
     latest = max((float(np.nanmax(rounds)) for rounds in found if not np.isnan(rounds).all()), default=float(last))
     return min(1.15 * latest + 1, 1.02 * last)
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.errors import BocuError, BrokenFileError
+from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.loading import refuse_unknown_classes
+from bocu.core.parameters import nearest
 from bocu.figures import style
-from bocu.files import read_netcdf
-from bocu.loading import refuse_unknown_classes
-from bocu.parameters import nearest
-from bocu.run_status import DONE, MISSING
+from bocu.io.files import read_netcdf
+from bocu.runs.status import DONE, MISSING
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -76,8 +76,8 @@ class Cube:
         return self.data["iteration"].values
 
     @property
-    def judges(self) -> list[str]:
-        return [str(label) for label in self.data["judge"].values]
+    def metrics(self) -> list[str]:
+        return [str(label) for label in self.data["metric"].values]
 
     @property
     def seeds(self) -> list[int]:
@@ -103,7 +103,7 @@ class Cube:
         return style.algorithm_titles(self.names)
 
     def branches(self, algorithms: Sequence[str] | None = None) -> list[Branch]:
-        """Give the branches that the experiment defines, in its order, of all or some algorithms.
+        """Return the branches that the experiment defines, in its order, of all or some algorithms.
 
         Raises:
             BocuError: an algorithm is not in the cube.
@@ -120,40 +120,40 @@ class Cube:
         ]
 
     def objectives(self) -> list[str]:
-        """Give the objectives that some algorithm pursues, or only "any" where none pursues one."""
+        """Return the objectives that some algorithm pursues, or only "any" where none pursues one."""
         pursued = [branch.objective for branch in self.branches()]
         return list(dict.fromkeys(o for o in pursued if o != NO_OBJECTIVE)) or [NO_OBJECTIVE]
 
     def status(self, branch: Branch) -> np.ndarray:
-        """Give the status of every seed, shape (seeds,)."""
+        """Return the status of every seed, shape (seeds,)."""
         return self.data["status"].sel(objective=branch.objective, algorithm=branch.algorithm).values
 
-    def values(self, variable: str, branch: Branch, judge: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Give a variable of the finished seeds of a branch.
+    def values(self, variable: str, branch: Branch, metric: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return a variable of the finished seeds of a branch.
 
         Returns:
             The values, shape (finished seeds, iterations, ...), and those seeds.
         """
         chosen = self.data[variable].sel(objective=branch.objective, algorithm=branch.algorithm)
-        if judge is not None:
-            chosen = chosen.sel(judge=judge)
+        if metric is not None:
+            chosen = chosen.sel(metric=metric)
         done = self.status(branch) == DONE
         return chosen.transpose("seed", "iteration", ...).values[done], self.data["seed"].values[done]
 
-    def regret(self, branch: Branch, judge: str, variable: str = REGRET) -> tuple[np.ndarray, np.ndarray]:
-        """Give the instantaneous regret in units of the payoff, shape (seeds, iterations), and the seeds.
+    def regret(self, branch: Branch, metric: str, variable: str = REGRET) -> tuple[np.ndarray, np.ndarray]:
+        """Return the instantaneous regret in units of the payoff, shape (seeds, iterations), and the seeds.
 
-        Seeds that are not finished, or that the judge cannot judge in every round from 1 on, are left out. `variable`
+        Seeds that are not finished, or that the metric cannot metric in every round from 1 on, are left out. `variable`
         may also be RECOMMENDED_REGRET, which is there where algorithms recommend something.
         """
         if variable not in self.data:
             return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
-        values, seeds = self.values(variable, branch, judge)
+        values, seeds = self.values(variable, branch, metric)
         whole = ~np.isnan(values[:, self.iterations >= 1]).any(axis=1)
         return values[whole], seeds[whole]
 
     def payoff(self, branch: Branch) -> tuple[np.ndarray, np.ndarray]:
-        """Give the noise-free payoff in the context met, shape (seeds, iterations), and the finished seeds.
+        """Return the noise-free payoff in the context met, shape (seeds, iterations), and the finished seeds.
 
         Empty where payoffs have several outputs, which only run files keep.
         """
@@ -169,7 +169,7 @@ class Cube:
         return bool((np.isfinite(values) if values.dtype.kind == "f" else values >= 0).any())
 
     def attribute(self, name: str) -> Any:
-        """Give an attribute that is kept as JSON.
+        """Return an attribute that is kept as JSON.
 
         Raises:
             BocuError: it is missing or is no JSON.
@@ -189,16 +189,16 @@ class Cube:
         refuse_unknown_classes(recorded, str(self.path))
         return recorded
 
-    def judge(self, wanted: str | None) -> str:
-        """Give the judge that is wanted, or the first.
+    def metric(self, wanted: str | None) -> str:
+        """Return the metric that is wanted, or the first.
 
         Raises:
-            BocuError: the cube has no such judge.
+            BocuError: the cube has no such metric.
         """
         if wanted is None:
-            return self.judges[0]
-        if wanted not in self.judges:
-            raise BocuError(f"{self.path}: no judge '{wanted}'; {nearest(wanted, self.judges)}")
+            return self.metrics[0]
+        if wanted not in self.metrics:
+            raise BocuError(f"{self.path}: no metric '{wanted}'; {nearest(wanted, self.metrics)}")
         return wanted
 
 
@@ -227,7 +227,9 @@ def spoken(items: Sequence[str]) -> str:
 
 
 def shared_data_label(cubes: Sequence[Cube]) -> str:
-    """Give the label of data that are not measured, with the problems it is of where not all share it; empty: none."""
+    """Return the label of data that are not measured, with the problems it is of where not all share it; empty:
+    none.
+    """
     labelled = [cube for cube in cubes if cube.data_label]
     if not labelled or len(labelled) == len(cubes):
         return labelled[0].data_label if labelled else ""
@@ -235,7 +237,7 @@ def shared_data_label(cubes: Sequence[Cube]) -> str:
 
 
 def reference_label(figure: str, wanted: str | None, names: Mapping[str, str]) -> str:
-    """Give the label of the algorithm that others are compared with: the one wanted, else 'random', else the first.
+    """Return the label of the algorithm that others are compared with: the one wanted, else 'random', else the first.
 
     Args:
         figure: name of the figure that asks.

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bocu.domains import BoxDomain, Domain
-from bocu.errors import BocuError
+from bocu.core.domains import BoxDomain, Domain
+from bocu.core.errors import BocuError
 from bocu.figures.base import FigureParameters, Inputs
 from bocu.figures.reading import Cube, with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bocu.plan import FigurePaths
+    from bocu.experiment.plan import FigurePaths
     from bocu.problems.base import Realisation
 
 MOST_TICKS = 18
@@ -43,20 +43,20 @@ def _problem_files(paths: "FigurePaths") -> dict[str, str | list[str]]:
 
 
 def problem_inputs(inputs: Inputs) -> dict[str, Any]:
-    """Give the problem's own files back under the problem's own keys."""
+    """Return the problem's own files back under the problem's own keys."""
     return {key.removeprefix(_PREFIX): files for key, files in inputs.items() if key.startswith(_PREFIX)}
 
 
 def realise(cube: Cube, inputs: Inputs, seed: int) -> "Realisation":
     """Build the problem of a cube as `seed` meets it."""
-    from bocu.randomness import Streams
-    from bocu.runs import build_problem
+    from bocu.core.randomness import Streams
+    from bocu.runs.execution import build_problem
 
     return build_problem(cube.problem_specification(), problem_inputs(inputs)).realise(Streams(seed))
 
 
 def paths_of(value: str | Path | Sequence[str | Path]) -> list[Path]:
-    """Give a list of paths, whether one path or several stand behind a key."""
+    """Return a list of paths, whether one path or several stand behind a key."""
     return [Path(value)] if isinstance(value, str | Path) else [Path(item) for item in value]
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from bocu.core.parameters import Integer
+from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import (
@@ -20,8 +22,6 @@ from bocu.figures.reading import (
     spoken,
     with_unit,
 )
-from bocu.parameters import Integer
-from bocu.statistics import mean_and_error, student_factor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ Kind = Literal["cumulative", "average", "instantaneous", "simple", "recommended"
 KIND = (
     "Regret summed up, divided by the rounds so far, of each round, or the least of any round so far; or that of the "
     "decision which the algorithm recommends after the round. `payoff`: no regret but payoffs summed up, those of the "
-    "contexts met, without observation noise, whoever judges; more is better."
+    "contexts met, without observation noise, whoever metrics; more is better."
 )
 FROM_INITIAL = "Count evaluations from the first point of the initial design on, instead of rounds after it."
 QUANTITIES = {
@@ -43,7 +43,7 @@ QUANTITIES = {
     "payoff": "cumulative payoff",
 }
 GAINS = frozenset({"payoff"})
-"""Kinds of which more is better, and in which no judge has a say."""
+"""Kinds of which more is better, and in which no metric has a say."""
 Spread = Literal["standard-error", "interval-95"]
 SPREAD = "What the bands are: one standard error of the mean, or its 95 % interval (Student's, over seeds)."
 SPREADS = {"standard-error": "one standard error", "interval-95": "95 % intervals"}
@@ -58,8 +58,8 @@ class RegretParameters(FigureParameters):
     """Parameters of `Regret`."""
 
     kind: Kind = Field("cumulative", description=KIND)
-    judges: list[str] | None = Field(
-        None, description="Labels of the judges, a column of panels each; all, if left out."
+    metrics: list[str] | None = Field(
+        None, description="Labels of the metrics, a column of panels each; all, if left out."
     )
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     log_rounds: bool = Field(False, description="Logarithmic axis of rounds.")
@@ -72,12 +72,12 @@ class RegretParameters(FigureParameters):
     spread: Spread = Field("standard-error", description=SPREAD)
 
     def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("judge", "judges", self.judges)
+        yield from mentions("metric", "metrics", self.metrics)
         yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
 class Regret(Figure):
-    """Mean over seeds with its spread, a panel for each pursued objective and judge."""
+    """Mean over seeds with its spread, a panel for each pursued objective and metric."""
 
     Parameters = RegretParameters
 
@@ -87,27 +87,27 @@ class Regret(Figure):
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])
-        judges = [cube.judge(label) for label in self.parameters.judges or cube.judges]
+        metrics = [cube.metric(label) for label in self.parameters.metrics or cube.metrics]
         if self._gains:
-            judges = judges[:1]
+            metrics = metrics[:1]
         objectives = cube.objectives()
         curves = {
-            (objective, judge): self._curves(cube, objective, judge) for objective in objectives for judge in judges
+            (objective, metric): self._curves(cube, objective, metric) for objective in objectives for metric in metrics
         }
         if not any(curves.values()):
             return nothing_to_show(cube, self._quantity.capitalize(), "no run is finished")
-        columns = [(judge, False) for judge in judges]
-        for judge in judges:
-            if self.parameters.close_up and any(self._apart(curves[objective, judge])[1] for objective in objectives):
-                columns.insert(columns.index((judge, False)) + 1, (judge, True))
+        columns = [(metric, False) for metric in metrics]
+        for metric in metrics:
+            if self.parameters.close_up and any(self._apart(curves[objective, metric])[1] for objective in objectives):
+                columns.insert(columns.index((metric, False)) + 1, (metric, True))
         picture = style.new_figure(PANEL_HEIGHT * len(objectives) + 0.55)
         panels = picture.subplots(len(objectives), len(columns), squeeze=False, sharex=True)
         for row, objective in zip(panels, objectives, strict=True):
-            for axes, (judge, close) in zip(row, columns, strict=True):
-                near, far = self._apart(curves[objective, judge]) if close else (curves[objective, judge], [])
+            for axes, (metric, close) in zip(row, columns, strict=True):
+                near, far = self._apart(curves[objective, metric]) if close else (curves[objective, metric], [])
                 draw_curves(axes, near, self.parameters.log_rounds, self.parameters.log_regret and not self._gains)
                 pursued = objective if len(objectives) > 1 else ""
-                axes.set_title(_panel_title(pursued, judge if len(judges) > 1 else "", far))
+                axes.set_title(_panel_title(pursued, metric if len(metrics) > 1 else "", far))
             row[0].set_ylabel(with_unit(self._quantity, cube.units))
         for axes in panels[-1]:
             axes.set_xlabel(counted(self.parameters.from_initial))
@@ -115,7 +115,7 @@ class Regret(Figure):
         picture.legend(handles, labels, loc="outside lower center", ncols=3)
         return self._described(cube, picture, curves)
 
-    def _curves(self, cube: Cube, objective: str, judge: str) -> list["Curve"]:
+    def _curves(self, cube: Cube, objective: str, metric: str) -> list["Curve"]:
         found: list[Curve] = []
         for branch in cube.branches(self.parameters.algorithms):
             if branch.objective not in (objective, NO_OBJECTIVE):
@@ -124,7 +124,7 @@ class Regret(Figure):
             curve = curve_of(
                 cube,
                 branch,
-                judge,
+                metric,
                 self.parameters.kind,
                 title,
                 look,
@@ -149,21 +149,21 @@ class Regret(Figure):
 
     def _described(self, cube: Cube, picture: "Picture", curves: dict[tuple[str, str], list["Curve"]]) -> Drawing:
         kind, smooth = self.parameters.kind, self.parameters.smooth
-        judges = list(dict.fromkeys(judge for _, judge in curves))
+        metrics = list(dict.fromkeys(metric for _, metric in curves))
         objectives = list(dict.fromkeys(objective for objective, _ in curves))
         units = f" in {shown_unit(cube.units)}" if shown_unit(cube.units) else ""
         averaged = f", averaged over {smooth} rounds" if kind == "instantaneous" and smooth > 1 else ""
         rows = "" if objectives == [NO_OBJECTIVE] else f" Rows: the objective pursued ({spoken(objectives)})."
         counts = {curve.title: curve.seeds for panel in curves.values() for curve in panel}
-        judged = "" if self._gains else f", judged by {spoken(judges)}"
+        scored = "" if self._gains else f", scored by {spoken(metrics)}"
         caption = (
             f"{self._quantity.capitalize()}{units} on {cube.title}{averaged}: mean (lines) and "
-            f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}{judged}.{rows}"
+            f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}{scored}.{rows}"
         )
         ends = []
-        for (objective, judge), panel in curves.items():
+        for (objective, metric), panel in curves.items():
             shown = [f"pursuing {objective}"] if rows else []
-            shown += [] if self._gains else [f"judged by {judge}"]
+            shown += [] if self._gains else [f"scored by {metric}"]
             told = ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked(panel, self._gains))
             ends.append(f"{', '.join(shown)}: {told}" if shown else told)
         order = "from most to least" if self._gains else "from least to most"
@@ -172,8 +172,8 @@ class Regret(Figure):
             f"{'; '.join(ends)}."
         )
         title = self._quantity.capitalize()
-        if judged and len(judges) < len(cube.judges):
-            title += f", judged by {spoken(judges)}"
+        if scored and len(metrics) < len(cube.metrics):
+            title += f", scored by {spoken(metrics)}"
         return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
 
 
@@ -204,7 +204,7 @@ class Curve:
 def curve_of(
     cube: Cube,
     branch: Branch,
-    judge: str,
+    metric: str,
     kind: Kind,
     title: str,
     look: style.Look,
@@ -214,11 +214,11 @@ def curve_of(
     from_initial: bool = False,
     spread: Spread = "standard-error",
 ) -> Curve | None:
-    """Make the line of a branch under a judge; None where no seed is finished or the cube has nothing of the kind."""
+    """Make the line of a branch under a metric; None where no seed is finished or the cube has nothing of the kind."""
     if kind in GAINS:
         found, seeds = cube.payoff(branch)
     else:
-        found, seeds = cube.regret(branch, judge, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
+        found, seeds = cube.regret(branch, metric, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
     if not len(seeds):
         return None
     rounds, values = accumulate(cube.iterations, found, kind, smooth, from_initial)
@@ -308,8 +308,8 @@ def _marks(points: int, position: int) -> tuple[int, int]:
     return (position * step // 7) % max(step, 1), step
 
 
-def _panel_title(pursued: str, judge: str, left_out: Sequence[Curve]) -> str:
+def _panel_title(pursued: str, metric: str, left_out: Sequence[Curve]) -> str:
     parts = [f"pursued: {pursued}"] if pursued else []
-    parts += [f"judge:\n{judge}" if len(judge) > LONG_LABEL else f"judge: {judge}"] if judge else []
+    parts += [f"metric:\n{metric}" if len(metric) > LONG_LABEL else f"metric: {metric}"] if metric else []
     parts += [f"without {spoken([curve.title for curve in left_out])}"] if left_out else []
     return "\n".join(parts)

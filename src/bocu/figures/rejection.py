@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
+from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import Cube, counted, with_unit
 from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, paths_of, problem_inputs
-from bocu.files import read_netcdf
-from bocu.parameters import LARGEST_SEED, Integer
+from bocu.io.files import read_netcdf
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from bocu.plan import FigurePaths
+    from bocu.experiment.plan import FigurePaths
 
 REPORTED = ("chosen_prior", "rejected_prior", "predicted_mean", "confidence_width", "error_sum", "error_limit")
 TITLE = "How a prior is rejected"
@@ -135,7 +135,7 @@ class Rejection(Figure):
         return self._described(cube, picture, scene, any(moment.rejected for moment in moments))
 
     def _moments(self, cube: Cube, files: Sequence[Path]) -> list[Moment]:
-        """Give the moments to choose from, the clearest first: rejections of wrong priors, or else closest calls."""
+        """Return the moments to choose from, the clearest first: rejections of wrong priors, or else closest calls."""
         wanted = self.parameters
         if wanted.prior is not None and wanted.prior not in cube.priors:
             raise BocuError(f"{cube.path}: no prior '{wanted.prior}'; allowed: {', '.join(cube.priors)}")
@@ -153,7 +153,7 @@ class Rejection(Figure):
 
     @staticmethod
     def _scene(cube: Cube, moments: Sequence[Moment], inputs: dict[str, Any]) -> Scene:
-        """Give the first moment whose observation the other model explains, or the clearest."""
+        """Return the first moment whose observation the other model explains, or the clearest."""
         first: Scene | None = None
         for moment in moments[:TRIED]:
             scene = _scene_of(cube, moment, inputs)
@@ -191,7 +191,7 @@ class Rejection(Figure):
 
 
 def _weighed(files: Sequence[Path]) -> Iterator[tuple[Moment, float]]:
-    """Give every round in which errors were weighed, and the error as a share of its bound."""
+    """Return every round in which errors were weighed, and the error as a share of its bound."""
     for file in files:
         runs = read_netcdf(file)
         missing = [name for name in REPORTED if name not in runs]
@@ -210,7 +210,7 @@ def _weighed(files: Sequence[Path]) -> Iterator[tuple[Moment, float]]:
 
 
 def _scene_of(cube: Cube, moment: Moment, inputs: dict[str, Any]) -> Scene:
-    from bocu.runs import replay
+    from bocu.runs.execution import replay
 
     realisation, algorithm = replay(moment.file, inputs, moment.seed, moment.round - 1)
     run = read_netcdf(moment.file).sel(seed=moment.seed)
@@ -305,7 +305,7 @@ def _strains(axes: "Axes", scene: Scene, run: "xr.Dataset") -> None:
 
 
 def account(run: "xr.Dataset", prior: int, until: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Give the account of a prior up to a round: rounds of its plays, absolute error sums and bounds, (plays,) each.
+    """Return the account of a prior up to a round: rounds of its plays, absolute error sums and bounds, (plays,) each.
 
     It begins anew where all priors were rejected and taken back.
     """

@@ -1,6 +1,6 @@
 """Robust fronts: what the decisions that runs tried guarantee, beside the best there is, and its hypervolume.
 
-Beyond the DRMOBO paper: `bocu.robust_front` says what is drawn.
+Beyond the DRMOBO paper: `bocu.evaluation.robust_front` says what is drawn.
 """
 
 import json
@@ -11,26 +11,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.domains import FiniteDomain
+from bocu.core.domains import FiniteDomain
+from bocu.core.loading import refuse_unknown_classes
+from bocu.core.parameters import Integer
+from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import Cube, seed_counts, with_unit
 from bocu.figures.realised import RealisedParameters, paths_of, problem_inputs
-from bocu.files import read_netcdf
-from bocu.loading import refuse_unknown_classes
-from bocu.parameters import Integer
-from bocu.statistics import mean_and_error, student_factor
-from bocu.uncertainty import BallParameters
+from bocu.io.files import read_netcdf
+from bocu.objectives.configured import SetParameters
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from bocu.ambiguity.ball import Ball
-    from bocu.plan import FigurePaths
+    from bocu.ambiguity.base import AmbiguitySet
+    from bocu.evaluation.robust_front import Front
+    from bocu.experiment.plan import FigurePaths
     from bocu.problems.base import Problem, Realisation
-    from bocu.robust_front import Front
 
 Runs = Sequence[tuple[str, "xr.Dataset"]]
 """Run files with the labels of their algorithms."""
@@ -44,7 +44,7 @@ TRUE_LINE: dict[str, Any] = {"color": style.BLACK, "marker": "o", "markersize": 
 class RobustFrontParameters(RealisedParameters):
     """Parameters of `RobustFront`."""
 
-    ball: BallParameters | None = Field(
+    set: SetParameters | None = Field(
         None,
         description="The ambiguity set that robustness is against; left out, the first that a run pursues. Of the "
         "runs, those that pursue dro over just this set are drawn, and those that pursue nothing.",
@@ -84,8 +84,8 @@ class RobustFront(Figure):
     parameters: RobustFrontParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        from bocu.randomness import Streams
-        from bocu.runs import build_problem
+        from bocu.core.randomness import Streams
+        from bocu.runs.execution import build_problem
 
         cube = Cube(inputs["cube"])
         problem = build_problem(cube.problem_specification(), problem_inputs(inputs))
@@ -94,9 +94,9 @@ class RobustFront(Figure):
         if outputs != 2:
             return nothing_to_show(cube, TITLE, f"a front has two outputs, this problem has {outputs}")
         runs = [(path.parent.name, read_netcdf(path)) for path in paths_of(inputs.get("runs", []))]
-        stated = self.parameters.ball or _first_pursued(runs)
-        ball, true = self._true(realisation, stated)
-        tried = self._tried(cube, problem, _against(runs, stated), ball, true)
+        stated = self.parameters.set or _first_pursued(runs)
+        ambiguity_set, true = self._true(realisation, stated)
+        tried = self._tried(cube, problem, _against(runs, stated), ambiguity_set, true)
         if not tried:
             return nothing_to_show(cube, TITLE, "no run is finished")
         seed = self.parameters.seed if self.parameters.seed is not None else min(tried[0].fronts)
@@ -110,26 +110,30 @@ class RobustFront(Figure):
         picture.legend(handles, labels, loc="outside lower center", ncols=4)
         return self._described(cube, picture, tried, seed, stated)
 
-    def _true(self, realisation: "Realisation", stated: BallParameters) -> tuple["Ball", "Front"]:
-        from bocu.protocol import PROTOCOLS
-        from bocu.robust_front import true_front
+    def _true(self, realisation: "Realisation", stated: SetParameters) -> tuple["AmbiguitySet", "Front"]:
+        from bocu.evaluation.robust_front import true_front
+        from bocu.runs.protocol import PROTOCOLS
 
         description = realisation.description
         assert isinstance(description.contexts, FiniteDomain)
         situation = PROTOCOLS[description.protocol].situation(realisation, 1, np.empty(0))
-        ball = stated.ball(description.contexts.points)
-        ball = ball.with_epsilon(stated.epsilon(situation, ball))
+        ambiguity_set = stated.over(description.contexts.points)
+        ambiguity_set = ambiguity_set.with_epsilon(stated.epsilon(situation, ambiguity_set))
         dimension, outputs = description.decisions.dimension, description.outputs
         reference = situation.reference
-        return ball, true_front(realisation.table, dimension, outputs, reference, ball, self.parameters.weights)
+        return ambiguity_set, true_front(
+            realisation.table, dimension, outputs, reference, ambiguity_set, self.parameters.weights
+        )
 
-    def _tried(self, cube: Cube, problem: "Problem", runs: Runs, ball: "Ball", true: "Front") -> Sequence[Tried]:
+    def _tried(
+        self, cube: Cube, problem: "Problem", runs: Runs, ambiguity_set: "AmbiguitySet", true: "Front"
+    ) -> Sequence[Tried]:
         """Gather what the runs tried, by the label of their algorithm."""
         found: dict[str, dict[int, tuple[Front, np.ndarray]]] = {}
         for label, run in runs:
             seeds = found.setdefault(label, {})
             for row, seed in enumerate(run["seed"].values):
-                seeds[int(seed)] = self._of_seed(problem, run.isel(seed=row), int(seed), ball, true)
+                seeds[int(seed)] = self._of_seed(problem, run.isel(seed=row), int(seed), ambiguity_set, true)
         return [
             Tried(
                 cube.titles[label],
@@ -141,27 +145,28 @@ class RobustFront(Figure):
         ]
 
     def _of_seed(
-        self, problem: "Problem", run: "xr.Dataset", seed: int, ball: "Ball", true: "Front"
+        self, problem: "Problem", run: "xr.Dataset", seed: int, ambiguity_set: "AmbiguitySet", true: "Front"
     ) -> tuple["Front", np.ndarray]:
-        """Give the front among all decisions of a seed, and its share of the true hypervolume in each round."""
-        from bocu.randomness import Streams
-        from bocu.robust_front import front_among, growing_hypervolume
+        """Return the front among all decisions of a seed, and its share of the true hypervolume in each round."""
+        from bocu.core.randomness import Streams
+        from bocu.evaluation.robust_front import front_among, growing_hypervolume
 
         realisation = problem.realise(Streams(seed))
         decisions, reference = run["decision"].values, realisation.reference(1)
         payoffs = realisation.table(decisions)
-        front = front_among(decisions, payoffs, true.weights, reference, ball)
-        grown = growing_hypervolume(payoffs, true.weights, reference, ball, true.corner(MARGIN))
+        front = front_among(decisions, payoffs, true.weights, reference, ambiguity_set)
+        grown = growing_hypervolume(payoffs, true.weights, reference, ambiguity_set, true.corner(MARGIN))
         return front, grown[run["iteration"].values >= 1] / true.hypervolume(true.corner(MARGIN))
 
     def _described(
-        self, cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int, ball: BallParameters
+        self, cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int, ambiguity_set: SetParameters
     ) -> Drawing:
         counts = {each.title: len(each.fronts) for each in tried}
         caption = (
-            f"{cube.title}. Left: worst-case expectation of the weighted sum of both outputs over {ball.distance} sets "
-            f"of radius {ball.radius}, for each weight of the first: the best there is, and the best among the "
-            f"decisions that seed {seed} tried. Middle: what these decisions guarantee, the worst-case expectation of "
+            f"{cube.title}. Left: worst-case expectation of the weighted sum of both outputs over "
+            f"{ambiguity_set.name} sets of radius {ambiguity_set.radius}, for each weight of the first: the best there "
+            f"is, and the best among the decisions that seed {seed} tried. Middle: what these decisions guarantee, the "
+            f"worst-case expectation of "
             f"each output by itself. Right: hypervolume of the guarantees of all decisions up to a round as a share of "
             f"that of the best, mean (lines) and 95 % intervals (bands) over {seed_counts(counts)}; the corner lies "
             f"{MARGIN:.0%} of the range below the least of the best's guarantees."
@@ -175,21 +180,23 @@ class RobustFront(Figure):
 
 
 def _pursued(run: "xr.Dataset") -> Mapping[str, Any] | None:
-    """Give the ambiguity set that a run pursues, as plain data; None where it pursues none."""
+    """Return the ambiguity set that a run pursues, as plain data; None where it pursues none."""
     objective = json.loads(run.attrs["specification"])["objective"]
-    return objective["parameters"].get("ball") if objective else None
+    return objective["parameters"].get("set") if objective else None
 
 
-def _first_pursued(runs: Runs) -> BallParameters:
+def _first_pursued(runs: Runs) -> SetParameters:
     pursued = (_pursued(run) for _, run in runs)
     for label, run in runs:
         refuse_unknown_classes(_pursued(run), f"runs of {label}")
-    return BallParameters.model_validate(next((ball for ball in pursued if ball is not None), {}))
+    return SetParameters.model_validate(
+        next((ambiguity_set for ambiguity_set in pursued if ambiguity_set is not None), {})
+    )
 
 
-def _against(runs: Runs, ball: BallParameters) -> Runs:
+def _against(runs: Runs, ambiguity_set: SetParameters) -> Runs:
     """Leave out runs that pursue another ambiguity set."""
-    return [(label, run) for label, run in runs if _pursued(run) in (None, ball.model_dump(mode="json"))]
+    return [(label, run) for label, run in runs if _pursued(run) in (None, ambiguity_set.model_dump(mode="json"))]
 
 
 def _draw_values(axes: "Axes", true: "Front", shown: Sequence[tuple[Tried, "Front"]], units: str) -> None:
@@ -213,7 +220,7 @@ def _draw_fronts(axes: "Axes", true: "Front", shown: Sequence[tuple[Tried, "Fron
 
 
 def _in_order(front: "Front") -> np.ndarray:
-    """Give what is guaranteed, each point once, by the first output."""
+    """Return what is guaranteed, each point once, by the first output."""
     return np.unique(front.guaranteed.round(12), axis=0)
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from bocu.core.parameters import Parameters
+from bocu.evaluation.statistics import CONFIDENCE, Interval
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
 from bocu.figures.reading import (
@@ -22,8 +24,6 @@ from bocu.figures.reading import (
 )
 from bocu.figures.realised import paths_of
 from bocu.figures.summary import regret_ratio
-from bocu.parameters import Parameters
-from bocu.statistics import CONFIDENCE, Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,24 +40,24 @@ RANGE = 8.0
 
 
 class Block(Parameters):
-    """A block of rows under one judge."""
+    """A block of rows under one metric."""
 
-    judge: str = Field(description="Label of the judge.")
-    title: str = Field("", description="What is written above the block; the judge, if left out.")
+    metric: str = Field(description="Label of the metric.")
+    title: str = Field("", description="What is written above the block; the metric, if left out.")
     problems: list[str] | None = Field(
-        None, description="Labels of the problems, in columns; those that the judge judges, if left out."
+        None, description="Labels of the problems, in columns; those that the metric metrics, if left out."
     )
     pursued: list[str] | None = Field(
         None,
         description="Labels of the objectives whose runs are shown, beside those of algorithms that pursue none; the "
-        "judge's label, if left out.",
+        "metric's label, if left out.",
     )
 
 
 class ScoreboardParameters(PictureParameters):
     """Parameters of `Scoreboard`."""
 
-    blocks: list[Block] | None = Field(None, description="The blocks; one for each judge, if left out.")
+    blocks: list[Block] | None = Field(None, description="The blocks; one for each metric, if left out.")
     columns: dict[str, str] = Field(
         default_factory=dict, description="What is written for a problem, by its label, if not the label."
     )
@@ -73,7 +73,7 @@ class ScoreboardParameters(PictureParameters):
 
     def mentioned(self) -> Iterator[Mention]:
         for place, block in enumerate(self.blocks or ()):
-            yield from mentions("judge", f"blocks.{place}.judge", block.judge)
+            yield from mentions("metric", f"blocks.{place}.metric", block.metric)
             yield from mentions("problem", f"blocks.{place}.problems", block.problems)
             yield from mentions("objective", f"blocks.{place}.pursued", block.pursued)
         yield from mentions("problem", "columns", self.columns)
@@ -100,10 +100,10 @@ class Table:
 
     @property
     def title(self) -> str:
-        return self.block.title or self.block.judge
+        return self.block.title or self.block.metric
 
     def least(self, column: str) -> list[str]:
-        """Give the competing rows of least regret in a column; several where they are equal."""
+        """Return the competing rows of least regret in a column; several where they are equal."""
         found = {row: self.ratios[row, column].value for row in self.rows if (row, column) in self.ratios}
         found = {row: value for row, value in found.items() if row in self.competing}
         return [row for row, value in found.items() if value == min(found.values())]
@@ -122,8 +122,8 @@ class Scoreboard(Figure):
         cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}
         names = {label: name for cube in cubes.values() for label, name in cube.names.items()}
         reference = reference_label("scoreboard", self.parameters.reference, names)
-        judges = dict.fromkeys(judge for cube in cubes.values() for judge in cube.judges)
-        blocks = self.parameters.blocks or [Block(judge=judge) for judge in judges]
+        metrics = dict.fromkeys(metric for cube in cubes.values() for metric in cube.metrics)
+        blocks = self.parameters.blocks or [Block(metric=metric) for metric in metrics]
         tables = [table for block in blocks if (table := self._table(block, cubes, names, reference)).ratios]
         written = self._written(names)[reference]
         if not tables:
@@ -135,13 +135,13 @@ class Scoreboard(Figure):
         return {**style.algorithm_titles(names), **self.parameters.titles}
 
     def _table(self, block: Block, cubes: Mapping[str, Cube], names: Mapping[str, str], reference: str) -> Table:
-        pursued = (NO_OBJECTIVE, *(block.pursued or [block.judge]))
-        judged = [problem for problem, cube in cubes.items() if block.judge in cube.judges]
-        columns = block.problems or judged
+        pursued = (NO_OBJECTIVE, *(block.pursued or [block.metric]))
+        scored = [problem for problem, cube in cubes.items() if block.metric in cube.metrics]
+        columns = block.problems or scored
         branches = {
             problem: [branch for branch in cubes[problem].branches() if branch.objective in pursued]
             for problem in columns
-            if problem in judged
+            if problem in scored
         }
         titles = self._titles(branches, names)
         ratios: dict[tuple[str, str], Interval] = {}
@@ -150,7 +150,7 @@ class Scoreboard(Figure):
             if base is None:
                 continue
             for branch in found:
-                ratio = regret_ratio(cubes[problem], branch, base, block.judge)
+                ratio = regret_ratio(cubes[problem], branch, base, block.metric)
                 if branch.algorithm != reference and np.isfinite(ratio.value):
                     ratios[titles[branch], problem] = ratio
         place = {label: position for position, label in enumerate(names)}
@@ -160,7 +160,7 @@ class Scoreboard(Figure):
         return Table(block, columns, rows, ratios, competing)
 
     def _titles(self, branches: Mapping[str, Sequence[Branch]], names: Mapping[str, str]) -> dict[Branch, str]:
-        """Give what to write for every branch, with its objective where an algorithm stands with several."""
+        """Return what to write for every branch, with its objective where an algorithm stands with several."""
         written = self._written(names)
         several = {
             branch.algorithm
@@ -208,11 +208,11 @@ class Scoreboard(Figure):
             for problem in problems
             if any(other == problem for table in tables for _, other in table.ratios)
         }
-        judged = "; ".join(table.title for table in tables)
+        scored = "; ".join(table.title for table in tables)
         caption = (
             f"Cumulative regret at the end of every run, divided by that of {reference}: ratio of means over "
             f"{seed_counts(counts)}; below 1 (blue) there is less regret, above 1 (red) more. Blocks: the objective "
-            f"that runs pursue, where they pursue one, and are judged by ({judged}). Bold: the least of a "
+            f"that runs pursue, where they pursue one, and are scored by ({scored}). Bold: the least of a "
             f"column. Italic: the {CONFIDENCE:.0%} bootstrap interval over paired seeds holds 1. Empty: not defined or "
             f"not finished, or the regret of {reference} is not positive."
         )

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bocu.registry import REGISTRY
+from bocu.experiment.registry import REGISTRY
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -119,7 +119,7 @@ NAMES: Mapping[str, str] = {
 
 
 def algorithm_looks(names: Mapping[str, str]) -> dict[str, Look]:
-    """Give every algorithm of a cube its look.
+    """Return every algorithm of a cube its look.
 
     Args:
         names: label -> registered name of all algorithms of the experiment, drawn or not.
@@ -157,7 +157,9 @@ def _index(options: tuple[str, ...], wanted: str) -> int:
 
 
 def algorithm_titles(names: Mapping[str, str]) -> dict[str, str]:
-    """Give what to write for every algorithm: the papers' spelling where the label is its registered name or alias."""
+    """Return what to write for every algorithm: the papers' spelling where the label is its registered name or
+    alias.
+    """
     aliases = {alias: entry.name for entry in REGISTRY["algorithm"] for alias in entry.aliases}
     return {
         label: NAMES.get(label, label) if name in (label, aliases.get(label)) else label
@@ -166,12 +168,12 @@ def algorithm_titles(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def numbered_look(position: int) -> Look:
-    """Give a look to the curve at a position of a list, where what is told apart is not the algorithm."""
+    """Return a look to the curve at a position of a list, where what is told apart is not the algorithm."""
     return Look(_COLOURS[position % len(_COLOURS)], DASHES[position % len(DASHES)], _MARKERS[position % len(_MARKERS)])
 
 
 def prior_line(position: int) -> dict[str, Any]:
-    """Give the line of the candidate prior at a position of its list: the first dozens differ in colour or dash."""
+    """Return the line of the candidate prior at a position of its list: the first dozens differ in colour or dash."""
     colours = (BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, GREY)
     dashes = (DASHED, DASH_DOT, DOTTED, LONG_DASH, DASH_DOT_DOT)
     return {

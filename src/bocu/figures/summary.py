@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from bocu.evaluation.statistics import CONFIDENCE, Interval, bootstrap_ratio
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, reference_label, seed_counts, shared_data_label, spoken
 from bocu.figures.realised import paths_of
-from bocu.statistics import CONFIDENCE, Interval, bootstrap_ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 class SummaryParameters(PictureParameters):
     """Parameters of `Summary`."""
 
-    judge: str | None = Field(
+    metric: str | None = Field(
         None,
-        description="Label of the judge; if left out, that of the objective's own label, or the problem's first.",
+        description="Label of the metric; if left out, that of the objective's own label, or the problem's first.",
     )
     reference: str | None = Field(
         None, description="Label of the algorithm that counts as 1; the registered 'random' or the first, if left out."
     )
 
     def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("judge", "judge", self.judge)
+        yield from mentions("metric", "metric", self.metric)
         yield from mentions("algorithm", "reference", self.reference)
 
 
@@ -39,14 +39,14 @@ class Row:
     """One problem under one pursued objective.
 
     Attributes:
-        judge: label of what judges it.
+        metric: label of what metrics it.
         ratios: algorithm label -> final regret relative to the reference.
     """
 
     title: str
     problem: str
     simulated: bool
-    judge: str
+    metric: str
     ratios: dict[str, Interval]
 
 
@@ -64,9 +64,9 @@ class Summary(Figure):
         names: dict[str, str] = {}
         for cube in cubes:
             names |= cube.names
-        wanted = self.parameters.judge
-        if wanted is not None and not any(wanted in cube.judges for cube in cubes):
-            cubes[0].judge(wanted)
+        wanted = self.parameters.metric
+        if wanted is not None and not any(wanted in cube.metrics for cube in cubes):
+            cubes[0].metric(wanted)
         reference = reference_label("summary", self.parameters.reference, names)
         rows = [row for cube in cubes for row in relative_regret(cube, wanted, reference)]
         drawn = [row for row in rows if any(np.isfinite(ratio.value) for ratio in row.ratios.values())]
@@ -86,9 +86,9 @@ class Summary(Figure):
         axes.set_ylim(len(drawn) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
         _scale(axes, drawn)
-        judges = list(dict.fromkeys(row.judge for row in drawn))
-        judged = f"judge: {judges[0]}" if len(judges) == 1 else "each row by its own judge"
-        axes.set_xlabel(f"final cumulative regret relative to {titles[reference]} ({judged})")
+        metrics = list(dict.fromkeys(row.metric for row in drawn))
+        scored = f"metric: {metrics[0]}" if len(metrics) == 1 else "each row by its own metric"
+        axes.set_xlabel(f"final cumulative regret relative to {titles[reference]} ({scored})")
         style.grid(axes, "x")
         handles, words = axes.get_legend_handles_labels()
         unique = dict(zip(words, handles, strict=True))
@@ -106,11 +106,11 @@ class Summary(Figure):
     ) -> Drawing:
         counts = {row.title: max(ratio.count for ratio in row.ratios.values()) for row in drawn if row.ratios}
         left_out = [row.title for row in rows if row not in drawn]
-        judges = list(dict.fromkeys(row.judge for row in drawn))
-        judged = ", ".join(f"{row.title} by {row.judge}" for row in drawn) if len(judges) > 1 else f"by {judges[0]}"
+        metrics = list(dict.fromkeys(row.metric for row in drawn))
+        scored = ", ".join(f"{row.title} by {row.metric}" for row in drawn) if len(metrics) > 1 else f"by {metrics[0]}"
         caption = (
-            f"Cumulative regret at the end of every run, divided by that of {titles[reference]} (1), judged "
-            f"{judged}: ratio of means over {seed_counts(counts)} with {CONFIDENCE:.0%} bootstrap intervals over "
+            f"Cumulative regret at the end of every run, divided by that of {titles[reference]} (1), scored "
+            f"{scored}: ratio of means over {seed_counts(counts)} with {CONFIDENCE:.0%} bootstrap intervals over "
             "paired seeds."
             + (
                 f" Not comparable (regret of {titles[reference]} is not positive): {spoken(left_out)}."
@@ -144,29 +144,29 @@ def _round_number(value: float, position: float) -> str:
 
 
 def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[Row]:
-    """Give the final cumulative regret of every algorithm relative to the reference, a row a pursued objective.
+    """Return the final cumulative regret of every algorithm relative to the reference, a row a pursued objective.
 
-    Judged by the judge that is wanted, if the problem has it; else by that of the objective's label, or the first.
+    Scored by the metric that is wanted, if the problem has it; else by that of the objective's label, or the first.
     """
     base = next((branch for branch in cube.branches() if branch.algorithm == reference), None)
-    if base is None or (wanted is not None and wanted not in cube.judges):
+    if base is None or (wanted is not None and wanted not in cube.metrics):
         return []
     rows = []
     for objective in cube.objectives():
-        judge = wanted or (objective if objective in cube.judges else cube.judges[0])
+        metric = wanted or (objective if objective in cube.metrics else cube.metrics[0])
         shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
-        ratios = {branch.algorithm: regret_ratio(cube, branch, base, judge) for branch in shown}
+        ratios = {branch.algorithm: regret_ratio(cube, branch, base, metric) for branch in shown}
         several = len(cube.objectives()) > 1
         title = f"{cube.problem}, {objective}" if several else cube.problem
         known = {label: ratio for label, ratio in ratios.items() if np.isfinite(ratio.value)}
-        rows.append(Row(title, cube.problem, bool(cube.data_label), judge, known))
+        rows.append(Row(title, cube.problem, bool(cube.data_label), metric, known))
     return rows
 
 
-def regret_ratio(cube: Cube, branch: Branch, base: Branch, judge: str) -> Interval:
-    """Give regret summed from round 1 on relative to that of another branch; no number where that is not positive."""
-    own, own_seeds = cube.regret(branch, judge)
-    other, other_seeds = cube.regret(base, judge)
+def regret_ratio(cube: Cube, branch: Branch, base: Branch, metric: str) -> Interval:
+    """Return regret summed from round 1 on relative to that of another branch; no number where that is not positive."""
+    own, own_seeds = cube.regret(branch, metric)
+    other, other_seeds = cube.regret(base, metric)
     shared = np.intersect1d(own_seeds, other_seeds)
     started = cube.iterations >= 1
     numerator = own[np.isin(own_seeds, shared)][:, started].sum(axis=1)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
+from bocu.core.parameters import nearest
+from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts
 from bocu.figures.realised import RealisedParameters, realise
 from bocu.figures.regret import Curve, accumulate
-from bocu.parameters import nearest
-from bocu.statistics import mean_and_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +32,8 @@ class WindFigureParameters(RealisedParameters):
         None,
         description="Label of the objective whose pursuers are drawn, beside those of none; the first, if left out.",
     )
-    judge: str | None = Field(
-        None, description="Label of the judge of regret; that of the objective's label or the first, if left out."
+    metric: str | None = Field(
+        None, description="Label of the metric of regret; that of the objective's label or the first, if left out."
     )
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     titles: dict[str, str] = Field(
@@ -42,7 +42,7 @@ class WindFigureParameters(RealisedParameters):
 
     def mentioned(self) -> Iterator[Mention]:
         yield from mentions("objective", "objective", self.objective)
-        yield from mentions("judge", "judge", self.judge)
+        yield from mentions("metric", "metric", self.metric)
         yield from mentions("algorithm", "algorithms", self.algorithms)
         yield from mentions("algorithm", "titles", self.titles)
 
@@ -61,19 +61,19 @@ class WindCommitmentFigure(Figure):
 
         cube = Cube(inputs["cube"])
         objective = self._objective(cube)
-        same_name = objective if objective in cube.judges else None
-        judge = cube.judge(self.parameters.judge or same_name)
+        same_name = objective if objective in cube.metrics else None
+        metric = cube.metric(self.parameters.metric or same_name)
         branches = [
             branch
             for branch in cube.branches(self.parameters.algorithms)
-            if branch.objective in (objective, NO_OBJECTIVE) and len(cube.regret(branch, judge)[1])
+            if branch.objective in (objective, NO_OBJECTIVE) and len(cube.regret(branch, metric)[1])
         ]
         if not branches:
             return nothing_to_show(cube, TITLE, "no run is finished")
         realisation: Any = realise(cube, inputs, cube.seeds[0])
         titles = {**cube.titles, **self.parameters.titles}
         revenue = [_curve(cube, branch, cube.values("payoff", branch), titles, i) for i, branch in enumerate(branches)]
-        regret = [_curve(cube, branch, cube.regret(branch, judge), titles, i) for i, branch in enumerate(branches)]
+        regret = [_curve(cube, branch, cube.regret(branch, metric), titles, i) for i, branch in enumerate(branches)]
         begins = realisation.hours.begin.astype("datetime64[s]")
         picture = style.new_figure(4.6)
         above, below = picture.subplots(2, 1, sharex=True)
@@ -84,7 +84,7 @@ class WindCommitmentFigure(Figure):
         below.xaxis.set_major_locator(locator)
         below.xaxis.set_major_formatter(ConciseDateFormatter(locator))
         picture.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=4)
-        caption = f"{_said(realisation, revenue, judge)} {_provenance(cube)}"
+        caption = f"{_said(realisation, revenue, metric)} {_provenance(cube)}"
         alternative = (
             f"Two line charts over {len(revenue[0].rounds)} hours. Revenue at the end, from most to least: "
             f"{_ends(revenue, -1)}. Robust regret at the end, from least to most: {_ends(regret, 1)}."
@@ -126,14 +126,14 @@ def _draw(axes: "Axes", curves: list[Curve], begins: np.ndarray) -> None:
     style.grid(axes)
 
 
-def _said(realisation: "WindRealisation", curves: list[Curve], judge: str) -> str:
+def _said(realisation: "WindRealisation", curves: list[Curve], metric: str) -> str:
     played = curves[0].rounds - 1
     margins, generated = realisation.hours.margins[played], realisation.hours.generated[played]
     foreseen = realisation.payoffs(1).max(axis=0)[generated].sum()
     counts = {curve.title: curve.seeds for curve in curves}
     first, last = (str(realisation.hours.begin[place]).replace("T", ", ") for place in (played[0], played[-1]))
     return (
-        f"Cumulative revenue (top) and cumulative regret judged by {judge} (bottom) of the power committed in "
+        f"Cumulative revenue (top) and cumulative regret scored by {metric} (bottom) of the power committed in "
         f"{len(played)} hours from {first} to {last} o'clock: mean (lines) and one standard error (bands) over "
         f"{seed_counts(counts)}. The whole capacity delivered for an hour as committed brings 1; with the generation "
         f"foreseen, all hours would bring {foreseen:.5g}. Margin announced: median {np.median(margins):.2g}, from "

@@ -1,1 +1,4 @@
-"""Candidate priors: fitting them to data, storing them, reading them."""
+"""Candidate priors: fitted to prepared data, one file each.
+
+Imports `surrogates`, `data` and below.
+"""

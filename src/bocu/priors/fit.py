@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.errors import BocuError
-from bocu.files import read_netcdf, write_netcdf
-from bocu.parameters import Number, Parameters, validate
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Number, Parameters, validate
+from bocu.io.files import read_netcdf, write_netcdf
 from bocu.priors.likelihood import GRID, FittedForgetting, SeparableLikelihood, fit_forgetting
 from bocu.surrogates.time_varying import TimeVaryingPrior
 

@@ -6,8 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from bocu.errors import BocuError, BrokenFileError
-from bocu.files import read_netcdf
+from bocu.core.errors import BocuError, BrokenFileError
+from bocu.io.files import read_netcdf
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
 

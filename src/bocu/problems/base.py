@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from bocu.algorithms.base import Context, Decision, Description, Outline, Payoff, Round
-from bocu.contexts import draw
-from bocu.domains import Domain, FiniteDomain
-from bocu.errors import BocuError
-from bocu.parameters import Parameters
+from bocu.contexts.estimates import draw
+from bocu.core.domains import Domain, FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Parameters
+from bocu.core.randomness import Streams
+from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
 from bocu.problems.given_design import Design, GivenDesign, read_design
-from bocu.randomness import Streams
 
 if TYPE_CHECKING:
-    from bocu.branches import ProblemPaths
     from bocu.data.catalogue import Catalogue
+    from bocu.experiment.branches import ProblemPaths
     from bocu.surrogates.time_varying import TimeVaryingPrior
 
 
@@ -47,11 +47,11 @@ class ProblemParameters(Parameters):
         return self
 
     def horizon(self) -> int | None:
-        """Give the number of rounds after which the problem ends, or None where it never does."""
+        """Return the number of rounds after which the problem ends, or None where it never does."""
         return None
 
     def rounds(self, wanted: int) -> int:
-        """Give the number of rounds that are played of those wanted."""
+        """Return the number of rounds that are played of those wanted."""
         horizon = self.horizon()
         return wanted if horizon is None else min(horizon, wanted)
 
@@ -62,11 +62,11 @@ class ProblemParameters(Parameters):
         return initial if isinstance(initial, GivenDesign) else None
 
     def initial_points(self) -> int:
-        """Give the size of the initial design, which comes before round 1."""
+        """Return the size of the initial design, which comes before round 1."""
         return 0
 
     def protocol_among(self, known: tuple[str, ...]) -> str:
-        """Give the protocol that is played, of those that the problem is registered for."""
+        """Return the protocol that is played, of those that the problem is registered for."""
         return known[0]
 
     def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
@@ -77,7 +77,7 @@ class ProblemParameters(Parameters):
         return {}
 
     def priors(self) -> dict[str, dict[str, Any]]:
-        """Give the candidate priors to be fitted, as label -> plain specification, one job each."""
+        """Return the candidate priors to be fitted, as label -> plain specification, one job each."""
         return {}
 
     def prior_inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
@@ -110,24 +110,24 @@ class Realisation(ABC):
     rehearsal: Rehearsal | None = None
 
     def round(self, t: int) -> Round:
-        """Give what is announced in round `t`, from 1 on, but for distributions, which are the protocol's."""
+        """Return what is announced in round `t`, from 1 on, but for distributions, which are the protocol's."""
         return Round(t=t, available=self.available(t))
 
     def available(self, t: int) -> np.ndarray | None:
-        """Give the indices of the decisions that may be taken in round `t`, ascending; None: all of them."""
+        """Return the indices of the decisions that may be taken in round `t`, ascending; None: all of them."""
         return None
 
     def margin(self, t: int) -> float | None:
-        """Give the radius that the problem itself announces for round `t`; None where it announces none."""
+        """Return the radius that the problem itself announces for round `t`; None where it announces none."""
         return None
 
     @abstractmethod
     def payoff(self, decision: Decision, context: Context) -> Payoff:
-        """Give the noise-free payoff, a number, or shape (outputs,) where there are several."""
+        """Return the noise-free payoff, a number, or shape (outputs,) where there are several."""
 
     @abstractmethod
     def payoffs(self, t: int) -> np.ndarray:
-        """Give the noise-free payoffs that round `t` is judged by, shape (decisions, contexts).
+        """Return the noise-free payoffs that round `t` is scored by, shape (decisions, contexts).
 
         A problem that stands still hands out the same array every time. Under the protocol "time-varying" the only
         context of a round is its own time step.
@@ -135,14 +135,14 @@ class Realisation(ABC):
 
     @abstractmethod
     def reference(self, t: int) -> np.ndarray:
-        """Give the distribution over the contexts that is announced in round `t`, shape (contexts,)."""
+        """Return the distribution over the contexts that is announced in round `t`, shape (contexts,)."""
 
     def truth(self, t: int) -> np.ndarray:
-        """Give the distribution that the context of round `t` comes from, shape (contexts,)."""
+        """Return the distribution that the context of round `t` comes from, shape (contexts,)."""
         return self.reference(t)
 
     def expected_payoffs(self, decisions: np.ndarray) -> tuple[np.ndarray, float]:
-        """Give E_c f of continuous decisions, shape (n,), from (n, dimension), and the best there is."""
+        """Return E_c f of continuous decisions, shape (n,), from (n, dimension), and the best there is."""
         raise NotImplementedError(f"{type(self).__name__} has a table of payoffs")
 
     @property
@@ -155,7 +155,7 @@ class Realisation(ABC):
         raise NotImplementedError(f"{type(self).__name__} has no finite set of contexts")
 
     def weights(self, t: int) -> np.ndarray | None:
-        """Give the scalarisation weights of round `t`, shape (outputs,); None where there is one output."""
+        """Return the scalarisation weights of round `t`, shape (outputs,); None where there is one output."""
         return None
 
     def draw_context(self, t: int, generator: np.random.Generator) -> Context:

@@ -11,19 +11,19 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Context, Decision, Description, Outline
-from bocu.domains import Domain, unit_cube
-from bocu.errors import BocuError
-from bocu.parameters import Integer, Number
+from bocu.contexts.laws import ContextLaw
+from bocu.core.domains import Domain, unit_cube
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Integer, Number
+from bocu.core.randomness import Streams, scrambled_sobol
+from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.problems.context_laws import ContextLaw
 from bocu.problems.expected import ExpectedPayoff, Payoff
 from bocu.problems.functions import function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_of
 from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optimum_of
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, UNITS, PortfolioPayoff
 from bocu.problems.prepared_data import PreparedDataParameters
-from bocu.randomness import Streams, scrambled_sobol
 
 
 class ContinuousParameters(ProblemParameters):
@@ -243,7 +243,7 @@ class _Portfolio(ContinuousProblem):
     parameters: PortfolioParameters
 
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
-        from bocu.files import read_netcdf
+        from bocu.io.files import read_netcdf
 
         super().__init__(parameters, inputs)
         self.provenance = dict(read_netcdf(inputs["data"]).attrs)

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from bocu.ambiguity import checks
 from bocu.ambiguity.checks import Floats
-from bocu.errors import BocuError
-from bocu.problems.context_laws import ContextLaw
+from bocu.contexts.laws import ContextLaw
+from bocu.core.errors import BocuError
 
 Payoff = Callable[[Floats, Floats], Floats]
 
@@ -34,10 +34,9 @@ _REPEATED = 1e-3  # searches that end this close have found the same optimum
 class Rule:
     """Contexts and weights that stand for a distribution.
 
-    Attributes
-    ----------
-    points : (m, Dc).
-    weights : (m,), sum to 1.
+    Attributes:
+        points: (m, Dc).
+        weights: (m,), sum to 1.
     """
 
     points: Floats = field(repr=False)
@@ -52,19 +51,13 @@ def sobol_rule(law: ContextLaw, points: int = 2**21, seed: int = 0) -> Rule:
 def quadrature_rule(law: ContextLaw, panels: int | None = None, order: int = 8) -> Rule:
     """Gauss-Legendre rule in every panel of the box, and the atoms at its ends; a product rule in two dimensions.
 
-    Parameters
-    ----------
-    law
-        of one or two dimensions, clipped to a finite box.
-    panels
-        panels of equal width a coordinate; left out, 512 in one dimension and 24 in two.
-    order
-        nodes a panel.
+    Args:
+        law: of one or two dimensions, clipped to a finite box.
+        panels: panels of equal width a coordinate; left out, 512 in one dimension and 24 in two.
+        order: nodes a panel.
 
-    Raises
-    ------
-    BocuError
-        the box is infinite, or the context has more than two dimensions.
+    Raises:
+        BocuError: the box is infinite, or the context has more than two dimensions.
     """
     if law.dimension > 2 or not np.isfinite([law.lower, law.upper]).all():
         raise BocuError(
@@ -97,14 +90,10 @@ class Optimum(NamedTuple):
 class ExpectedPayoff:
     """`E_c f(x, c)` as a function of decisions in the unit cube.
 
-    Parameters
-    ----------
-    payoff
-        f of decisions (..., 1, Dx) and contexts (1, m, Dc), giving (..., m).
-    decision_dim
-        Dx.
-    rule
-        contexts and weights.
+    Args:
+        payoff: f of decisions (..., 1, Dx) and contexts (1, m, Dc), giving (..., m).
+        decision_dim: Dx.
+        rule: contexts and weights.
     """
 
     def __init__(self, payoff: Payoff, decision_dim: int, rule: Rule) -> None:
@@ -117,10 +106,8 @@ class ExpectedPayoff:
 
         The value of a decision does not depend on the others in the call, but for what `payoff` itself may do.
 
-        Raises
-        ------
-        BocuError
-            where the decisions have another shape.
+        Raises:
+            BocuError: where the decisions have another shape.
         """
         x = checks.finite("decisions", checks.floats("decisions", decisions))
         if x.ndim != 2 or x.shape[1] != self.decision_dim:
@@ -141,16 +128,11 @@ class ExpectedPayoff:
     ) -> Optimum:
         """The best decision of the unit cube, by L-BFGS-B with central differences from many starts.
 
-        Parameters
-        ----------
-        raw
-            Sobol points of which the best are starts, a power of 2.
-        starts
-            searches.
-        finalists
-            ends of searches, apart from each other, that are searched from again where `screen` is given.
-        screen
-            the same expectation by a cheaper rule, for all but the last searches.
+        Args:
+            raw: Sobol points of which the best are starts, a power of 2.
+            starts: searches.
+            finalists: ends of searches, apart from each other, that are searched from again where `screen` is given.
+            screen: the same expectation by a cheaper rule, for all but the last searches.
         """
         from scipy.stats import qmc  # slow to import, and planning needs none of it
 

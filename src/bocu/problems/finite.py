@@ -12,14 +12,14 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.algorithms.base import Context, Decision, Description, Outline
-from bocu.contexts import discretised, product_grid
-from bocu.domains import FiniteDomain
-from bocu.errors import BocuError, shown
-from bocu.parameters import Integer, Number, Parameters
+from bocu.contexts.estimates import discretised, product_grid
+from bocu.core.domains import FiniteDomain
+from bocu.core.errors import BocuError, shown
+from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.randomness import Streams
+from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_of
-from bocu.randomness import Streams
 from bocu.surrogates.grid import GridPrior, check_scales
 from bocu.surrogates.kernels import Matern52, SquaredExponential
 
@@ -201,7 +201,7 @@ class FiniteProblem(Problem):
 
     @abstractmethod
     def payoff_table(self, streams: Streams) -> np.ndarray:
-        """Give the noise-free payoffs on the grid, shape (decisions, contexts); draws from "problem" alone."""
+        """Return the noise-free payoffs on the grid, shape (decisions, contexts); draws from "problem" alone."""
 
     def feasible(self, kind: str, points: np.ndarray) -> np.ndarray | None:
         """Say which points of the full grid exist, shape (points,), for kind "decision" or "context"; None: all."""

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bocu.ambiguity.checks import Floats
-from bocu.errors import BocuError
-from bocu.parameters import nearest
+from bocu.core.errors import BocuError
+from bocu.core.parameters import nearest
 
 Formula = Callable[[Floats, Floats], Floats]
 
@@ -31,11 +31,11 @@ HARTMANN_STANDARD, HARTMANN_PRINTED = 1.2, 2.0
 class TestFunction:
     """A function of a decision and a context, with one output or several.
 
-    Attributes
-    ----------
-    name : for messages.
-    decision_dim, context_dim : Dx and Dc.
-    formulas : one a output.
+    Attributes:
+        name: for messages.
+        decision_dim: Dx.
+        context_dim: Dc.
+        formulas: one a output.
     """
 
     __test__ = False  # no test case, whatever its name says
@@ -53,17 +53,12 @@ class TestFunction:
     def __call__(self, decisions: ArrayLike, contexts: ArrayLike) -> Floats:
         """Payoffs `(...,)`, or `(..., K)` with several outputs.
 
-        Parameters
-        ----------
-        decisions
-            (..., Dx), in [0, 1].
-        contexts
-            (..., Dc), in [0, 1]; leading axes broadcast against those of `decisions`.
+        Args:
+            decisions: (..., Dx), in [0, 1].
+            contexts: (..., Dc), in [0, 1]; leading axes broadcast against those of `decisions`.
 
-        Raises
-        ------
-        BocuError
-            where a last axis has another length than Dx or Dc.
+        Raises:
+            BocuError: where a last axis has another length than Dx or Dc.
         """
         x, c = np.asarray(decisions, dtype=np.float64), np.asarray(contexts, dtype=np.float64)
         for what, array, wanted in (("decisions", x, self.decision_dim), ("contexts", c, self.context_dim)):
@@ -181,10 +176,8 @@ FUNCTIONS = {
 def function_named(name: str) -> TestFunction:
     """Look a test function up.
 
-    Raises
-    ------
-    BocuError
-        there is none of that name.
+    Raises:
+        BocuError: there is none of that name.
     """
     if name not in FUNCTIONS:
         raise BocuError(f"no test function '{name}'; {nearest(name, FUNCTIONS)}")

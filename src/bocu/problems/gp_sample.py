@@ -9,10 +9,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from bocu.ambiguity.gram import with_jitter
-from bocu.parameters import Integer, Number
+from bocu.ambiguity.mmd.gram import with_jitter
+from bocu.core.parameters import Integer, Number
+from bocu.core.randomness import Streams
 from bocu.problems.finite import FiniteParameters, FiniteProblem
-from bocu.randomness import Streams
 from bocu.surrogates.grid import GridPrior
 
 Points = Annotated[Integer, Field(ge=1)]

@@ -5,10 +5,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from bocu.parameters import Integer
+from bocu.core.parameters import Integer
+from bocu.core.randomness import Streams
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.problems.functions import function_named
-from bocu.randomness import Streams
 
 Points = Annotated[Integer, Field(ge=1)]
 
@@ -34,5 +34,5 @@ class Hartmann3(FiniteProblem):
     context_units = ("1",)
 
     def payoff_table(self, streams: Streams) -> np.ndarray:
-        """Give the same table to every seed."""
+        """Return the same table to every seed."""
         return function_named("hartmann-3")(self.decisions[:, None, :], self.contexts[None, :, :])

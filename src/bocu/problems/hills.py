@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Context, Decision, Description, Outline
-from bocu.domains import BoxDomain, FiniteDomain
-from bocu.errors import BocuError
-from bocu.parameters import Integer, Number
+from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Integer, Number
+from bocu.core.randomness import Streams
+from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.randomness import Streams
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
 HILLS = 10
@@ -90,7 +90,7 @@ class Hills(Problem):
         )
 
     def _open_arms(self) -> np.ndarray | None:
-        """Give the arms that even rounds leave open; None: all."""
+        """Return the arms that even rounds leave open; None: all."""
         if self.parameters.true_prior == 0:
             return None
         distance = np.abs(self.positions - CENTRES[self.parameters.true_prior - 1])

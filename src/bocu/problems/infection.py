@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from bocu.parameters import Integer
+from bocu.core.parameters import Integer
 from bocu.problems.prepared_mean import PreparedMeanParameters, PreparedMeanProblem
 
 ROUNDING = 1e-9

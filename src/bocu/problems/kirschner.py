@@ -16,11 +16,11 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.parameters import Integer, Number
+from bocu.core.parameters import Integer, Number
+from bocu.core.randomness import Streams
 from bocu.problems.base import ProblemParameters
 from bocu.problems.finite import Distribution, FiniteParameters, FiniteProblem, Normal, NormalParameters
 from bocu.problems.given_design import InitialDesign
-from bocu.randomness import Streams
 
 REFERENCE = (0.5, 0.05)
 TRUTH = (0.45, 0.1)
@@ -121,7 +121,7 @@ class Kirschner(FiniteProblem):
         self.title = f"Synthetic function {self.parameters.function}"
 
     def payoff_table(self, streams: Streams) -> np.ndarray:
-        """Give the same table to every seed."""
+        """Return the same table to every seed."""
         bumps = FUNCTIONS[self.parameters.function]
         return surface(bumps, self.decisions[:, 0], self.contexts[:, 0])
 

@@ -14,9 +14,9 @@ from typing import Literal
 
 import numpy as np
 
-from bocu.errors import BocuError
-from bocu.parameters import nearest
-from bocu.problems.context_laws import ContextLaw, burr_xii, clipped_normal, complicated, uniform
+from bocu.contexts.laws import ContextLaw, burr_xii, clipped_normal, complicated, uniform
+from bocu.core.errors import BocuError
+from bocu.core.parameters import nearest
 from bocu.problems.expected import ExpectedPayoff, Optimum, Payoff, Rule, quadrature_rule, sobol_rule
 from bocu.problems.functions import function_named
 from bocu.problems.portfolio import DECISION_DIM, PortfolioPayoff
@@ -32,15 +32,16 @@ _SAME = 1e-7
 class Expectation:
     """A payoff under a distribution of contexts.
 
-    Attributes
-    ----------
-    function : name in `bocu.problems.functions`; None for the portfolio, whose payoff is read from a file.
-    law : what contexts are drawn from.
-    sobol : points of the Sobol rule.
-    panels, order : of the quadrature; None for the rule's own choice.
-    coarse : panels of the quadrature that screens starts; 0 for screening by 2^12 Sobol points.
-    raw, starts : of the search, see `ExpectedPayoff.optimum`.
-    published : the optimum that the published code of Huang et al. (2024) subtracts from.
+    Attributes:
+        function: name in `bocu.problems.functions`; None for the portfolio, whose payoff is read from a file.
+        law: what contexts are drawn from.
+        sobol: points of the Sobol rule.
+        panels: of the quadrature; None for the rule's own choice.
+        order: likewise.
+        coarse: panels of the quadrature that screens starts; 0 for screening by 2^12 Sobol points.
+        raw: of the search, see `ExpectedPayoff.optimum`.
+        starts: likewise.
+        published: the optimum that the published code of Huang et al. (2024) subtracts from.
     """
 
     function: str | None
@@ -94,10 +95,8 @@ EXPECTATIONS: dict[str, Expectation] = {
 def expectation_named(name: str) -> Expectation:
     """Look an expectation up.
 
-    Raises
-    ------
-    BocuError
-        there is none of that name.
+    Raises:
+        BocuError: there is none of that name.
     """
     if name not in EXPECTATIONS:
         raise BocuError(f"no expectation '{name}'; {nearest(name, EXPECTATIONS)}")
@@ -107,10 +106,8 @@ def expectation_named(name: str) -> Expectation:
 def expected_payoff(name: str, rule: RuleName = "sobol", payoff: Payoff | None = None) -> ExpectedPayoff:
     """`E_c f(x, c)` of a named expectation; the portfolio's needs its `payoff`.
 
-    Raises
-    ------
-    BocuError
-        unknown name, a rule that is not defined there, or no payoff.
+    Raises:
+        BocuError: unknown name, a rule that is not defined there, or no payoff.
     """
     setting = expectation_named(name)
     if setting.function is None:
@@ -124,10 +121,8 @@ def expected_payoff(name: str, rule: RuleName = "sobol", payoff: Payoff | None =
 def stored_optimum(name: str, rule: RuleName = "sobol") -> Optimum:
     """The optimum computed beforehand; the portfolio's is that of the published surrogate of the real data.
 
-    Raises
-    ------
-    BocuError
-        unknown name, or a rule that is not defined there.
+    Raises:
+        BocuError: unknown name, or a rule that is not defined there.
     """
     expectation_named(name)
     found = STORED.get(name, {})

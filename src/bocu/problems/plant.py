@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from bocu.parameters import Integer
+from bocu.core.parameters import Integer
 from bocu.problems.prepared_mean import PreparedMeanParameters, PreparedMeanProblem
 
 Points = Annotated[Integer, Field(ge=1)]

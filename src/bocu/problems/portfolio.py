@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bocu.ambiguity.checks import Floats
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 if TYPE_CHECKING:
     from bocu.data.means import Mean
@@ -28,9 +28,8 @@ UNITS = "percent year-1"
 class PortfolioPayoff:
     """Payoff of decisions (..., 3) and contexts (..., 2).
 
-    Attributes
-    ----------
-    mean : over the five inputs, decisions first.
+    Attributes:
+        mean: over the five inputs, decisions first.
     """
 
     mean: Mean
@@ -39,17 +38,12 @@ class PortfolioPayoff:
     def load(cls, path: str | os.PathLike[str], fit: str | None = None) -> Self:
         """Read the prepared data set.
 
-        Parameters
-        ----------
-        path
-            the prepared file.
-        fit
-            "published" or "refitted" hyper-parameters; left out, the file's own choice: published for real data.
+        Args:
+            path: the prepared file.
+            fit: "published" or "refitted" hyper-parameters; left out, the file's own choice: published for real data.
 
-        Raises
-        ------
-        BocuError
-            the file holds no such mean.
+        Raises:
+            BocuError: the file holds no such mean.
         """
         from bocu.data.means import load_mean  # brings xarray
 

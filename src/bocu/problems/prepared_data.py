@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.problems.base import ProblemParameters
 
 if TYPE_CHECKING:
-    from bocu.branches import ProblemPaths
     from bocu.data.catalogue import Catalogue
+    from bocu.experiment.branches import ProblemPaths
 
 
 class PreparedDataParameters(ProblemParameters):

@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bocu.errors import BocuError
-from bocu.files import read_netcdf
+from bocu.core.errors import BocuError
+from bocu.core.randomness import Streams
+from bocu.io.files import read_netcdf
 from bocu.problems.base import ProblemParameters
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.problems.prepared_data import PreparedDataParameters
-from bocu.randomness import Streams
 
 
 class PreparedMeanParameters(PreparedDataParameters, FiniteParameters):
@@ -38,7 +38,7 @@ class PreparedMeanProblem(FiniteProblem):
         self._table = self._evaluate(inputs["data"])
 
     def payoff_table(self, streams: Streams) -> np.ndarray:
-        """Give the same table to every seed."""
+        """Return the same table to every seed."""
         return self._table
 
     def _evaluate(self, path: str) -> np.ndarray:

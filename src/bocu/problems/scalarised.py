@@ -15,17 +15,17 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Context, Decision, Description, Payoff
-from bocu.contexts import covering_grid, discretised, draw
-from bocu.domains import BoxDomain, FiniteDomain, unit_cube
-from bocu.parameters import Integer, Number
+from bocu.contexts.estimates import covering_grid, discretised, draw
+from bocu.contexts.laws import burr_xii
+from bocu.core.domains import BoxDomain, FiniteDomain, unit_cube
+from bocu.core.parameters import Integer, Number
+from bocu.core.randomness import Streams, scrambled_sobol
+from bocu.core.rounds import Context, Decision, Description, Payoff
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.problems.context_laws import burr_xii
 from bocu.problems.functions import TestFunction, function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_of
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, UNITS, PortfolioPayoff
 from bocu.problems.prepared_data import PreparedDataParameters
-from bocu.randomness import Streams, scrambled_sobol
 
 
 class ScalarisedParameters(ProblemParameters):
@@ -68,7 +68,7 @@ class ScalarisedProblem(Problem):
 
     @abstractmethod
     def evaluate(self, decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
-        """Give payoffs (..., K), or (...,) where K is 1, of decisions (..., Dx) in contexts (..., Dc).
+        """Return payoffs (..., K), or (...,) where K is 1, of decisions (..., Dx) in contexts (..., Dc).
 
         Leading axes broadcast; all coordinates lie in [0, 1].
         """
@@ -85,7 +85,7 @@ class ScalarisedProblem(Problem):
         return np.full(len(self.contexts), 1.0 / len(self.contexts))
 
     def payoffs(self, decisions: np.ndarray) -> np.ndarray:
-        """Give the payoffs of decisions (m, Dx) in all contexts, shape (m, contexts, K)."""
+        """Return the payoffs of decisions (m, Dx) in all contexts, shape (m, contexts, K)."""
         found = self.evaluate(decisions[:, None, :], self.contexts[None])
         return found[..., None] if found.ndim == 2 else found
 
@@ -124,7 +124,7 @@ class ScalarisedRealisation(Realisation):
         return self.problem.payoffs
 
     def weights(self, t: int) -> np.ndarray | None:
-        """Give weights that are uniform on the simplex and depend on the seed and `t` alone."""
+        """Return weights that are uniform on the simplex and depend on the seed and `t` alone."""
         if self.problem.outputs == 1:
             return None
         generator = np.random.default_rng(np.random.SeedSequence([self._entropy, t]))
@@ -260,7 +260,7 @@ class Portfolio(ScalarisedProblem):
     dimensions = DECISION_DIM, CONTEXT_DIM
 
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
-        from bocu.files import read_netcdf
+        from bocu.io.files import read_netcdf
 
         super().__init__(parameters, inputs)
         self.provenance = dict(read_netcdf(inputs["data"]).attrs)

@@ -17,8 +17,8 @@ import numpy as np
 
 from bocu.acquisition.ascent import ascend
 from bocu.ambiguity.checks import Floats
-from bocu.errors import BocuError
-from bocu.randomness import scrambled_sobol
+from bocu.core.errors import BocuError
+from bocu.core.randomness import scrambled_sobol
 
 Table = Callable[[Floats], Floats]
 """Payoffs `(m, n, K)` of decisions `(m, Dx)` in n contexts."""
@@ -47,10 +47,8 @@ def weight_net(outputs: int, size: int) -> Floats:
 
     A lattice on the simplex, shrunk into its interior. For one output the only weight is 1.
 
-    Raises
-    ------
-    BocuError
-        `outputs` or `size` is less than 1.
+    Raises:
+        BocuError: `outputs` or `size` is less than 1.
     """
     if outputs < 1 or size < 1:
         raise BocuError(f"weight_net: found {outputs} outputs and {size} weights; allowed: 1 or more")
@@ -90,11 +88,10 @@ class Found:
 class Pool:
     """Decisions that are good at some weights.
 
-    Attributes
-    ----------
-    values : what they were found under.
-    decisions : (P, Dx).
-    payoffs : (P, n, K).
+    Attributes:
+        values: what they were found under.
+        decisions: (P, Dx).
+        payoffs: (P, n, K).
     """
 
     values: Values
@@ -105,16 +102,11 @@ class Pool:
 class ScalarisedSearch:
     """Searches for the decisions of the unit cube that are best under scalarised objectives.
 
-    Parameters
-    ----------
-    table
-        the payoffs.
-    dimension
-        Dx.
-    outputs
-        K.
-    raw
-        Sobol points.
+    Args:
+        table: the payoffs.
+        dimension: Dx.
+        outputs: K.
+        raw: Sobol points.
     """
 
     def __init__(self, table: Table, dimension: int, outputs: int, raw: int = RAW) -> None:

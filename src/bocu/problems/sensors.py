@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from bocu.algorithms.base import Context, Decision, Description, Outline
-from bocu.domains import BoxDomain, FiniteDomain
-from bocu.errors import BocuError
-from bocu.files import read_netcdf
-from bocu.parameters import Integer, Number, Parameters
+from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.randomness import Streams
+from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.io.files import read_netcdf
 from bocu.priors.fit import Centre, PriorSpecification
 from bocu.priors.stored import differing_in_scale_only, read_prior
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.randomness import Streams
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
 if TYPE_CHECKING:
-    from bocu.branches import ProblemPaths
     from bocu.data.catalogue import Catalogue
+    from bocu.experiment.branches import ProblemPaths
 
 DATASET = "intel"
 DAY_MINUTES = 24 * 60
@@ -146,7 +146,7 @@ class SensorsParameters(ProblemParameters):
         }
 
     def priors(self) -> dict[str, dict[str, Any]]:
-        """Give one prior a prior day, and the oracle's: the target day's own, known with hindsight only."""
+        """Return one prior a prior day, and the oracle's: the target day's own, known with hindsight only."""
         settings = self.settings
         days = {day: day for day in settings.prior_days} | {_oracle_label(settings.target_day): settings.target_day}
         return {

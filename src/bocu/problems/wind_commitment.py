@@ -19,22 +19,22 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from bocu.algorithms.base import Context, Decision, Description, Outline
-from bocu.ambiguity.gram import JITTER
-from bocu.contexts import nearest, product_grid
-from bocu.domains import FiniteDomain
-from bocu.errors import BocuError
-from bocu.files import read_netcdf
-from bocu.parameters import Integer, Parameters
+from bocu.ambiguity.mmd.gram import JITTER
+from bocu.contexts.estimates import nearest, product_grid
+from bocu.core.domains import FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Integer, Parameters
+from bocu.core.randomness import Streams
+from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.io.files import read_netcdf
+from bocu.objectives.configured import SetParameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation, Rehearsal
 from bocu.problems.finite import KERNELS, MOST_POINTS, NotNegative, Positive
-from bocu.randomness import Streams
 from bocu.surrogates.grid import GridPrior, check_scales
-from bocu.uncertainty import BallParameters
 
 if TYPE_CHECKING:
-    from bocu.branches import ProblemPaths
     from bocu.data.catalogue import Catalogue
+    from bocu.experiment.branches import ProblemPaths
 
 DATASET = "wind"
 DAY_HOURS = 24
@@ -63,9 +63,9 @@ class MarginParameters(Parameters):
     lengthscale: Positive = Field(0.1, description="length-scale of the MMD's squared-exponential kernel")
     jitter: NotNegative = Field(JITTER, description="added to the diagonal of the MMD's Gram matrix")
 
-    def ball(self) -> BallParameters:
-        """Give the set whose distance is meant."""
-        return BallParameters(distance="mmd", radius="announced", lengthscale=self.lengthscale, jitter=self.jitter)
+    def ambiguity_set(self) -> SetParameters:
+        """Return the set whose distance is meant."""
+        return SetParameters(name="mmd", radius="announced", lengthscale=self.lengthscale, jitter=self.jitter)
 
 
 class WindCommitmentParameters(ProblemParameters):
@@ -250,18 +250,18 @@ class WindCommitment(Problem):
         return Hours(times[played], levels[rounds], chosen, margins)
 
     def _margins(self, references: np.ndarray, rounds: np.ndarray) -> np.ndarray:
-        """Give the median distance of consecutive windows before each round, shape (rounds,).
+        """Return the median distance of consecutive windows before each round, shape (rounds,).
 
         Args:
             references: distribution of the window that ends before each hour, shape (hours + 1, contexts).
             rounds: indices of the hours that are played, shape (rounds,).
         """
         settings = self.parameters
-        ball = settings.margin.ball().ball(self.contexts)
+        ambiguity_set = settings.margin.ambiguity_set().over(self.contexts)
         exists = ~np.isnan(references[:, 0])
         ends = settings.window + np.flatnonzero(exists[settings.window :] & exists[: -settings.window])
         apart = np.full(len(references), np.nan)
-        apart[ends] = ball.distance(references[ends], references[ends - settings.window])
+        apart[ends] = ambiguity_set.distance(references[ends], references[ends - settings.window])
         pairs = apart[rounds[:, None] - settings.window * np.arange(settings.windows - 1)]
         # Windows without a value have no distance; hours for which none is left stay NaN.
         some = ~np.isnan(pairs).all(axis=1)
@@ -306,7 +306,7 @@ class WindRealisation(Realisation):
         return distribution
 
     def truth(self, t: int) -> np.ndarray:
-        """Give the level that was generated all the mass."""
+        """Return the level that was generated all the mass."""
         distribution: np.ndarray = self._indicators[self.hours.generated[t - 1]]
         return distribution
 
@@ -315,7 +315,7 @@ class WindRealisation(Realisation):
 
 
 def revenue(committed: np.ndarray, generated: np.ndarray) -> np.ndarray:
-    """Give the revenue of an hour, for powers as fractions of capacity that broadcast against each other.
+    """Return the revenue of an hour, for powers as fractions of capacity that broadcast against each other.
 
     In units of the price of the capacity's power over an hour.
     """
@@ -324,7 +324,7 @@ def revenue(committed: np.ndarray, generated: np.ndarray) -> np.ndarray:
 
 
 def empirical_windows(levels: np.ndarray, window: int, size: int) -> np.ndarray:
-    """Give the empirical distribution of the window before each hour.
+    """Return the empirical distribution of the window before each hour.
 
     Args:
         levels: index of the level of each hour, -1 where it is not known, shape (hours,).

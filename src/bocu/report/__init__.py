@@ -1,1 +1,4 @@
-"""The static HTML report of an experiment, and its tables as CSV files: `bocu.report.build.build`."""
+"""The report: pages and tables made from cubes and figures.
+
+Imports `figures` and below.
+"""

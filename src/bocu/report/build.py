@@ -12,29 +12,29 @@ from typing import Any
 
 import yaml
 
-from bocu.errors import BocuError, BrokenFileError
+from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.parameters import nearest
+from bocu.experiment.papers import papers
 from bocu.figures.reading import DONE, MISSING, Cube, counted
-from bocu.files import read_netcdf, write_text
-from bocu.parameters import nearest
+from bocu.io.files import read_netcdf, write_text
 from bocu.report import records, tables
 from bocu.report.origins import data_set, source_words, traces
-from bocu.report.papers import papers
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "final-regret": (
-        "problem", "objective", "judge", "algorithm", "rounds", "seeds", "mean", "standard_error", "units",
+        "problem", "objective", "metric", "algorithm", "rounds", "seeds", "mean", "standard_error", "units",
     ),
     "differences": (
-        "problem", "objective", "judge", "algorithm", "reference", "seeds", "mean_difference", "low", "high",
+        "problem", "objective", "metric", "algorithm", "reference", "seeds", "mean_difference", "low", "high",
         "share_of_seeds_with_more_regret", "p_value_holm", "units",
     ),
-    "ranks": ("problem", "objective", "judge", "algorithm", "seeds", "mean_rank", "friedman_p_value"),
-    "growth": ("problem", "objective", "judge", "algorithm", "seeds", "exponent", "low", "high"),
+    "ranks": ("problem", "objective", "metric", "algorithm", "seeds", "mean_rank", "friedman_p_value"),
+    "growth": ("problem", "objective", "metric", "algorithm", "seeds", "exponent", "low", "high"),
     "seconds": ("problem", "objective", "algorithm", "seeds", "seconds_per_round", "standard_error"),
     "checkpoints": (
-        "problem", "objective", "judge", "algorithm", "round", "seeds", "mean", "standard_error", "units",
+        "problem", "objective", "metric", "algorithm", "round", "seeds", "mean", "standard_error", "units",
     ),
-    "holes": ("problem", "objective", "algorithm", "what", "judge", "count", "seeds"),
+    "holes": ("problem", "objective", "algorithm", "what", "metric", "count", "seeds"),
 }  # fmt: skip
 """The CSV files beside the page, `tables/<kind>.csv`, and their columns: one file a kind, all problems in it."""
 
@@ -43,7 +43,7 @@ PICTURE_SCALE = 0.64
 
 
 def table_files(output: str | Path) -> dict[str, Path]:
-    """Give the CSV files that `build` writes beside the page `output`, by kind."""
+    """Return the CSV files that `build` writes beside the page `output`, by kind."""
     return {kind: Path(output).parent / "tables" / f"{kind}.csv" for kind in COLUMNS}
 
 
@@ -182,7 +182,7 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[s
     return [
         ("Problems", ", ".join(cube.problem for cube in cubes)),
         ("Algorithms", ", ".join(algorithms)),
-        ("Judges", ", ".join(dict.fromkeys(judge for cube in cubes for judge in cube.judges))),
+        ("Metrics", ", ".join(dict.fromkeys(metric for cube in cubes for metric in cube.metrics))),
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
         ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
@@ -191,12 +191,12 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[s
 
 
 def _findings(cube: Cube, kinds: Mapping[str, list[records.Record]]) -> list[str]:
-    """Say for each objective and judge of the page who has the least regret, and whether the next is told apart."""
+    """Say for each objective and metric of the page who has the least regret, and whether the next is told apart."""
     sentences = []
-    for objective, judge in records.foremost(cube):
-        key = (cube.problem, objective, judge)
-        gaps = [r for r in kinds["differences"] if (r["problem"], r["objective"], r["judge"]) == key]
-        final = {r["algorithm"]: r for r in kinds["final-regret"] if (r["problem"], r["objective"], r["judge"]) == key}
+    for objective, metric in records.foremost(cube):
+        key = (cube.problem, objective, metric)
+        gaps = [r for r in kinds["differences"] if (r["problem"], r["objective"], r["metric"]) == key]
+        final = {r["algorithm"]: r for r in kinds["final-regret"] if (r["problem"], r["objective"], r["metric"]) == key}
         rivals = [r for r in gaps if cube.names[r["algorithm"]] not in records.YARDSTICKS and r["seeds"] > 1]
         if not rivals:
             continue
@@ -208,7 +208,7 @@ def _findings(cube: Cube, kinds: Mapping[str, list[records.Record]]) -> list[str
         rival = cube.titles[next_["algorithm"]]
         relation = "has" if clear else "cannot be told apart from it:"
         sentences.append(
-            f"{cube.problem}, judged by {judge}{pursued}: {cube.titles[best]} {shown}; "
+            f"{cube.problem}, scored by {metric}{pursued}: {cube.titles[best]} {shown}; "
             f"{rival} {relation} {tables.interval(next_)} on {counted(next_['seeds'], 'paired seed')}."
         )
     return sentences
@@ -221,8 +221,8 @@ def _problem(cube: Cube, kinds: Mapping[str, list[records.Record]], pictures: Se
         "title": f"{cube.title} ({cube.problem})",
         "simulated": cube.data_label,
         "data": data_set(cube),
-        "comparisons": [tables.comparison(cube, objective, judge, kinds) for objective, judge in groups],
-        "ways": [tables.along_the_way(cube, objective, judge, kinds["checkpoints"]) for objective, judge in groups],
+        "comparisons": [tables.comparison(cube, objective, metric, kinds) for objective, metric in groups],
+        "ways": [tables.along_the_way(cube, objective, metric, kinds["checkpoints"]) for objective, metric in groups],
         "pictures": [picture for picture in pictures if picture.problem == cube.problem],
         "parameters": yaml.safe_dump(cube.attribute("specification"), sort_keys=False, allow_unicode=True),
     }

@@ -38,7 +38,7 @@ class DataSet:
 
 
 def data_set(cube: Cube) -> DataSet | None:
-    """Give the data set of a cube, or None where the problem is a formula."""
+    """Return the data set of a cube, or None where the problem is a formula."""
     known: dict[str, Any] = cube.attribute("data_provenance")
     if not known:
         return None

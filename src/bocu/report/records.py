@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bocu.evaluation.statistics import growth_exponent, mean_and_error, paired_differences, ranks
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, YARDSTICKS, Branch, Cube
-from bocu.statistics import growth_exponent, mean_and_error, paired_differences, ranks
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,34 +19,34 @@ Record = dict[str, Any]
 
 
 def groups(cube: Cube) -> Iterator[tuple[str, str, list[Branch]]]:
-    """Give what is compared with each other: pursued objective, judge, and the branches that stand side by side."""
+    """Return what is compared with each other: pursued objective, metric, and the branches that stand side by side."""
     for objective in cube.objectives():
         shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
-        for judge in cube.judges:
-            yield objective, judge, shown
+        for metric in cube.metrics:
+            yield objective, metric, shown
 
 
 def foremost(cube: Cube) -> list[tuple[str, str]]:
-    """Give the pairs of objective and judge that the page shows; files hold all.
+    """Return the pairs of objective and metric that the page shows; files hold all.
 
-    What an objective reaches is judged by the judge of its own label, where there is one.
+    What an objective reaches is scored by the metric of its own label, where there is one.
     """
-    pairs = [(objective, judge) for objective, judge, _ in groups(cube)]
-    return [(objective, judge) for objective, judge in pairs if judge == objective or objective not in cube.judges]
+    pairs = [(objective, metric) for objective, metric, _ in groups(cube)]
+    return [(objective, metric) for objective, metric in pairs if metric == objective or objective not in cube.metrics]
 
 
-def final_totals(cube: Cube, branches: list[Branch], judge: str) -> dict[str, dict[int, float]]:
-    """Give the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
+def final_totals(cube: Cube, branches: list[Branch], metric: str) -> dict[str, dict[int, float]]:
+    """Return the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
     totals = {}
     for branch in branches:
-        regret, seeds = cube.regret(branch, judge)
+        regret, seeds = cube.regret(branch, metric)
         started = regret[:, cube.iterations >= 1]
         totals[branch.algorithm] = dict(zip((int(seed) for seed in seeds), started.sum(axis=1).tolist(), strict=True))
     return totals
 
 
 def choose_reference(cube: Cube, totals: dict[str, dict[int, float]], wanted: str | None = None) -> str | None:
-    """Give the algorithm that others are compared with: the one wanted, or that of the least mean regret.
+    """Return the algorithm that others are compared with: the one wanted, or that of the least mean regret.
 
     Yardsticks are not chosen unasked. None where no algorithm has a finished seed.
     """
@@ -58,16 +58,16 @@ def choose_reference(cube: Cube, totals: dict[str, dict[int, float]], wanted: st
 
 
 def final_regret(cube: Cube) -> list[Record]:
-    """Give mean and standard error of the final cumulative regret, a record an algorithm, objective and judge."""
+    """Return mean and standard error of the final cumulative regret, a record an algorithm, objective and metric."""
     records = []
-    for objective, judge, branches in groups(cube):
-        for label, own in final_totals(cube, branches, judge).items():
+    for objective, metric, branches in groups(cube):
+        for label, own in final_totals(cube, branches, metric).items():
             mean, error = mean_and_error(np.array(list(own.values())))
             records.append(
                 {
                     "problem": cube.problem,
                     "objective": objective,
-                    "judge": judge,
+                    "metric": metric,
                     "algorithm": label,
                     "rounds": int(cube.iterations[-1]),
                     "seeds": len(own),
@@ -80,10 +80,10 @@ def final_regret(cube: Cube) -> list[Record]:
 
 
 def differences(cube: Cube, wanted: str | None = None) -> list[Record]:
-    """Compare every algorithm with the reference on the same seeds, a record an algorithm, objective and judge."""
+    """Compare every algorithm with the reference on the same seeds, a record an algorithm, objective and metric."""
     records = []
-    for objective, judge, branches in groups(cube):
-        totals = final_totals(cube, branches, judge)
+    for objective, metric, branches in groups(cube):
+        totals = final_totals(cube, branches, metric)
         reference = choose_reference(cube, totals, wanted)
         if reference is None:
             continue
@@ -92,7 +92,7 @@ def differences(cube: Cube, wanted: str | None = None) -> list[Record]:
                 {
                     "problem": cube.problem,
                     "objective": objective,
-                    "judge": judge,
+                    "metric": metric,
                     "algorithm": label,
                     "reference": reference,
                     "seeds": found.difference.count,
@@ -108,17 +108,17 @@ def differences(cube: Cube, wanted: str | None = None) -> list[Record]:
 
 
 def mean_ranks(cube: Cube) -> list[Record]:
-    """Rank the algorithms within each seed, a record an algorithm, objective and judge."""
+    """Rank the algorithms within each seed, a record an algorithm, objective and metric."""
     records = []
-    for objective, judge, branches in groups(cube):
-        totals = {label: own for label, own in final_totals(cube, branches, judge).items() if own}
+    for objective, metric, branches in groups(cube):
+        totals = {label: own for label, own in final_totals(cube, branches, metric).items() if own}
         found = ranks(totals)
         for label, rank in found.mean.items():
             records.append(
                 {
                     "problem": cube.problem,
                     "objective": objective,
-                    "judge": judge,
+                    "metric": metric,
                     "algorithm": label,
                     "seeds": found.count,
                     "mean_rank": rank,
@@ -129,18 +129,18 @@ def mean_ranks(cube: Cube) -> list[Record]:
 
 
 def growth(cube: Cube) -> list[Record]:
-    """Give the growth exponent of cumulative regret, a record an algorithm, objective and judge."""
+    """Return the growth exponent of cumulative regret, a record an algorithm, objective and metric."""
     records = []
     started = cube.iterations >= 1
-    for objective, judge, branches in groups(cube):
+    for objective, metric, branches in groups(cube):
         for branch in branches:
-            regret, _ = cube.regret(branch, judge)
+            regret, _ = cube.regret(branch, metric)
             found = growth_exponent(cube.iterations[started], regret[:, started].cumsum(axis=1))
             records.append(
                 {
                     "problem": cube.problem,
                     "objective": objective,
-                    "judge": judge,
+                    "metric": metric,
                     "algorithm": branch.algorithm,
                     "seeds": found.count,
                     "exponent": found.value,
@@ -152,7 +152,7 @@ def growth(cube: Cube) -> list[Record]:
 
 
 def seconds(cube: Cube) -> list[Record]:
-    """Give the time of a round (asking and telling), mean and standard error over seeds, a record a branch."""
+    """Return the time of a round (asking and telling), mean and standard error over seeds, a record a branch."""
     records = []
     for branch in cube.branches():
         values = cube.values("seconds", branch)[0]
@@ -172,28 +172,28 @@ def seconds(cube: Cube) -> list[Record]:
 
 
 def holes(cube: Cube) -> list[Record]:
-    """Name what is not there: seeds without a run, and finished seeds that a judge cannot judge, a record each."""
+    """Name what is not there: seeds without a run, and finished seeds that a metric cannot metric, a record each."""
     records = []
     for branch in cube.branches():
         status = cube.status(branch)
         missing = np.asarray(cube.seeds)[status == MISSING]
         found = [("no run", "", missing)] if len(missing) else []
         done = np.asarray(cube.seeds)[status == DONE]
-        for judge in cube.judges:
-            unjudged = np.setdiff1d(done, cube.regret(branch, judge)[1])
-            if len(unjudged):
-                found.append(("no regret in some round", judge, unjudged))
+        for metric in cube.metrics:
+            unscored = np.setdiff1d(done, cube.regret(branch, metric)[1])
+            if len(unscored):
+                found.append(("no regret in some round", metric, unscored))
         records += [
             {
                 "problem": cube.problem,
                 "objective": branch.objective,
                 "algorithm": branch.algorithm,
                 "what": what,
-                "judge": judge,
+                "metric": metric,
                 "count": len(seeds),
                 "seeds": seed_ranges(seeds.tolist()),
             }
-            for what, judge, seeds in found
+            for what, metric, seeds in found
         ]
     return records
 
@@ -220,12 +220,12 @@ def resets(cube: Cube) -> list[Record]:
 
 
 def checkpoints(summary: "xr.Dataset", cube: Cube) -> list[Record]:
-    """Give cumulative regret after some of the rounds, from the summary, a record an algorithm and checkpoint."""
+    """Return cumulative regret after some of the rounds, from the summary, a record an algorithm and checkpoint."""
     own = summary.sel(problem=cube.problem)
     records = []
-    for objective, judge, branches in groups(cube):
+    for objective, metric, branches in groups(cube):
         for branch in branches:
-            chosen = own["cumulative_regret"].sel(objective=branch.objective, algorithm=branch.algorithm, judge=judge)
+            chosen = own["cumulative_regret"].sel(objective=branch.objective, algorithm=branch.algorithm, metric=metric)
             values = chosen.transpose("seed", "checkpoint").values
             whole = values[~np.isnan(values).any(axis=1)]
             mean, error = mean_and_error(whole)
@@ -234,7 +234,7 @@ def checkpoints(summary: "xr.Dataset", cube: Cube) -> list[Record]:
                     {
                         "problem": cube.problem,
                         "objective": objective,
-                        "judge": judge,
+                        "metric": metric,
                         "algorithm": branch.algorithm,
                         "round": int(round_),
                         "seeds": len(whole),

@@ -8,10 +8,10 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+from bocu.evaluation.statistics import CONFIDENCE, GROWTH_FROM
 from bocu.figures.reading import NO_OBJECTIVE, Cube, counted, shown_unit
-from bocu.files import write_text
+from bocu.io.files import write_text
 from bocu.report.records import Record
-from bocu.statistics import CONFIDENCE, GROWTH_FROM
 
 NOTICEABLE = 0.01
 NOTHING = "–"
@@ -47,13 +47,13 @@ def write_csv(path: str | Path, records: Sequence[Record], columns: Sequence[str
     write_text(path, text.getvalue())
 
 
-def comparison(cube: Cube, objective: str, judge: str, kinds: Mapping[str, Sequence[Record]]) -> Table:
-    """Set side by side what is known of the algorithms under one objective and judge.
+def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequence[Record]]) -> Table:
+    """Set side by side what is known of the algorithms under one objective and metric.
 
     Args:
         cube: the problem.
         objective: the objective pursued.
-        judge: label of the judge.
+        metric: label of the metric.
         kinds: records by kind: "final-regret", "differences", "ranks", "growth", "seconds".
     """
 
@@ -62,7 +62,7 @@ def comparison(cube: Cube, objective: str, judge: str, kinds: Mapping[str, Seque
             record["algorithm"]: record
             for record in kinds[kind]
             if record["problem"] == cube.problem
-            and record.get("judge", judge) == judge
+            and record.get("metric", metric) == metric
             and (record["objective"] in (objective, NO_OBJECTIVE))
         }
 
@@ -93,7 +93,7 @@ def comparison(cube: Cube, objective: str, judge: str, kinds: Mapping[str, Seque
     tested = "" if isnan(friedman) else f" Friedman's test that all rank alike: p {probability(friedman, sign=True)}."
     pursued = "" if objective == NO_OBJECTIVE else f", objective pursued: {objective}"
     caption = (
-        f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, judged by {judge}{pursued}: mean ± "
+        f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, scored by {metric}{pursued}: mean ± "
         f"standard error over seeds; lower is better. Differences are means over paired seeds with {CONFIDENCE:.0%} "
         f"bootstrap intervals; p values: Wilcoxon signed-rank, Holm-corrected.{few}{tested} Growth: exponent of "
         f"cumulative regret over the last {1 - GROWTH_FROM:.0%} of rounds with its {CONFIDENCE:.0%} interval; below 1, "
@@ -102,12 +102,12 @@ def comparison(cube: Cube, objective: str, judge: str, kinds: Mapping[str, Seque
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
     header = ("Algorithm", regret, against, "p", "Mean rank", "Growth", "Time per round", "Seeds")
     best = order.index(reference) if reference in order else None
-    return Table(f"problem-{cube.problem}-regret-{objective}-{judge}", caption, header, tuple(rows), best)
+    return Table(f"problem-{cube.problem}-regret-{objective}-{metric}", caption, header, tuple(rows), best)
 
 
-def along_the_way(cube: Cube, objective: str, judge: str, records: Sequence[Record]) -> Table:
+def along_the_way(cube: Cube, objective: str, metric: str, records: Sequence[Record]) -> Table:
     """Show how cumulative regret grows over the rounds."""
-    own = [r for r in records if (r["problem"], r["objective"], r["judge"]) == (cube.problem, objective, judge)]
+    own = [r for r in records if (r["problem"], r["objective"], r["metric"]) == (cube.problem, objective, metric)]
     rounds = sorted({record["round"] for record in own})
     cells = {(record["algorithm"], record["round"]): record for record in own}
     labels = list(dict.fromkeys(record["algorithm"] for record in own))
@@ -121,15 +121,15 @@ def along_the_way(cube: Cube, objective: str, judge: str, records: Sequence[Reco
     unit = shown_unit(cube.units)
     pursued = "" if objective == NO_OBJECTIVE else f", objective pursued: {objective}"
     caption = (
-        f"Cumulative regret{f' in {unit}' if unit else ''} on the way, judged by {judge}{pursued}: mean ± standard "
+        f"Cumulative regret{f' in {unit}' if unit else ''} on the way, scored by {metric}{pursued}: mean ± standard "
         "error over seeds."
     )
     header = ("Algorithm", *(f"Round {t}" for t in rounds))
-    return Table(f"problem-{cube.problem}-way-{objective}-{judge}", caption, header, rows)
+    return Table(f"problem-{cube.problem}-way-{objective}-{metric}", caption, header, rows)
 
 
 def smallest_p_value(comparisons: int, seeds: int) -> float:
-    """Give the least p value of the signed-rank test after Holm's correction: when all differences have one sign."""
+    """Return the least p value of the signed-rank test after Holm's correction: when all differences have one sign."""
     return min(1.0, comparisons * 2.0 ** (1 - seeds)) if seeds else 1.0
 
 
@@ -162,7 +162,7 @@ def exponent(record: Record) -> str:
 
 
 def decimals(error: float) -> int:
-    """Give the places after the point at which `error` shows two figures, 0 to 8."""
+    """Return the places after the point at which `error` shows two figures, 0 to 8."""
     exponent = int(f"{error:e}".partition("e")[2])
     return min(max(1 - exponent, 0), 8)
 

@@ -1,1 +1,4 @@
-"""The surrogates: Gaussian processes that the algorithms condition on data."""
+"""Gaussian processes: finite and incremental, over time, continuous; and draws from them.
+
+Imports `contexts` and below.
+"""

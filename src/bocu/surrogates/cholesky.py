@@ -44,7 +44,7 @@ class GrownCholesky:
         self.size = n + 1
 
     def row(self, index: int) -> np.ndarray:
-        """Give row `index` of L up to its diagonal, shape (index + 1,); a view."""
+        """Return row `index` of L up to its diagonal, shape (index + 1,); a view."""
         return self._packed[_packed_length(index) : _packed_length(index + 1)]
 
     def forward(self, right: np.ndarray) -> np.ndarray:
@@ -60,7 +60,7 @@ class GrownCholesky:
         return self.backward(self.forward(right))
 
     def packed(self) -> np.ndarray:
-        """Give the rows of L one behind the other, shape (size * (size + 1) / 2,); a view."""
+        """Return the rows of L one behind the other, shape (size * (size + 1) / 2,); a view."""
         return self._packed[: _packed_length(self.size)]
 
     def restore(self, packed: np.ndarray) -> None:

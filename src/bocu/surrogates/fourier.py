@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.surrogates.axes import Axes
 from bocu.surrogates.grid import GridPosterior, GridPrior
 
@@ -152,7 +152,7 @@ class _Exponentials:
 
 
 def _unit_circle(angle: np.ndarray) -> np.ndarray:
-    """Give exp(i angle), several times faster than `numpy.exp` of complex numbers."""
+    """Return exp(i angle), several times faster than `numpy.exp` of complex numbers."""
     point = np.empty(angle.shape, dtype=complex)
     np.cos(angle, out=point.real)
     np.sin(angle, out=point.imag)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.surrogates.cholesky import GrownCholesky
 from bocu.surrogates.kernels import Kernel
 
@@ -212,7 +212,7 @@ class GridPosterior:
         return self._rows[: len(collapsed)].T @ collapsed
 
     def state(self) -> dict[str, Any]:
-        """Give all that the observations left behind, as arrays and numbers."""
+        """Return all that the observations left behind, as arrays and numbers."""
         state = {
             "decisions": self._decisions[: self.count].copy(),
             "contexts": self._contexts[: self.count].copy(),
@@ -264,7 +264,7 @@ class GridPosterior:
         return (self.prior.variance * cells.reshape(distinct, size)) @ self.prior.context_gram
 
     def _cross(self, decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
-        """Give the prior covariances of the observations with points of the grid, shape (count, points)."""
+        """Return the prior covariances of the observations with points of the grid, shape (count, points)."""
         prior = self.prior
         return (
             prior.variance

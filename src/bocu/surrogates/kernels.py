@@ -9,7 +9,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 SQRT_5 = float(np.sqrt(5.0))
 
@@ -22,13 +22,13 @@ class Kernel(Protocol):
         """Length-scales, one for each dimension, in the units of that dimension."""
 
     def __call__(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Give the covariances of points `a` (n, D) with points `b` (m, D), shape (n, m)."""
+        """Return the covariances of points `a` (n, D) with points `b` (m, D), shape (n, m)."""
 
     def spectral(self, generator: np.random.Generator, size: int) -> np.ndarray:
         """Draw angular frequencies w with k(a, b) = E cos(w.(a - b)), shape (size, D)."""
 
     def axes(self) -> "tuple[Kernel, ...] | None":
-        """Give one kernel for each dimension whose product this one is; None where it is no such product."""
+        """Return one kernel for each dimension whose product this one is; None where it is no such product."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class SquaredExponential(_Stationary):
     """
 
     def __call__(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Give the covariances of points `a` (n, D) with points `b` (m, D), shape (n, m)."""
+        """Return the covariances of points `a` (n, D) with points `b` (m, D), shape (n, m)."""
         return np.exp(-0.5 * self._squared_distance(a, b))
 
     def spectral(self, generator: np.random.Generator, size: int) -> np.ndarray:
@@ -74,7 +74,7 @@ class SquaredExponential(_Stationary):
         return generator.standard_normal((size, len(self.lengthscale))) / self.lengthscale
 
     def axes(self) -> tuple[Self, ...]:
-        """Give the kernel of each dimension; their product is this kernel."""
+        """Return the kernel of each dimension; their product is this kernel."""
         return tuple(type(self)((lengthscale,)) for lengthscale in self.lengthscale)
 
 
@@ -90,7 +90,7 @@ class Matern52(_Stationary):
     """
 
     def __call__(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Give the covariances of points `a` (n, D) with points `b` (m, D), shape (n, m)."""
+        """Return the covariances of points `a` (n, D) with points `b` (m, D), shape (n, m)."""
         s = SQRT_5 * np.sqrt(self._squared_distance(a, b))
         return (1.0 + s + s**2 / 3.0) * np.exp(-s)
 
@@ -100,5 +100,5 @@ class Matern52(_Stationary):
         return normal * np.sqrt(5.0 / generator.chisquare(5.0, (size, 1)))
 
     def axes(self) -> tuple[Self, ...] | None:
-        """Give the kernel itself in one dimension, None in more: it is no product over dimensions."""
+        """Return the kernel itself in one dimension, None in more: it is no product over dimensions."""
         return (self,) if len(self.lengthscale) == 1 else None

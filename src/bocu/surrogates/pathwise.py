@@ -59,7 +59,7 @@ class Root(Protocol):
 
 
 def gram_root(kernel: Kernel, points: np.ndarray, gram: np.ndarray) -> Root:
-    """Give a root of the covariances of points, through the axes where the points fill most of the grid they span.
+    """Return a root of the covariances of points, through the axes where the points fill most of the grid they span.
 
     Args:
         kernel: the kernel.

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 
 INITIAL_CAPACITY = 32  # rows; doubled when full
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
@@ -154,7 +154,7 @@ class TimeVaryingPosteriors:
         self._append(row, t)
 
     def state(self) -> dict[str, Any]:
-        """Give all that the observations left behind, as arrays and numbers."""
+        """Return all that the observations left behind, as arrays and numbers."""
         return {
             "time": self.time,
             "times": self._times[: self.count].copy(),
@@ -178,7 +178,7 @@ class TimeVaryingPosteriors:
         self.log_evidence = np.array(state["log_evidence"], dtype=float)
 
     def _fade(self, t: int) -> np.ndarray:
-        """Give the correlation of time `t` with the time of the newest observation, shape (kernels, 1)."""
+        """Return the correlation of time `t` with the time of the newest observation, shape (kernels, 1)."""
         if t < self.time:
             raise BocuError(f"time: found {t}; allowed: {self.time}, the time of the newest observation, or later")
         return self._correlation ** (t - self.time)
@@ -203,7 +203,7 @@ class TimeVaryingPosteriors:
 
 
 def _distinct_kernels(priors: Sequence[TimeVaryingPrior]) -> tuple[list[TimeVaryingPrior], np.ndarray]:
-    """Give one prior for each distinct kernel, and for each prior the index of its kernel."""
+    """Return one prior for each distinct kernel, and for each prior the index of its kernel."""
     distinct: list[TimeVaryingPrior] = []
     index = []
     for prior in priors:

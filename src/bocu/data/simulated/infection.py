@@ -10,8 +10,8 @@ import os
 
 import numpy as np
 
+from bocu.core.errors import BocuError
 from bocu.data.simulated.npz import write_npz
-from bocu.errors import BocuError
 
 SEED = 2020
 RUNS = 4085

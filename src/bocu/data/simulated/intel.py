@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bocu.core.errors import BocuError
 from bocu.data.gzipped import write_gzip
-from bocu.errors import BocuError
-from bocu.files import write_text
-from bocu.provenance import SIMULATED_LABEL
+from bocu.io.files import write_text
+from bocu.io.provenance import SIMULATED_LABEL
 
 SEED = 20040228
 MOTES = 54

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bocu.files import atomic_path
-from bocu.provenance import SIMULATED_LABEL
+from bocu.io.files import atomic_path
+from bocu.io.provenance import SIMULATED_LABEL
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray | float) -> None:

@@ -11,10 +11,10 @@ import os
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from bocu.core.errors import BocuError
 from bocu.data.means import squared_exponential
 from bocu.data.plant import JITTER
 from bocu.data.simulated.npz import write_npz
-from bocu.errors import BocuError
 
 SEED = 2022
 AMMONIA = (0.0, 1000.0, 5000.0, 10000.0, 15000.0, 20000.0, 25000.0, 30000.0)  # micromolar

@@ -16,9 +16,9 @@ import cvxpy as cp
 import numpy as np
 import torch
 
-from bocu.errors import BocuError
-from bocu.files import atomic_path
-from bocu.provenance import SIMULATED_LABEL
+from bocu.core.errors import BocuError
+from bocu.io.files import atomic_path
+from bocu.io.provenance import SIMULATED_LABEL
 
 SEED = 2017
 EVALUATIONS = 100

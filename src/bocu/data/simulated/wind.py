@@ -10,8 +10,8 @@ import os
 import numpy as np
 import pandas as pd
 
-from bocu.errors import BocuError
-from bocu.files import atomic_path
+from bocu.core.errors import BocuError
+from bocu.io.files import atomic_path
 
 SEED = 20190605
 FIRST, LAST = "2013-01-01", "2019-12-31 23:00"

@@ -1,1 +1,4 @@
-"""Gaussian processes over continuous decisions and contexts, exact, with fitted hyper-parameters."""
+"""Gaussian processes over continuous decisions and contexts: kernels, fits, posteriors, features.
+
+Imports what `surrogates` may.
+"""

@@ -39,5 +39,5 @@ class SampledWaves:
         return cls(frequencies, phases, spread * generator.standard_normal(size))
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
-        """Give the sample at points (n, D), shape (n,)."""
+        """Return the sample at points (n, D), shape (n,)."""
         return np.cos(points @ self.frequencies.T + self.phases) @ self.amplitudes

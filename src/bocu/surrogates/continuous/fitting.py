@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.kernels import Hyperparameters, Structure
 
 LOG_TWO_PI = math.log(2.0 * math.pi)
@@ -41,7 +41,7 @@ class Gamma:
         return (self.shape - 1.0) / self.rate if self.shape > 1.0 else self.shape / self.rate
 
     def log_density(self, log_value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give the log density of `exp(log_value)` and its derivative in `log_value`."""
+        """Return the log density of `exp(log_value)` and its derivative in `log_value`."""
         scaled = self.rate * np.exp(log_value)
         constant = self.shape * math.log(self.rate) - math.lgamma(self.shape)
         return constant + (self.shape - 1.0) * log_value - scaled, self.shape - 1.0 - scaled
@@ -57,7 +57,7 @@ class Priors:
     least_noise: float = 1e-4
 
     def density(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
-        """Give the log prior density at `Hyperparameters.to_vector` and its gradient."""
+        """Return the log prior density at `Hyperparameters.to_vector` and its gradient."""
         lengthscale, by_lengthscale = self.lengthscale.log_density(vector[:-2])
         output_scale, by_output_scale = self.output_scale.log_density(vector[-2:-1])
         noise, by_noise = self.noise.log_density(vector[-1:])
@@ -114,7 +114,7 @@ class LogPosterior:
         self._right = np.stack([outputs, np.ones_like(outputs)], axis=1)
 
     def __call__(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
-        """Give the log posterior density and its gradient at a `Hyperparameters.to_vector` (D + 2,)."""
+        """Return the log posterior density and its gradient at a `Hyperparameters.to_vector` (D + 2,)."""
         here = Hyperparameters.from_vector(vector)
         values, slopes = self._factors(here.lengthscales)
         covariance = here.output_scale * math.prod(values[1:], start=values[0])
@@ -141,7 +141,7 @@ class LogPosterior:
         return prior - 0.5 * (fit + log_determinant + t * LOG_TWO_PI), gradient
 
     def _factors(self, lengthscales: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Give value and slope of each factor between the inputs, both (t, t)."""
+        """Return value and slope of each factor between the inputs, both (t, t)."""
         pairs = [
             group.profile.value_and_slope(
                 self.structure.scaled_distance(group, lengthscales, self._inputs, self._inputs)

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from bocu.errors import BocuError
-from bocu.parameters import nearest
+from bocu.core.errors import BocuError
+from bocu.core.parameters import nearest
 
 
 class Profile(ABC):
@@ -24,11 +24,11 @@ class Profile(ABC):
 
     @abstractmethod
     def value(self, s: np.ndarray) -> np.ndarray:
-        """Give the kernel at `s`, of the same shape."""
+        """Return the kernel at `s`, of the same shape."""
 
     @abstractmethod
     def value_and_slope(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give the kernel and its derivative in s at `s`, both of the same shape; the slope is finite at 0."""
+        """Return the kernel and its derivative in s at `s`, both of the same shape; the slope is finite at 0."""
 
     @abstractmethod
     def spectral(self, generator: np.random.Generator, size: int, dimension: int) -> np.ndarray:
@@ -121,12 +121,12 @@ class Structure:
         return self.contexts == 0 or len(self.factors) == 2
 
     def scaled_distance(self, factor: Factor, lengthscales: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Give the squared distance of points `a` (n, D) and `b` (m, D) in one factor, shape (n, m)."""
+        """Return the squared distance of points `a` (n, D) and `b` (m, D) in one factor, shape (n, m)."""
         scale = lengthscales[factor.columns]
         return squared_distance(a[:, factor.columns] / scale, b[:, factor.columns] / scale)
 
     def correlation(self, lengthscales: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Give the covariance at output scale 1 of points `a` (n, D) with points `b` (m, D), shape (n, m)."""
+        """Return the covariance at output scale 1 of points `a` (n, D) with points `b` (m, D), shape (n, m)."""
         first, *others = (
             factor.profile.value(self.scaled_distance(factor, lengthscales, a, b)) for factor in self.factors
         )
@@ -166,7 +166,9 @@ def joint(decisions: int, contexts: int, kernel: str) -> Structure:
 
 
 def squared_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Give squared distances of points `a` (n, D) and `b` (m, D), shape (n, m); differences keep close points exact."""
+    """Return squared distances of points `a` (n, D) and `b` (m, D), shape (n, m); differences keep close points
+    exact.
+    """
     total = np.square(np.subtract.outer(a[:, 0], b[:, 0]))
     for column in range(1, a.shape[1]):
         total += np.square(np.subtract.outer(a[:, column], b[:, column]))
@@ -188,7 +190,7 @@ class Hyperparameters:
     noise: float
 
     def to_vector(self) -> np.ndarray:
-        """Give the logarithms of length-scales, output scale and noise, shape (D + 2,)."""
+        """Return the logarithms of length-scales, output scale and noise, shape (D + 2,)."""
         return np.log(np.concatenate([self.lengthscales, [self.output_scale, self.noise]]))
 
     @classmethod
@@ -197,7 +199,7 @@ class Hyperparameters:
         return cls(natural[:-2], float(natural[-2]), float(natural[-1]))
 
     def state(self) -> dict[str, Any]:
-        """Give plain data."""
+        """Return plain data."""
         return {
             "lengthscales": self.lengthscales.copy(),
             "output_scale": self.output_scale,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.errors import BocuError
+from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors, factorise, fit
 from bocu.surrogates.continuous.kernels import Hyperparameters, Structure
 
@@ -47,12 +47,12 @@ class Posterior:
         self.weights = solved[:, 0] - self.mean * solved[:, 1]
 
     def covariance(self, points: np.ndarray) -> np.ndarray:
-        """Give the prior covariance of points (n, D) with the inputs, standardised, shape (n, t)."""
+        """Return the prior covariance of points (n, D) with the inputs, standardised, shape (n, t)."""
         here = self.hyperparameters
         return here.output_scale * self.structure.correlation(here.lengthscales, points, self.inputs)
 
     def moments(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give mean and standard deviation of the noise-free payoff at points (n, D), each (n,)."""
+        """Return mean and standard deviation of the noise-free payoff at points (n, D), each (n,)."""
         cross = self.covariance(points)
         explained = np.einsum("nt,nt->n", cross @ self.inverse, cross)
         variance = np.maximum(self.hyperparameters.output_scale - explained, 0.0)
@@ -139,7 +139,7 @@ class ContinuousGP:
         self._outputs = np.append(self._outputs, float(value))
 
     def posterior(self, generator: np.random.Generator) -> Posterior:
-        """Give the posterior of all observations, after a new fit if one is due.
+        """Return the posterior of all observations, after a new fit if one is due.
 
         Args:
             generator: for random starts of the fit; drawn from only when `restarts` is positive and a fit is due.
@@ -154,7 +154,7 @@ class ContinuousGP:
         return Posterior(self.structure, self._hyperparameters, self._inputs, self._outputs)
 
     def glance(self, generator: np.random.Generator) -> Posterior:
-        """Give the posterior at the last fit's hyper-parameters and change nothing; fit only if there was none.
+        """Return the posterior at the last fit's hyper-parameters and change nothing; fit only if there was none.
 
         Args:
             generator: as for `posterior`.
@@ -172,7 +172,7 @@ class ContinuousGP:
             self._take(hyperparameters)
 
     def state(self) -> dict[str, Any]:
-        """Give observations and hyper-parameters as plain data."""
+        """Return observations and hyper-parameters as plain data."""
         return {
             "inputs": self._inputs.copy(),
             "outputs": self._outputs.copy(),
@@ -210,7 +210,7 @@ class ContinuousGP:
 
 
 def standardise(outputs: np.ndarray) -> tuple[float, float, np.ndarray]:
-    """Give mean, standard deviation (ddof 1; 1 where all are equal) and standardised outputs (t,)."""
+    """Return mean, standard deviation (ddof 1; 1 where all are equal) and standardised outputs (t,)."""
     shift = float(outputs.mean())
     spread = float(outputs.std(ddof=1)) if len(outputs) > 1 else 0.0
     scale = spread if spread > 0.0 else 1.0

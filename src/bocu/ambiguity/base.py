@@ -1,0 +1,328 @@
+"""The abstract set around a reference distribution, and `worst_case`, the one question that every set answers.
+
+A set is `U(epsilon) = {q in simplex : d(q, p) <= epsilon}` around a reference p. Its value is
+`v(epsilon) = min_{q in U} q.f`, convex and non-increasing in epsilon, concave in the payoffs f, equivariant under
+shifts and positive scaling of f. Its slope is the right derivative of v in epsilon, the worst-case sensitivity of Tay
+et al. (2024). Both equivariances are used here: a set only ever sees payoffs that span [0, 1].
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocu.ambiguity import checks
+from bocu.ambiguity.checks import Floats
+from bocu.core.errors import BocuError
+
+ROUNDING = 64 * np.finfo(float).eps  # of a sum of products, relative
+
+#: Why a set has no radius by concentration, and what has one.
+NO_CONCENTRATION = (
+    "has no radius by concentration: contexts not seen yet may come, which this set leaves out at every radius; "
+    "take tv, mmd or wass, or give the radius itself"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """The worst distribution of a set for some payoffs.
+
+    Arrays are numpy or torch, as the payoffs were; `(...)` is the leading shape of the payoffs.
+
+    Attributes:
+        value: (...) worst-case expectation, in units of the payoffs.
+        distribution: (..., n) a distribution in the set that attains it.
+        slope: (...) right derivative of the value in epsilon; `-inf` where it is.
+        gap: (...) proven bound on the error of `value`; 0 for the sets solved in closed form or by a scalar root.
+        rate: (..., n) derivative of `distribution` in epsilon, which is also the gradient of `slope` in the payoffs;
+            `None` unless asked for.
+    """
+
+    value: Any
+    distribution: Any
+    slope: Any
+    gap: Any
+    rate: Any = None
+
+
+@dataclass(slots=True)
+class Rows:
+    """What a set answers for normalised rows `(B, n)`: fields as in `WorstCase`, optional ones may be missing."""
+
+    value: Floats
+    slope: Floats
+    distribution: Floats | None = None
+    rate: Floats | None = None
+    gap: Floats | None = None
+
+
+@dataclass(slots=True)
+class Tangent:
+    """Where the tangents of v through `(0, tau)` touch it, a row each: slope and radius `(B,)`, worst case `(B, n)`."""
+
+    slope: Floats
+    radius: Floats
+    distribution: Floats
+
+    def gradient(self) -> Floats:
+        """Gradient of the slope in the payoffs, `q / radius` since `slope = (q.f - tau) / radius`; 0 at radius 0."""
+        inverse = np.divide(1.0, self.radius, out=np.zeros_like(self.radius), where=self.radius > 0.0)
+        return inverse[:, None] * self.distribution
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which optional outputs a caller needs; sets skip the work of the others."""
+
+    distribution: bool = True
+    rate: bool = False
+
+
+class AmbiguitySet(ABC):
+    """One ambiguity set: a distance, a radius and what they need (a Gram matrix, costs, an order).
+
+    Objects are cheap to re-radius (`with_epsilon` shares every factorisation) and hold no state that an answer depends
+    on. Subclasses implement `_rows` and `_satisfice` on normalised rows: payoffs in [0, 1] with minimum 0 over the
+    contexts that the set can reach.
+    """
+
+    #: Whether mass may move to contexts that the reference gives none.
+    leaves_support: ClassVar[bool]
+
+    #: Whether excluding decisions by bounds is cheaper than solving all of them.
+    costly: ClassVar[bool] = False
+
+    def __init__(self, epsilon: float) -> None:
+        self.epsilon = checks.radius(epsilon)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(epsilon={self.epsilon:g})"
+
+    def with_epsilon(self, epsilon: float) -> Self:
+        """The same set at another radius, sharing whatever was factorised."""
+        other = copy.copy(self)
+        other.epsilon = checks.radius(epsilon)
+        return other
+
+    def prepare(self, reference: ArrayLike) -> Self:
+        """Do now the work that depends on the reference `(n,)` alone, for the calls that follow; returns the set."""
+        checks.distribution(reference, self.contexts)
+        return self
+
+    @property
+    def contexts(self) -> int | None:
+        """Number of contexts that the set is made for; `None` when any number will do."""
+        return None
+
+    def values(self, payoffs: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
+        """Value and slope, both `(...)`, without the distribution: arguments and errors as in `worst_case`."""
+        rows, low, scale, leading = self._solve(payoffs, reference, Wanted(distribution=False))
+        return (low + scale * rows.value).reshape(leading), (scale * rows.slope).reshape(leading)
+
+    def values_at(self, payoffs: ArrayLike, reference: ArrayLike, radii: ArrayLike) -> Floats:
+        """Values at several radii, `(..., R)` for `radii` `(R,)`; sets that follow a path in epsilon walk it once."""
+        wanted = [checks.radius(r, "radii") for r in checks.floats("radii", radii).reshape(-1)]
+        f, p, low, scale, leading = self._normalise(payoffs, reference)
+        return (low[:, None] + scale[:, None] * self._values_at(f, p, wanted)).reshape(*leading, len(wanted))
+
+    def satisficing(self, payoffs: ArrayLike, reference: ArrayLike, tau: ArrayLike) -> Floats:
+        """Robust satisficing: `k = max{k <= 0 : v(e) >= tau + k e for all e >= 0}` (Tay et al., 2024, Section 3).
+
+        Args:
+            payoffs: as in `worst_case`.
+            reference: likewise.
+            tau: aspiration in units of the payoffs, a number or an array that broadcasts to `(...)`.
+
+        Returns:
+            (...) in payoff units per unit of radius: 0 where tau is no more than the floor of v, `-inf` where tau
+            exceeds the expectation under the reference.
+        """
+        return self._satisficing(payoffs, reference, tau)[0]
+
+    def _satisficing(self, payoffs: ArrayLike, reference: ArrayLike, tau: ArrayLike) -> tuple[Floats, Floats]:
+        """`satisficing` and its gradient in the payoffs `(..., n)`."""
+        f, p, low, scale, leading = self._normalise(payoffs, reference)
+        target = checks.finite("tau", checks.floats("tau", tau))
+        try:
+            aspiration = (np.broadcast_to(target, leading).reshape(-1) - low) / scale
+        except ValueError:
+            raise BocuError(f"tau has shape {target.shape}: it must be one number or match {leading}") from None
+        # An expectation computed elsewhere differs from ours by rounding, which the division by the range magnifies.
+        rounding = ROUNDING * (np.abs(aspiration) + np.abs(low) / scale + 1.0)
+        slope, gradient = self._satisficing_rows(f, p, aspiration, rounding)
+        return (scale * slope).reshape(leading), gradient.reshape(*leading, f.shape[1])
+
+    @abstractmethod
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+        """Distance d(q, p) of distributions `(..., n)`, in the unit of epsilon: `(...)`, `inf` where there is none."""
+
+    @classmethod
+    def concentrates(cls) -> bool:
+        """Whether `concentration_radius` is known for sets of this class."""
+        return cls.concentration_radius is not AmbiguitySet.concentration_radius
+
+    def concentration_radius(self, observations: int, contexts: int, delta: float) -> float:
+        """Radius within which the empirical distribution lies of the true one with probability `1 - delta`.
+
+        A set that keeps to the support of its reference has none: whatever its radius, it leaves out a truth that may
+        bring a context not seen yet.
+
+        Args:
+            observations: number N of contexts seen, independent draws from the truth; 0 gives infinity.
+            contexts: number n of contexts that there are.
+            delta: probability of failure, in (0, 1).
+
+        Raises:
+            BocuError: no such radius is known for this set, or an argument is out of range.
+        """
+        raise BocuError(f"{type(self).__name__} {NO_CONCENTRATION}")
+
+    @abstractmethod
+    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+        """Solve normalised rows: f `(B, n)`, p `(1, n)` or `(B, n)`."""
+
+    @abstractmethod
+    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+        """Tangents for normalised rows whose tau lies strictly between the floor 0 and the expectation."""
+
+    def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
+        only_values = Wanted(distribution=False)
+        return np.stack([self.with_epsilon(r)._rows(f, p, only_values).value for r in radii], axis=1)
+
+    def _sensitivity(self, f: Floats, p: Floats) -> Floats:
+        """Sensitivity S of the linearisation `E - S s(epsilon)` for normalised rows (Tay et al., 2022)."""
+        raise BocuError(self._no_approximation())
+
+    def _floor_distance(self, f: Floats, p: Floats) -> Floats:
+        """Distance `s_max` to a distribution on one minimiser, in units of `_approximation_scale`."""
+        raise BocuError(self._no_approximation())
+
+    def _approximation_scale(self) -> float:
+        """The variable s in which the approximations of Tay et al. (2022) are lines: epsilon or its root."""
+        return self.epsilon
+
+    def _no_approximation(self) -> str:
+        return (
+            f"{type(self).__name__} has no minimax approximation (its value need not lie between the two lines): "
+            "use total variation, MMD, Wasserstein or a chi-squared set"
+        )
+
+    def _vertex_distances(self, p: Floats) -> Floats:
+        """Distance `(n,)` from each single context to one reference `(n,)`."""
+        return np.asarray(self.distance(np.eye(len(p)), p))
+
+    def _satisficing_rows(self, f: Floats, p: Floats, tau: Floats, rounding: Floats) -> tuple[Floats, Floats]:
+        mean = expectation(f, p)
+        answer, gradient = np.zeros(len(f)), np.zeros_like(f)
+        at_mean = np.abs(tau - mean) <= rounding
+        answer[tau > mean] = -np.inf
+        if at_mean.any():
+            answer[at_mean] = self.with_epsilon(0.0)._rows(f[at_mean], pick(p, at_mean), Wanted(False)).slope
+        between = (tau > 0) & (tau < mean) & ~at_mean
+        if between.any():
+            tangent = self._satisfice(f[between], pick(p, between), tau[between])
+            answer[between], gradient[between] = tangent.slope, tangent.gradient()
+        return answer, gradient
+
+    def _normalise(
+        self, payoffs: ArrayLike, reference: ArrayLike
+    ) -> tuple[Floats, Floats, Floats, Floats, tuple[int, ...]]:
+        """Checked arguments as rows spanning [0, 1]: f, p, the shift and scale that were taken off, leading shape."""
+        payoff = checks.payoffs(payoffs)
+        n = payoff.shape[-1]
+        if self.contexts is not None and n != self.contexts:
+            raise BocuError(f"payoffs has {n} contexts, shape {payoff.shape}: this set is made for {self.contexts}")
+        f, p, leading = checks.rows(payoff, checks.distribution(reference, n))
+        if not self.leaves_support and p.min() == 0.0:
+            # Contexts without mass stay without: they must neither set the floor nor the scale.
+            inside = p > 0.0
+            f = np.where(inside, f, np.where(inside, f, np.inf).min(axis=1, keepdims=True))
+        low = f.min(axis=1)
+        scale = f.max(axis=1) - low
+        scale[scale == 0.0] = 1.0
+        return (f - low[:, None]) / scale[:, None], p, low, scale, leading
+
+    def _solve(
+        self, payoffs: ArrayLike, reference: ArrayLike, wanted: Wanted
+    ) -> tuple[Rows, Floats, Floats, tuple[int, ...]]:
+        f, p, low, scale, leading = self._normalise(payoffs, reference)
+        return self._rows(f, p, wanted), low, scale, leading
+
+
+def worst_case(payoffs: Any, reference: Any, ambiguity_set: AmbiguitySet, *, rate: bool = False) -> WorstCase:
+    """Worst-case expectation of payoffs over a set around a reference distribution.
+
+    Args:
+        payoffs: (..., n) payoff of each decision in each context, finite; numpy array or torch tensor.
+        reference: (n,) or (..., n) probabilities, each row summing to 1 within 1e-8.
+        ambiguity_set: the ambiguity set.
+        rate: also return the derivative of the distribution in epsilon.
+
+    Returns:
+        numpy in gives numpy out. Tensors in give float64 tensors out, whose `value` carries the envelope gradient (the
+        worst distribution) and whose `slope`, where finite, the gradient `rate`.
+
+    Raises:
+        BocuError: for payoffs that are not finite, references that are negative or not normalised, shapes that do not
+            match.
+
+    Examples:
+        >>> from bocu.ambiguity import TotalVariation, worst_case
+        >>> w = worst_case([0.0, 1.0, 2.0], [0.25, 0.5, 0.25], TotalVariation(epsilon=0.25))
+        >>> float(w.value), float(w.slope), w.distribution.tolist()
+        (0.75, -1.0, [0.375, 0.5, 0.125])
+    """
+    if is_tensor(payoffs):
+        from bocu.ambiguity.tensors import worst_case_of_tensor
+
+        return worst_case_of_tensor(payoffs, reference, ambiguity_set)
+    rows, low, scale, leading = ambiguity_set._solve(payoffs, reference, Wanted(distribution=True, rate=rate))
+    assert rows.distribution is not None
+    n = rows.distribution.shape[-1]
+    gap = np.zeros(len(rows.value)) if rows.gap is None else rows.gap * scale
+    return WorstCase(
+        value=(low + scale * rows.value).reshape(leading),
+        distribution=rows.distribution.reshape(*leading, n),
+        slope=(scale * rows.slope).reshape(leading),
+        gap=gap.reshape(leading),
+        rate=None if rows.rate is None else rows.rate.reshape(*leading, n),
+    )
+
+
+def is_tensor(values: Any) -> bool:
+    """Whether `values` is a torch tensor, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(values, torch.Tensor)
+
+
+def expectation(f: Floats, p: Floats) -> Floats:
+    """Row-wise `p.f`: f `(B, n)`, p `(1, n)` or `(B, n)`."""
+    return f @ p[0] if len(p) == 1 else np.einsum("bn,bn->b", f, p)
+
+
+def pick(p: Floats, rows: Any) -> Floats:
+    """The references of some rows; a shared reference stays shared."""
+    return p if len(p) == 1 else p[rows]
+
+
+def pair(q: ArrayLike, p: ArrayLike) -> tuple[Floats, Floats]:
+    """Two checked distributions `(..., n)`, broadcast against each other."""
+    second = checks.distribution(p, name="p")
+    first = checks.distribution(q, second.shape[-1], name="q")
+    try:
+        return tuple(np.broadcast_arrays(first, second))  # type: ignore[return-value]
+    except ValueError:
+        raise BocuError(f"q has shape {first.shape}, which does not match that of p, {second.shape}") from None
+
+
+def relative(q: Floats, p: Floats) -> tuple[Floats, Any]:
+    """Density ratio q/p on the support of p (1 elsewhere), and a mask `(...)` of rows where q leaves the support."""
+    inside = p > 0
+    return np.divide(q, p, out=np.ones_like(q), where=inside), ((q > 0) & ~inside).any(axis=-1)

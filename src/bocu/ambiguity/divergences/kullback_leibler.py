@@ -1,0 +1,62 @@
+"""Kullback-Leibler divergence in nats, `d(q, p) = sum_i q_i log(q_i / p_i)`; mass stays in the reference's support.
+
+The worst case is an exponential tilt, `q_i ~ p_i exp(-f_i / lambda)`, with slope `-lambda` (Huang et al., 2024, and the
+dual of Hu and Hong, 2013, with its logarithm); lambda solves one scalar equation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocu.ambiguity.base import expectation, pair, relative
+from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.divergences.curve import CurveDivergence, Point
+
+
+class KullbackLeibler(CurveDivergence):
+    """Set of radius `epsilon` nats around the reference.
+
+    The slope at `epsilon = 0` is `-inf` unless the payoffs are constant on the support.
+    """
+
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+        """`KL(q, p)` `(...)` of distributions `(..., n)`; infinite where q leaves the support of p."""
+        first, second = pair(q, p)
+        ratio, outside = relative(first, second)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(first > 0.0, first * np.log(ratio), 0.0) - first + second
+        return np.where(outside, np.inf, np.maximum(terms.sum(axis=-1), 0.0))
+
+    def _point(self, u: Floats, f: Floats, p: Floats, *, small: bool) -> Point:
+        temperature = np.exp(u)
+        q = f * (-1.0 / temperature)[:, None]
+        exponent = q.copy() if small else None
+        np.exp(q, out=q)
+        q *= p
+        total = q.sum(axis=1)
+        q /= total[:, None]
+        value = np.einsum("bn,bn->b", q, f)
+        second = np.einsum("bn,bn,bn->b", q, f, f)
+        if exponent is None:
+            divergence = -value / temperature - np.log(total)
+        else:
+            divergence = _stable(exponent - np.log(total)[:, None], p)
+        variance = np.maximum(second - value**2, 0.0)
+        return Point(q, value, divergence, temperature, temperature * divergence, -variance / temperature**2, f)
+
+    def _start(self, f: Floats, p: Floats, mean: Floats) -> Floats:
+        variance = expectation((f - mean[:, None]) ** 2, p)
+        return 0.5 * np.log(variance / (2.0 * self.epsilon))
+
+    def _floor_radius(self, mass: Floats) -> Floats:
+        return -np.log(mass)
+
+
+def _stable(a: Floats, p: Floats) -> Floats:
+    """`sum_i p_i (a e^a - e^a + 1)` with `a = log(q / p)`, by its series where a is small."""
+    tiny = np.abs(a) < 3e-3
+    series = a**2 * (0.5 + a / 3.0 + a**2 / 8.0 + a**3 / 30.0)
+    return np.einsum("bn,bn->b", np.broadcast_to(p, a.shape), np.where(tiny, series, a * np.exp(a) - np.expm1(a)))

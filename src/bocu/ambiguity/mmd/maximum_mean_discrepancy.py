@@ -1,0 +1,144 @@
+"""Maximum mean discrepancy, `d(q, p) = sqrt((q - p)' M (q - p))` for a Gram matrix M; mass may leave the support.
+
+Exact along the critical line (see `bocu.ambiguity.mmd.critical_line`), or in closed form while no context of a positive
+reference runs out of mass: `v = E - epsilon S`, `S^2 = f' M^-1 (f - c)`. Every value comes with its duality gap: for
+any vector a, `min_i (f - M a)_i + p.M a - epsilon |a|_M` is a lower bound (Kirschner et al., 2020, in the RKHS of M).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocu.ambiguity import checks
+from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair
+from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.mmd.gram import Gram, mmd_radius
+from bocu.ambiguity.mmd.path import PreparedReference
+from bocu.core.errors import BocuError
+
+#: A kernel whose values on the diagonal exceed 1 by no more counts as bounded by 1: that is jitter.
+_JITTER_ABOVE_ONE = 1e-3
+
+
+class MaximumMeanDiscrepancy(AmbiguitySet):
+    """Set of radius `epsilon` in the norm of a Gram matrix.
+
+    Args:
+        epsilon: radius, in the square root of kernel units.
+        gram: (n, n) symmetric positive definite, used as it is; `squared_exponential_gram` and `with_jitter` make one.
+
+    Raises:
+        BocuError: if `gram` is not finite, symmetric and positive definite.
+    """
+
+    leaves_support = True
+    costly = True
+
+    def __init__(self, epsilon: float, gram: ArrayLike) -> None:
+        super().__init__(epsilon)
+        self._gram = Gram(gram)
+        self._prepared: dict[bytes, PreparedReference] = {}
+
+    @property
+    def contexts(self) -> int:
+        return len(self._gram.matrix)
+
+    @property
+    def gram(self) -> Floats:
+        """(n, n) the Gram matrix."""
+        return self._gram.matrix
+
+    def prepare(self, reference: ArrayLike) -> Self:
+        """Factorise now for one reference `(n,)`; later calls with the same numbers reuse it."""
+        self._reference(checks.distribution(reference, self.contexts))
+        return self
+
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+        """Norm of `q - p` `(...)` for distributions `(..., n)`."""
+        first, second = pair(q, p)
+        if first.shape[-1] != self.contexts:
+            raise BocuError(f"q has {first.shape[-1]} contexts: this set is made for {self.contexts}")
+        return np.sqrt((((first - second) @ self._gram.factor) ** 2).sum(axis=-1))
+
+    def concentration_radius(self, observations: int, contexts: int, delta: float) -> float:
+        """`(2 + sqrt(2 log(1 / delta))) / sqrt(N)` (Kirschner et al., 2020, Lemma 3), for a kernel bounded by 1.
+
+        Times the root of the largest kernel value where that is more than 1.
+        """
+        checks.concentration(observations, contexts, delta)
+        largest = float(np.diag(self.gram).max())
+        bound = largest if largest > 1.0 + _JITTER_ABOVE_ONE else 1.0
+        return mmd_radius(observations, delta, largest_kernel_value=bound)
+
+    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+        gap = np.zeros(len(f))
+        rows = Rows(expectation(f, p), np.zeros(len(f)), gap=gap)
+        if wanted.distribution:
+            rows.distribution = np.broadcast_to(p, f.shape).copy()
+        if wanted.rate:
+            rows.rate = np.zeros_like(f)
+        for where, reference in self._groups(p):
+            payoff = f[where]
+            rate: Floats | None
+            if self.epsilon == 0.0:
+                rows.slope[where], rate = reference.at_reference(payoff)
+            else:
+                points = reference.at_radii(payoff, [self.epsilon])[0]
+                rate = points.rate_in_epsilon(payoff) if wanted.rate else None
+                rows.value[where] = points.value(payoff, rows.value[where])
+                rows.slope[where] = points.slope()
+                gap[where] = points.gap
+                if rows.distribution is not None:
+                    rows.distribution[where] += points.r
+            if rows.rate is not None and rate is not None:
+                rows.rate[where] = rate
+        return rows
+
+    def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
+        values = np.repeat(expectation(f, p)[:, None], len(radii), axis=1)
+        positive = sorted({r for r in radii if r > 0.0})
+        for where, reference in self._groups(p) if positive else ():
+            points = dict(zip(positive, reference.at_radii(f[where], positive), strict=True))
+            for column, radius in enumerate(radii):
+                if radius > 0.0:
+                    values[where, column] = points[radius].value(f[where], values[where, column])
+        return values
+
+    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+        answer = Tangent(np.empty(len(f)), np.empty(len(f)), np.empty_like(f))
+        for where, reference in self._groups(p):
+            part = reference.satisficing(f[where], tau[where])
+            answer.slope[where], answer.radius[where] = part.slope, part.radius
+            answer.distribution[where] = part.distribution
+        return answer
+
+    def _sensitivity(self, f: Floats, p: Floats) -> Floats:
+        return -self.with_epsilon(0.0)._rows(f, p, Wanted(False)).slope
+
+    def _floor_distance(self, f: Floats, p: Floats) -> Floats:
+        # |e_j - p|^2 for every vertex j.
+        image = p @ self._gram.matrix
+        squared = np.diag(self._gram.matrix) - 2.0 * image + np.einsum("bn,bn->b", image, p)[:, None]
+        return np.where(f == 0.0, np.sqrt(np.maximum(squared, 0.0)), np.inf).min(axis=1)
+
+    def _groups(self, p: Floats) -> Iterator[tuple[Any, PreparedReference]]:
+        """Rows that share a reference, and that reference."""
+        if len(p) == 1:
+            yield slice(None), self._reference(p[0])
+            return
+        distinct, group = np.unique(p, axis=0, return_inverse=True)
+        for index, reference in enumerate(distinct):
+            yield np.flatnonzero(group.reshape(-1) == index), PreparedReference(reference, self._gram)
+
+    def _reference(self, p: Floats) -> PreparedReference:
+        """Only the last few references are kept: a run changes its reference at most once a round."""
+        key = p.tobytes()
+        if key not in self._prepared:
+            while len(self._prepared) >= 4:
+                self._prepared.pop(next(iter(self._prepared)))
+            self._prepared[key] = PreparedReference(p.copy(), self._gram)
+        return self._prepared[key]

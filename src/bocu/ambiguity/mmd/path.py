@@ -1,0 +1,216 @@
+"""Points on the MMD path of one reference, for many rows of payoffs: closed form where it holds, else critical line.
+
+A point is a deviation `r = q - p` and its path parameter t (see `bocu.ambiguity.mmd.critical_line`), which together are
+a primal and a dual solution: value `E + f.r`, slope `-|r| / t`, and the lower bound of the dual vector `-r / t`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bocu.ambiguity.base import Tangent
+from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.mmd.departure import Departure
+from bocu.ambiguity.mmd.gram import SINGULAR, Gram
+from bocu.core.errors import BocuError
+
+#: Gap, in ranges of the payoffs, above which a row is solved by the other method or refused.
+_ACCEPTED_GAP = 1e-8
+_LARGEST_GAP = 1e-6
+
+#: Residual at which the walk computes its inverse anew; rows that miss the gap are walked again with 0.
+_DRIFT = 1e-9
+
+#: Share of contexts that may be empty for the path to be followed from the reference, not from the floor.
+_FEW_EMPTY = 0.3
+
+
+@dataclass(slots=True)
+class Points:
+    """One point a row: r `(B, n)`, t `(B,)` (0 at the reference, infinite on the floor), rate dr/dt `(B, n)`."""
+
+    r: Floats
+    t: Floats
+    rate: Floats
+    norm: Floats
+    gap: Floats
+
+    @classmethod
+    def empty(cls, shape: tuple[int, int]) -> Points:
+        return cls(np.zeros(shape), np.zeros(shape[0]), np.zeros(shape), np.zeros(shape[0]), np.zeros(shape[0]))
+
+    def put(self, rows: np.ndarray, other: Points) -> None:
+        """Overwrite some rows."""
+        self.r[rows], self.t[rows], self.rate[rows] = other.r, other.t, other.rate
+        self.norm[rows], self.gap[rows] = other.norm, other.gap
+
+    def value(self, f: Floats, mean: Floats) -> Floats:
+        """`v = E + f.r` `(B,)`, exactly 0 on the floor."""
+        return np.where(np.isinf(self.t), 0.0, mean + np.einsum("bn,bn->b", f, self.r))
+
+    def slope(self) -> Floats:
+        """`-|r| / t` `(B,)`; 0 on the floor. At the reference r and t vanish and the norm of dr/dt is its limit."""
+        moving = (self.t > 0.0) & np.isfinite(self.t)
+        return -np.divide(self.norm, self.t, out=np.zeros_like(self.t), where=moving)
+
+    def rate_in_epsilon(self, f: Floats) -> Floats:
+        """Derivative of q in epsilon `(B, n)`: `|r| d|r| = A2 t dt` with `A2 = -f.dr/dt`."""
+        speed = -np.einsum("bn,bn->b", f, self.rate) * np.where(np.isfinite(self.t), self.t, 0.0)
+        moving = speed > 0.0
+        return np.divide(self.norm, speed, out=np.zeros_like(speed), where=moving)[:, None] * self.rate
+
+
+class PreparedReference:
+    """A reference `(n,)` with a Gram matrix, and what depends on the two alone."""
+
+    def __init__(self, p: Floats, gram: Gram) -> None:
+        self.p = np.ascontiguousarray(p)
+        self.gram = gram
+        self.embedded = gram.matrix @ self.p
+        self.positive = bool(self.p.all())
+
+    @cached_property
+    def _departure(self) -> Departure:
+        return Departure(self.p, self.gram.matrix)
+
+    def leaving(self, f: Floats) -> tuple[Floats, Floats]:
+        """Direction dr/dt in which the worst case leaves the reference `(B, n)`, and its norm `-delta(0)` `(B,)`."""
+        if self.positive:
+            direction = -self.gram.steepest(f)
+        else:
+            direction = self._departure.directions(f, *self._departure.within(f))
+        steepness = np.sqrt(np.maximum(-np.einsum("bn,bn->b", direction, f), 0.0))
+        return direction, steepness
+
+    def at_reference(self, f: Floats) -> tuple[Floats, Floats]:
+        """Slope at radius 0 `(B,)` and the rate of the distribution there `(B, n)`."""
+        direction, steepness = self.leaving(f)
+        scale = np.divide(1.0, steepness, out=np.zeros_like(steepness), where=steepness > 0.0)
+        return -steepness, scale[:, None] * direction
+
+    def at_radii(self, f: Floats, radii: list[float]) -> list[Points]:
+        """Points at increasing positive radii, walking the path of a row once for all of them."""
+        answers = [Points.empty(f.shape) for _ in radii]
+        left = np.flatnonzero(f.max(axis=1) > 0.0)
+        if self.positive:
+            left = self._interior(f, left, radii, answers)
+        if len(left):
+            self._walk(f, left, radii, answers)
+        return answers
+
+    def satisficing(self, f: Floats, tau: Floats) -> Tangent:
+        """Where the tangent of v, of slope `-|r| / t`, passes through `(0, tau)`, for tau between floor and mean."""
+        points = self._follow(f, [np.inf], tau)[0]
+        if not (points.gap <= _LARGEST_GAP).all():
+            raise BocuError(f"the MMD path was not followed to tau: {SINGULAR}")
+        # Where the path is still straight its tangents pass through the expectation only: the slope is that at 0.
+        _, steepness = self.leaving(f)
+        slope = np.divide(points.norm, points.t, out=np.full(len(f), np.inf), where=points.t > 0.0)
+        return Tangent(-np.minimum(slope, steepness), points.norm, self.p + points.r)
+
+    def _interior(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[Points]) -> np.ndarray:
+        """Fill the rows that stay inside the simplex up to the largest radius; returns the others."""
+        once = -self.gram.centred(f[rows] @ self.gram.inverse)
+        steepness = np.sqrt(np.maximum(-np.einsum("bn,bn->b", once, f[rows]), np.finfo(float).tiny))
+        left_over = self.p + (radii[-1] / steepness)[:, None] * once
+        empty = (left_over < 0.0).sum(axis=1)
+        few = (empty > 0) & (empty <= _FEW_EMPTY * len(self.p))
+        inside = empty == 0
+        if inside.any():
+            chosen = rows[inside]
+            direction, steepness = self.leaving(f[chosen])
+            for radius, answer in zip(radii, answers, strict=True):
+                answer.put(chosen, self._straight(f[chosen], direction, steepness, radius))
+        far = ~inside
+        if few.any():
+            far[few] = ~self._walk_from_reference(f, rows[few], once[few], radii, answers)
+        return rows[far]
+
+    def _walk_from_reference(
+        self, f: Floats, rows: np.ndarray, directions: Floats, radii: list[float], answers: list[Points]
+    ) -> np.ndarray:
+        """Fill the rows where few contexts become empty; returns which of them are solved."""
+        from bocu.ambiguity.mmd.near_reference import follow_from_reference
+
+        payoffs = np.ascontiguousarray(f[rows])
+        most = max(2, int(2 * _FEW_EMPTY * len(self.p)))
+        inverse = self.gram.centred_inverse
+        r, t, rate, solved = follow_from_reference(payoffs, directions, self.p, inverse, np.array(radii), most)
+        for index, (radius, answer) in enumerate(zip(radii, answers, strict=True)):
+            points = Points(r[:, index], t[:, index], rate[:, index], np.empty(len(rows)), np.empty(len(rows)))
+            self._certified(payoffs, points, radius)
+            # The explicit inverse costs digits on nearly singular matrices; such rows take the other way.
+            solved &= (points.gap <= _ACCEPTED_GAP) & (np.abs(points.norm - radius) <= 1e-9 * radius)
+            answer.put(rows, points)
+        return solved
+
+    def _straight(self, f: Floats, direction: Floats, steepness: Floats, radius: float) -> Points:
+        t = radius / steepness
+        r = np.maximum(t[:, None] * direction, -self.p)
+        return self._certified(f, Points(r, t, direction, np.empty(len(f)), np.empty(len(f))), radius)
+
+    def _walk(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[Points]) -> None:
+        payoffs = f[rows]
+        followed = self._follow(payoffs, radii, np.empty(0))
+        for radius, answer, points in zip(radii, answers, followed, strict=True):
+            doubtful = np.flatnonzero(~(points.gap <= _ACCEPTED_GAP))
+            if len(doubtful):
+                self._close_to_reference(payoffs, doubtful, radius, points)
+            answer.put(rows, points)
+
+    def _follow(self, f: Floats, radii: list[float], tau: Floats) -> list[Points]:
+        """Points at the radii, or at tau; rows with a gap are followed once more, without trust in updates."""
+        answers = self._follow_once(f, radii, tau, _DRIFT)
+        doubtful = np.flatnonzero(~np.all([points.gap <= _ACCEPTED_GAP for points in answers], axis=0))
+        if len(doubtful):
+            careful = self._follow_once(f[doubtful], radii, tau[doubtful] if len(tau) else tau, 0.0)
+            for points, again in zip(answers, careful, strict=True):
+                better = ~(points.gap[doubtful] <= again.gap)
+                points.put(doubtful[better], _some(again, better))
+        return answers
+
+    def _follow_once(self, f: Floats, radii: list[float], tau: Floats, drift: float) -> list[Points]:
+        from bocu.ambiguity.mmd.critical_line import follow
+
+        payoffs = np.ascontiguousarray(f)
+        r, t, rate, _ = follow(payoffs, self.p, self.embedded, self.gram.matrix, np.array(radii), tau, drift)
+        answers = []
+        for index, radius in enumerate(radii):
+            points = Points(r[:, index], t[:, index], rate[:, index], np.empty(len(f)), np.empty(len(f)))
+            answers.append(self._certified(payoffs, points, radius))
+        return answers
+
+    def _close_to_reference(self, f: Floats, rows: np.ndarray, radius: float, points: Points) -> None:
+        """The smallest radii are the hardest on the path, and the straight line from the reference solves them."""
+        straight = self._straight(f[rows], *self.leaving(f[rows]), radius)
+        better = straight.gap <= points.gap[rows]
+        points.put(rows[better], _some(straight, better))
+        worst = int(points.gap[rows].argmax())
+        if not points.gap[rows[worst]] <= _LARGEST_GAP:
+            raise BocuError(
+                f"MMD at epsilon = {radius:g} was solved only to a duality gap of {points.gap[rows[worst]]:.1e} of the "
+                f"payoffs' range in row {int(rows[worst])}: {SINGULAR}"
+            )
+
+    def _certified(self, f: Floats, points: Points, radius: float) -> Points:
+        """Pull points that rounding left outside the set onto it; fill in norms and duality gaps (in units of f)."""
+        # A walk that lost its way may have left the range of numbers: its gap is then not a number, and not accepted.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            image = points.r @ self.gram.matrix
+            points.norm = np.sqrt(np.maximum(np.einsum("bn,bn->b", points.r, image), 0.0))
+            shrink = 1.0 / np.maximum(points.norm / radius, 1.0)
+            points.r *= shrink[:, None]
+            image *= shrink[:, None]
+            points.norm *= shrink
+            scaled = image / points.t[:, None]
+            lower = (f + scaled).min(axis=1) - scaled @ self.p - points.norm**2 / points.t
+        # On the floor, at infinite t, the dual vector is 0 and the bound the smallest payoff.
+        points.gap = np.abs(points.value(f, f @ self.p) - lower)
+        return points
+
+
+def _some(points: Points, chosen: np.ndarray) -> Points:
+    return Points(points.r[chosen], points.t[chosen], points.rate[chosen], points.norm[chosen], points.gap[chosen])

@@ -1,0 +1,56 @@
+"""Where decisions and contexts live: a finite set of points, or a box."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class FiniteDomain:
+    """A finite set of points; a decision or context in it is named by its index.
+
+    Attributes:
+        points: coordinates, shape (size, dimension).
+        names: what each coordinate is, with its unit in the same place of `units`.
+    """
+
+    points: np.ndarray
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.points)
+
+    @property
+    def dimension(self) -> int:
+        return self.points.shape[1]
+
+    def coordinates(self, index: int) -> np.ndarray:
+        return self.points[index]
+
+
+@dataclass(frozen=True)
+class BoxDomain:
+    """All points between `lower` and `upper`, both of shape (dimension,); a member is named by its coordinates."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+    @property
+    def dimension(self) -> int:
+        return len(self.lower)
+
+    def coordinates(self, point: np.ndarray) -> np.ndarray:
+        return np.asarray(point, dtype=float)
+
+
+Domain = FiniteDomain | BoxDomain
+
+
+def unit_cube(kind: str, dimension: int) -> BoxDomain:
+    """Return the box [0, 1]^dimension of decisions or contexts."""
+    names = tuple(f"{kind} {place + 1}" for place in range(dimension)) if dimension > 1 else (kind,)
+    return BoxDomain(np.zeros(dimension), np.ones(dimension), names, ("1",) * dimension)

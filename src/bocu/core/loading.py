@@ -1,0 +1,54 @@
+"""Importing a class that is named as text."""
+
+import importlib
+from collections.abc import Collection, Iterator, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+from bocu.core.errors import BocuError
+
+
+def refuse_unknown_classes(recorded: Any, where: str, named: Collection[str] = ()) -> None:
+    """Refuse what a file asks to import, unless it is registered, an entry point, or named otherwise.
+
+    A file that somebody sent would else run code of its choice when it is looked at.
+
+    Args:
+        recorded: a specification as a file holds it: "class" and "phi" of its parts are what would be imported.
+        where: the file, for the error line.
+        named: what the experiment at hand names itself, "module:Class".
+
+    Raises:
+        BocuError: it asks for anything else.
+    """
+    for target in _targets(recorded):
+        if target not in named and target not in _registered():
+            raise BocuError(
+                f"{where}: asks to import '{target}', which is neither registered, nor an entry point, nor named by "
+                "the experiment; refused"
+            )
+
+
+def _targets(recorded: Any) -> Iterator[str]:
+    if isinstance(recorded, Mapping):
+        for key, value in recorded.items():
+            if key in ("class", "phi") and isinstance(value, str):
+                yield value
+            else:
+                yield from _targets(value)
+    elif isinstance(recorded, list | tuple):
+        for item in recorded:
+            yield from _targets(item)
+
+
+def _registered() -> set[str]:
+    # By its name: runs reach this module, and a line in the registry is to rerun none of them.
+    registry = importlib.import_module("bocu.experiment.registry").REGISTRY
+    own = {entry.target for entries in registry.values() for entry in entries}
+    return own | {point.value for kind in registry for point in entry_points(group=f"bocu.{kind}s")}
+
+
+def load(target: str) -> Any:
+    """Import `target`, written "module:Class"."""
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)

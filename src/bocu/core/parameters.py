@@ -1,0 +1,259 @@
+"""Typed parameters of registered things, and the one line that a wrong value gets."""
+
+import datetime
+import difflib
+import re
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import pydantic
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from bocu.core.errors import BocuError, shown, shown_key
+
+
+def _no_boolean(value: Any) -> Any:
+    # YAML's `true` would otherwise pass as the number 1.
+    if isinstance(value, bool):
+        raise ValueError("a number is wanted, not a truth value")
+    return value
+
+
+Integer = Annotated[int, BeforeValidator(_no_boolean)]
+Number = Annotated[float, BeforeValidator(_no_boolean), pydantic.AllowInfNan(False)]
+
+
+LARGEST_SEED = 2**63 - 1
+"""The largest integer that a run file holds."""
+
+
+class Parameters(BaseModel):
+    """Base of all typed sections of the configuration: immutable, unknown keys refused, text coerced to numbers.
+
+    Every field carries a description; the JSON schema and the tables of the docs are made from them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    def unused(self) -> Mapping[str, str]:
+        """Return the keys that change nothing as the others stand, each with the reason."""
+        return {}
+
+
+ParametersType = TypeVar("ParametersType", bound=Parameters)
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str:
+    """Say which allowed name is meant, or which there are.
+
+    Returns:
+        A clause to end an error line with, such as ``did you mean 'hills'? (allowed: hills, sensors)``.
+    """
+    known = sorted(allowed)
+    listing = f"allowed: {', '.join(known)}" if known else "nothing is allowed here"
+    meant = _meant(name, known)
+    return f"{meant} ({listing})" if meant else listing
+
+
+def _meant(name: Any, known: Iterable[str]) -> str:
+    # Comparing takes time that grows with the text; no name is long.
+    match = difflib.get_close_matches(name, known, n=1) if isinstance(name, str) and len(name) < 100 else []
+    return f"did you mean '{match[0]}'?" if match else ""
+
+
+def validate(model: type[ParametersType], data: Mapping[str, Any], where: str) -> ParametersType:
+    """Build a typed section from plain data.
+
+    Args:
+        model: the section's type.
+        data: what the user wrote.
+        where: the file, and the key that the section stands under.
+
+    Raises:
+        BocuError: one line with file, key, what was found and what is allowed, for the first fault.
+    """
+    try:
+        return model.model_validate(data)
+    except pydantic.ValidationError as error:
+        key, message = _first_fault(model, data, error)
+        raise BocuError(f"{where}{key}: {message}") from None
+
+
+def sections(section: Parameters) -> Iterator[tuple[str, Parameters]]:
+    """Return a section and those inside it, each with the path of keys that leads there, ending in a dot."""
+    yield "", section
+    for key in type(section).model_fields:
+        value = getattr(section, key)
+        for part, inner in [(key, value)] if isinstance(value, Parameters) else _listed(key, value):
+            for path, found in sections(inner):
+                yield f"{part}.{path}", found
+
+
+def _listed(key: str, value: Any) -> list[tuple[str, Parameters]]:
+    items = value if isinstance(value, list | tuple) else ()
+    return [(f"{key}.{place}", item) for place, item in enumerate(items) if isinstance(item, Parameters)]
+
+
+def _first_fault(model: Any, data: Any, error: pydantic.ValidationError) -> tuple[str, str]:
+    """Return the path of keys of the first fault, and what is wrong there."""
+    # Unknown keys first: a misspelt key also makes the right one look missing.
+    faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
+    fault = faults[0]
+    place = _place(model, fault["loc"])
+    key = ".".join(shown_key(part) for part in place.keys)
+    places = {_place(model, other["loc"]).keys for other in faults}
+    more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
+    if place.union:
+        inside, message = _union_fault(place.annotation, _value_at(data, place.keys, fault["input"]))
+        return ".".join(part for part in (key, inside) if part), f"{message}{more}"
+    if fault["type"] == "extra_forbidden":
+        fields = _keys_of(_place(model, fault["loc"][:-1]).annotation)
+        return key, f"unknown key; {nearest(str(fault['loc'][-1]), fields)}{more}"
+    if fault["type"] == "missing":
+        return key, f"this key is required{more}"
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] in ("model_type", "dict_type", "mapping_type"):
+        message = "a mapping of keys to values is wanted"
+    elif fault["type"] == "literal_error":
+        meant = _meant(fault["input"], re.findall("'([^']*)'", message))
+        message += f"; {meant}" if meant else ""
+    return key, f"found {shown(fault['input'])}; {message[:1].lower()}{message[1:]}{more}"
+
+
+class _Place:
+    """Where a fault is.
+
+    Attributes:
+        keys: the path of keys to it, or to the value of several allowed forms that it is in.
+        annotation: type of what belongs there; None where nothing does.
+        union: whether that has several forms.
+    """
+
+    def __init__(self, keys: tuple[str | int, ...], annotation: Any) -> None:
+        self.keys = keys
+        self.annotation = annotation
+        self.union = len(_members(annotation)) > 1
+
+
+def _place(annotation: Any, location: Sequence[str | int]) -> _Place:
+    for position, part in enumerate(location):
+        place = _Place(tuple(location[:position]), annotation)
+        if place.union:
+            return place
+        (member,) = _members(annotation) or (None,)
+        annotation = _inside(member, part)
+    return _Place(tuple(location), annotation)
+
+
+def _inside(annotation: Any, part: str | int) -> Any:
+    """Return the type of what stands under a key, or at a place, of a type; None where that is not known."""
+    if _is_model(annotation):
+        field = annotation.model_fields.get(part)
+        return field.annotation if field else None
+    arguments = get_args(annotation)
+    if get_origin(annotation) in (list, tuple):
+        return arguments[0] if arguments else None
+    return arguments[1] if get_origin(annotation) is dict else None
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    """Return the forms that a type allows, but for null; itself, without what annotates it, where it is one form."""
+    if get_origin(annotation) is Annotated:
+        inner = get_args(annotation)[0]
+        return _members(inner) if get_origin(inner) in (Union, types.UnionType) else (annotation,)
+    if get_origin(annotation) in (Union, types.UnionType):
+        return tuple(member for part in get_args(annotation) if part is not type(None) for member in _members(part))
+    return (annotation,)
+
+
+def _plain(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _keys_of(annotation: Any) -> list[str]:
+    (member,) = _members(annotation) or (None,)
+    return [field.alias or name for name, field in member.model_fields.items()] if _is_model(member) else []
+
+
+def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> Any:
+    for key in keys:
+        try:
+            data = data[key]
+        except (KeyError, IndexError, TypeError):
+            return otherwise
+    return data
+
+
+def _union_fault(annotation: Any, value: Any) -> tuple[str, str]:
+    """Say what is wrong with a value of several allowed forms: by the form that it has, or all forms there are."""
+    if (form := _form_meant(_members(annotation), value)) is not None:
+        try:
+            pydantic.TypeAdapter(form).validate_python(value)
+        except pydantic.ValidationError as error:
+            return _first_fault(form, value, error)
+    forms = [_in_words(member) for member in _members(annotation)]
+    names = [name for member in _members(annotation) for name in _names(member)]
+    if type(None) in get_args(annotation):
+        forms.append("null")
+    meant = _meant(value, names)
+    return "", f"found {shown(value)}; {f'{meant} (' if meant else ''}allowed: {', '.join(forms)}{')' if meant else ''}"
+
+
+def _form_meant(members: Sequence[Any], value: Any) -> Any:
+    """Return the form that a list or mapping is meant to have: the only one, or the one whose keys are nearest."""
+    if isinstance(value, Mapping):
+        models = [member for member in members if _is_model(_plain(member))]
+        close = [
+            member
+            for member in models
+            if any(difflib.get_close_matches(str(key)[:100], _keys_of(member), n=1) for key in value)
+        ]
+        return (close or (models if len(models) == 1 else [None]))[0]
+    if isinstance(value, list | tuple) and value:
+        lists = [member for member in members if get_origin(_plain(member)) in (list, tuple)]
+        return lists[0] if len(lists) == 1 else None
+    return None
+
+
+def _names(annotation: Any) -> list[str]:
+    if get_origin(annotation) is Literal:
+        return [name for name in get_args(annotation) if isinstance(name, str)]
+    return []
+
+
+_KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false", datetime.date: "a date"}
+_LIMITS = {"ge": "from {} on", "gt": "above {}", "le": "up to {}", "lt": "below {}"}
+
+
+def _in_words(annotation: Any) -> str:
+    plain = _plain(annotation)
+    if get_origin(plain) is Literal:
+        return ", ".join(repr(name) for name in get_args(plain))
+    if get_origin(plain) in (list, tuple):
+        return f"a list, each {' or '.join(_in_words(member) for member in _members(get_args(plain)[0]))}"
+    if _is_model(plain):
+        return f"a mapping with {', '.join(repr(key) for key in _keys_of(plain))}"
+    return " ".join([_KINDS.get(plain, "a mapping"), *_limits(annotation)])
+
+
+def _limits(annotation: Any) -> Iterator[str]:
+    for note in get_args(annotation)[1:]:
+        for constraint in getattr(note, "metadata", [note]):
+            for name, words in _LIMITS.items():
+                if (limit := getattr(constraint, name, None)) is not None:
+                    yield words.format(f"{limit:g}")
+
+
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """Find the first typed section in a type annotation."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for argument in getattr(annotation, "__args__", ()):
+        if found := model_in(argument):
+            return found
+    return None

@@ -1,0 +1,105 @@
+"""What problems, algorithms and the loop between them tell one another; none of the three is imported here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bocu.core.domains import Domain
+
+if TYPE_CHECKING:
+    from bocu.surrogates.grid import GridPrior
+    from bocu.surrogates.time_varying import TimeVaryingPrior
+
+
+Decision = int | np.ndarray
+"""An index into a finite domain, or the coordinates of a point of a box."""
+
+Context = int | np.ndarray
+"""As `Decision`; under the protocol "time-varying" the context is the time step, an integer from 1 on."""
+
+Payoff = float | np.ndarray
+"""A number, or shape (outputs,) where a problem has several outputs."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What an algorithm may know of a problem.
+
+    Attributes:
+        decisions: the decision space.
+        contexts: the context space.
+        noise: standard deviation of the observation noise, in units of the payoff.
+        protocol: registered name of the protocol, which says who chooses what in which order.
+        outputs: number of payoffs that are observed at once.
+        model: the Gaussian process prior of the payoff, where the problem states one.
+        priors: candidate priors, under protocols with an unknown prior.
+        best_prior: the best prior that is known to the problem, for oracles only.
+    """
+
+    decisions: Domain
+    contexts: Domain
+    noise: float
+    protocol: str
+    outputs: int = 1
+    model: "GridPrior | None" = None
+    priors: "Sequence[TimeVaryingPrior]" = ()
+    best_prior: "TimeVaryingPrior | None" = None
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What is known of a problem before its data are read.
+
+    Attributes:
+        decisions: the decision space; None where the data decide.
+        always_open: indices of the decisions that are available in every round; None: all, or not known.
+        priors: labels of the candidate priors; None where the data decide.
+    """
+
+    decisions: Domain | None = None
+    always_open: np.ndarray | None = None
+    priors: tuple[str, ...] | None = ()
+
+
+@dataclass(frozen=True)
+class Round:
+    """What is announced before a decision; any of it may change from round to round.
+
+    Attributes:
+        t: the round, from 1 on.
+        available: indices of the decisions that may be taken, ascending; None: all of them.
+        reference: reference distribution over the contexts, shape (contexts,).
+        epsilon: radius of the ambiguity set; None where there is none.
+        weights: scalarisation weights, shape (outputs,).
+    """
+
+    t: int
+    available: np.ndarray | None = None
+    reference: np.ndarray | None = None
+    epsilon: float | None = None
+    weights: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A round before its decision.
+
+    Attributes:
+        t: the round, from 1 on; 0 and below in the initial design.
+        reference: reference distribution over the contexts, shape (contexts,).
+        truth: distribution that contexts come from, shape (contexts,); the learner is not told.
+        observed: number of contexts that were seen before.
+        available: indices of the decisions that may be taken, ascending; None: all of them.
+        margin: radius that the problem itself announces; None where it announces none.
+        weights: scalarisation weights of the outputs, shape (outputs,); None where there is one output.
+    """
+
+    t: int
+    reference: np.ndarray
+    truth: np.ndarray
+    observed: int
+    available: np.ndarray | None = None
+    margin: float | None = None
+    weights: np.ndarray | None = None

@@ -1,0 +1,4 @@
+"""What runs are worth: metrics, scores, cubes, statistics, fronts.
+
+Imports `runs` and below.
+"""

@@ -1,0 +1,220 @@
+"""Metrics: objectives that recorded runs are scored by. Scoring reads what happened and reruns nothing."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.parameters import Parameters
+from bocu.core.rounds import Situation
+from bocu.evaluation.scalarised_metrics import ScalarisedScores
+from bocu.objectives import configured
+from bocu.objectives.values import UncertaintyObjective
+from bocu.problems.base import Realisation
+from bocu.runs.protocol import Announcer
+
+
+class NoParameters(Parameters):
+    """Nothing to set."""
+
+
+class Metric(ABC):
+    """Values decisions round by round, and says what was the best to be had."""
+
+    Parameters: ClassVar[type[Parameters]] = NoParameters
+
+    def __init__(self, parameters: Any) -> None:
+        self.parameters = parameters
+        self._scalarised = ScalarisedScores(self)
+
+    @abstractmethod
+    def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
+        """Return the value of every decision.
+
+        Args:
+            payoffs: shape (decisions, contexts).
+            situation: what stood before the round.
+
+        Returns:
+            Shape (decisions,).
+        """
+
+    def meet(self, realisation: Realisation) -> None:
+        """Prepare for the rounds of one seed."""
+
+    def score(
+        self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Metric the decisions of one seed, one for each situation.
+
+        Args:
+            realisation: the problem as the seed met it.
+            situations: what stood before each row of the run.
+            decisions: indices, shape (rows,); in a box coordinates, shape (rows, dimension).
+
+        Returns:
+            Regret against the best decision that was available in the round, and value of the decision taken, both of
+            shape (rows,), in units of the payoff.
+        """
+        self.meet(realisation)
+        if isinstance(realisation.description.decisions, BoxDomain):
+            return self._scalarised.score(realisation, situations, decisions)
+        best = np.empty(len(decisions))
+        value = np.empty(len(decisions))
+        # Rows that share the same arrays have the same best; they are kept alive, so that identities stay theirs.
+        rows = self._rows(realisation, situations)
+        found: dict[tuple[int, int], float] = {}
+        for row, (values, available) in enumerate(rows):
+            value[row] = values[decisions[row]]
+            key = (id(values), id(available))
+            if key not in found:
+                found[key] = (values if available is None else values[available]).max()
+            best[row] = found[key]
+        return best - value, value
+
+    def _rows(
+        self, realisation: Realisation, situations: Sequence[Situation]
+    ) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        """Return the values of all decisions, and which are available, row by row."""
+        found = []
+        known: tuple[np.ndarray, Situation, np.ndarray] | None = None
+        for situation in situations:
+            payoffs = realisation.payoffs(max(situation.t, 1))
+            # What stands still is valued once.
+            if known is None or payoffs is not known[0] or not self.same(situation, known[1]):
+                known = (payoffs, situation, self.values(payoffs, situation))
+            found.append((known[2], situation.available))
+        return found
+
+    def same(self, situation: Situation, other: Situation) -> bool:
+        """Say whether two situations give every decision the same value, for the same payoffs."""
+        return situation.reference is other.reference
+
+
+class StochasticParameters(Parameters):
+    """Which distribution the expectation is taken under."""
+
+    under: Literal["reference", "truth"] = Field(
+        "reference", description="the distribution that is announced, or the one that contexts come from"
+    )
+
+
+class Stochastic(Metric):
+    """Expected payoff (SO). Of continuous problems that under the true distribution, whatever `under` says."""
+
+    Parameters: ClassVar[type[Parameters]] = StochasticParameters
+
+    def score(
+        self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        domains = realisation.description.decisions, realisation.description.contexts
+        if all(isinstance(domain, BoxDomain) for domain in domains):
+            value, best = realisation.expected_payoffs(decisions)
+            return best - value, value
+        return super().score(realisation, situations, decisions)
+
+    def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
+        return payoffs @ self._distribution(situation)
+
+    def same(self, situation: Situation, other: Situation) -> bool:
+        return self._distribution(situation) is self._distribution(other)
+
+    def _distribution(self, situation: Situation) -> np.ndarray:
+        distribution: np.ndarray = getattr(situation, self.parameters.under)
+        return distribution
+
+
+class Robust(Metric):
+    """Payoff in the worst of all contexts, whatever the reference (RO)."""
+
+    def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
+        return payoffs.min(axis=1)
+
+    def same(self, situation: Situation, other: Situation) -> bool:
+        return True
+
+
+class BestFixedDecision(Stochastic):
+    """Expected payoff, against the single decision that would have been best over the whole run.
+
+    Regret of one round may be negative: a learner that follows the changes can beat every fixed decision. Decisions
+    that were unavailable in some round do not compete; where none is left, regret is not a number.
+    """
+
+    def score(
+        self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        rows = self._rows(realisation, situations)
+        values = np.stack([values for values, _ in rows])
+        always = np.ones(values.shape[1], dtype=bool)
+        for _, available in rows:
+            if available is not None:
+                always &= np.isin(np.arange(len(always)), available)
+        value = values[np.arange(len(decisions)), decisions]
+        if not always.any():
+            return np.full(len(value), np.nan), value
+        best = int(np.argmax(np.where(always, values.sum(axis=0), -np.inf)))
+        return values[:, best] - value, value
+
+
+class UncertaintyMetric(Metric):
+    """An uncertainty objective over a finite set of contexts, at the radius that its own rule gives."""
+
+    objective: ClassVar[type[configured.Objective]]
+    _over: UncertaintyObjective
+    _announcer: Announcer
+
+    def meet(self, realisation: Realisation) -> None:
+        contexts = realisation.description.contexts
+        assert isinstance(contexts, FiniteDomain)
+        stated = self.objective(self.parameters)
+        self._over = stated.over(contexts.points)
+        self._announcer = Announcer(stated.ambiguity, contexts.points)
+
+    def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
+        objective = self._over.with_epsilon(self._announcer.epsilon(situation) or 0.0)
+        values: np.ndarray = objective(payoffs, situation.reference)
+        return values
+
+    def same(self, situation: Situation, other: Situation) -> bool:
+        if situation.reference is not other.reference:
+            return False
+        return self._announcer.epsilon(situation) == self._announcer.epsilon(other)
+
+
+class DistributionallyRobust(UncertaintyMetric):
+    """DRO."""
+
+    objective = configured.DistributionallyRobust
+    Parameters = configured.DistributionallyRobustParameters
+
+
+class WorstCaseSensitivity(UncertaintyMetric):
+    """WCS."""
+
+    objective = configured.WorstCaseSensitivity
+    Parameters = configured.WorstCaseSensitivityParameters
+
+
+class MeanRisk(UncertaintyMetric):
+    """MR."""
+
+    objective = configured.MeanRisk
+    Parameters = configured.MeanRiskParameters
+
+
+class General(UncertaintyMetric):
+    """GEN."""
+
+    objective = configured.General
+    Parameters = configured.GeneralParameters
+
+
+class Satisficing(UncertaintyMetric):
+    """RS."""
+
+    objective = configured.Satisficing
+    Parameters = configured.SatisficingParameters

@@ -1,0 +1,96 @@
+"""Scoring continuous decisions over a grid of contexts: regret of the DRMOBO paper (Eq. 11), under any metric.
+
+The value of a decision x in a round with weights s is v(s'f(x)), v what the metric makes of payoffs over contexts, s =
+1 where there is one output. Regret is against the largest value that a search finds, or that of the decision itself
+where it is larger, and therefore never negative.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from bocu.problems.scalarised_optimum import Pool, ScalarisedSearch, Table, scalarise
+
+if TYPE_CHECKING:
+    from bocu.core.rounds import Situation
+    from bocu.problems.base import Realisation
+
+
+class Valuing(Protocol):
+    """What is asked of a metric: `bocu.evaluation.metrics.Metric` has it."""
+
+    def values(self, payoffs: np.ndarray, situation: "Situation") -> np.ndarray:
+        """Return the value of payoffs (rows, contexts), shape (rows,)."""
+
+    def same(self, situation: "Situation", other: "Situation") -> bool:
+        """Say whether equal payoffs have equal values in both situations."""
+
+
+@dataclass
+class _Searched:
+    """What was found for rounds that a metric values alike."""
+
+    table: Table
+    situation: "Situation"
+    search: ScalarisedSearch
+    pool: Pool
+
+
+class ScalarisedScores:
+    """Regret and value under one metric; what was searched for is kept from seed to seed.
+
+    Args:
+        metric: values payoffs over the contexts.
+    """
+
+    def __init__(self, metric: Valuing) -> None:
+        self._metric = metric
+        self._searched: list[_Searched] = []
+
+    def score(
+        self, realisation: "Realisation", situations: Sequence["Situation"], decisions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Metric the decisions of one seed, shape (rows, Dx): regret and value, both (rows,), see `Metric.score`."""
+        outputs = realisation.description.outputs
+        weights = np.array([np.ones(1) if s.weights is None else s.weights for s in situations]).reshape(-1, outputs)
+        payoffs = realisation.table(decisions)
+        regret, value = np.empty(len(decisions)), np.empty(len(decisions))
+        for rows in self._alike(situations):
+            situation = situations[rows[0]]
+            value[rows] = self._metric.values(scalarise(payoffs[rows], weights[rows]), situation)
+            searched = self._searching(realisation, situation)
+            # Rounds share their weights where there is one output: one search serves all.
+            distinct, where = np.unique(weights[rows], axis=0, return_inverse=True)
+            best = searched.search.best(searched.pool, distinct).values[where]
+            regret[rows] = np.where(best > value[rows], best - value[rows], 0.0)
+        return regret, value
+
+    def _alike(self, situations: Sequence["Situation"]) -> list[list[int]]:
+        """Gather the rows that the metric values alike."""
+        groups: list[list[int]] = []
+        for row, situation in enumerate(situations):
+            for group in groups:
+                if self._metric.same(situation, situations[group[0]]):
+                    group.append(row)
+                    break
+            else:
+                groups.append([row])
+        return groups
+
+    def _searching(self, realisation: "Realisation", situation: "Situation") -> _Searched:
+        table = realisation.table
+        for known in self._searched:
+            if known.table == table and self._metric.same(situation, known.situation):
+                return known
+        search = next((known.search for known in self._searched if known.table == table), None)
+        if search is None:
+            description = realisation.description
+            search = ScalarisedSearch(table, description.decisions.dimension, description.outputs)
+        pool = search.pool(self._in(situation))
+        self._searched.append(_Searched(table, situation, search, pool))
+        return self._searched[-1]
+
+    def _in(self, situation: "Situation") -> Callable[[np.ndarray], np.ndarray]:
+        return lambda payoffs: self._metric.values(payoffs, situation)

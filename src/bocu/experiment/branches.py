@@ -1,0 +1,78 @@
+"""What an experiment is made of: components with checked parameters, and the branches that combine them."""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+from bocu.core.parameters import Parameters
+from bocu.data.catalogue import Catalogue
+from bocu.experiment.fingerprints.fingerprint import run_roots
+from bocu.experiment.registry import Entry as Registered
+
+SPECIFICATION_SCHEMA = 1
+NO_OBJECTIVE = "any"
+
+
+@dataclass(frozen=True)
+class Component:
+    """An entry of the experiment with its registered class and checked parameters."""
+
+    label: str
+    registered: Registered
+    parameters: Parameters
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        return {"class": self.registered.target, "parameters": self.parameters.model_dump(mode="json")}
+
+
+@dataclass(frozen=True)
+class ProblemPaths:
+    """The files that a problem may ask for.
+
+    Attributes:
+        folder: folder of its fitted priors.
+        catalogue: the data sets, which name their prepared files.
+    """
+
+    folder: str
+    catalogue: Catalogue
+
+    def prior(self, label: str) -> str:
+        return f"{self.folder}/{label}.nc"
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One problem x objective x algorithm, all seeds.
+
+    Attributes:
+        objective: what the algorithm pursues; None where it pursues none.
+    """
+
+    problem: Component
+    objective: Component | None
+    algorithm: Component
+    iterations: int
+    threads: int
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.problem.label, self.objective.label if self.objective else NO_OBJECTIVE, self.algorithm.label
+
+    @functools.cached_property
+    def specification(self) -> dict[str, Any]:
+        """Everything that its numbers depend on, but for seeds and files, as plain data without labels."""
+        return {
+            "schema": SPECIFICATION_SCHEMA,
+            "problem": self.problem.specification,
+            "objective": self.objective.specification if self.objective else None,
+            "algorithm": self.algorithm.specification,
+            "iterations": self.iterations,
+            "threads": self.threads,
+        }
+
+    @functools.cached_property
+    def roots(self) -> list[str]:
+        """The code that a run of this branch starts from."""
+        return run_roots(self.specification)

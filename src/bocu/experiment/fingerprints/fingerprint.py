@@ -1,0 +1,192 @@
+"""The hash of the code that a piece of the pipeline can reach, definition by definition.
+
+Jobs carry it among their parameters, so that changed code reruns exactly what uses it. From the classes, functions and
+scripts that are named, names are followed through imports to the definitions that they stand for: functions, classes
+(whole) and assignments. The hash is of these definitions and of what leads from which to which, not of where they
+stand: moving one to another module changes nothing.
+
+In doubt more counts: what a module does when it is imported counts for all that import it, and a module is counted
+whole where its names are found by text or by `*`. Classes that are named as text (the registry's) are roots of their
+own. Files other than Python, and other packages, are not looked into: versions of packages stand in every result.
+"""
+
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from bocu.core.errors import BocuError
+from bocu.experiment.fingerprints.definition_links import (
+    Node,
+    bindings,
+    hash_of,
+    imported_modules,
+    known_names,
+    links,
+    look_up,
+    own_hash,
+    parents,
+    read,
+    source,
+    source_file,
+)
+from bocu.experiment.fingerprints.import_effects import acting
+
+# What a script uses of these makes no number: the wrapper of jobs, progress, names of files, the hashes themselves.
+BYSTANDERS = frozenset(
+    {"bocu.sweep.jobs", "bocu.io.progress", "bocu.experiment.plan", "bocu.experiment.fingerprints.fingerprint"}
+)
+_NAMED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_DIGITS = 16
+_SHORT = 8  # digits of one definition's hash in a run file
+
+
+def fingerprint(*roots: str) -> str:
+    """Hash the code that `roots` reach.
+
+    Args:
+        roots: "module:Name" for a class or function, "module" or a path that ends in ".py" for all of a file.
+
+    Returns:
+        16 hexadecimal digits.
+
+    Raises:
+        BocuError: there is no such module or name.
+    """
+    return _joint(tuple(sorted(set(roots))))
+
+
+def definitions(roots: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return the short hash of every definition that `roots` reach: what a changed fingerprint is explained by.
+
+    Returns:
+        Hashes by module and name.
+    """
+    hashes: dict[str, dict[str, list[str]]] = {}
+    for node in _reached(roots):
+        hashes.setdefault(node[0], {}).setdefault(_name(node), []).append(own_hash(node))
+    return {module: {name: hash_of(all_)[:_SHORT] for name, all_ in of.items()} for module, of in hashes.items()}
+
+
+def source_files(roots: Iterable[str]) -> list[Path]:
+    """Return the files that hold what `roots` reach."""
+    return sorted({file for module, _ in _reached(roots) if (file := source_file(module))})
+
+
+def run_roots(specification: Mapping[str, Any]) -> list[str]:
+    """Return what a run of a specification starts from."""
+    return ["bocu.runs.execution:execute", *named_code(specification)]
+
+
+def named_code(data: Any) -> list[str]:
+    """Return the classes and functions that plain data names as "module:Name", in order."""
+    found: dict[str, None] = {}
+    waiting = [data]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting.extend(value.values())
+        elif isinstance(value, list | tuple):
+            waiting.extend(value)
+        elif isinstance(value, str) and _NAMED.fullmatch(value) and source(value.partition(":")[0]) is not None:
+            found[value] = None
+    return sorted(found)
+
+
+@functools.cache
+def _joint(roots: tuple[str, ...]) -> str:
+    return hash_of(sorted(_graph(root)[0] for root in roots))[:_DIGITS]
+
+
+def _reached(roots: Iterable[str]) -> list[Node]:
+    return sorted({node for root in set(roots) for node in _graph(root)[1]})
+
+
+@functools.cache
+def _graph(root: str) -> tuple[str, tuple[Node, ...]]:
+    """Return the hash of all that one root reaches, and the statements reached.
+
+    Statements are numbered as they are met, so the hash tells which name leads to which statement, and no place.
+    """
+    numbers: dict[Node, int] = {}
+    order: list[Node] = []
+    lines: list[str] = []
+
+    def number(node: Node) -> str:
+        if node not in numbers:
+            numbers[node] = len(order)
+            order.append(node)
+        return str(numbers[node])
+
+    start = _start(root)
+    lines.append(",".join(map(number, start)))
+    modules = _Modules(_module_of(root))
+    done = 0
+    while True:
+        while done < len(order):
+            node = order[done]
+            done += 1
+            lines.append(own_hash(node))
+            modules.add(node[0])
+            passed_by = _passed_by(node[0])
+            uses, imported = links(node)
+            for use, targets in uses:
+                followed = [t for t in targets if isinstance(t, str) or t[0] not in passed_by]
+                lines.append(f"{use}>{','.join(t if isinstance(t, str) else number(t) for t in followed)}")
+            for module in imported:
+                if module not in passed_by:
+                    modules.add(module)
+        more = [node for node in modules.acting if node not in numbers]
+        if not more:
+            return hash_of(lines), tuple(order)
+        lines.append("acts " + ",".join(map(number, sorted(more, key=lambda node: (own_hash(node), node)))))
+
+
+def _passed_by(module: str) -> frozenset[str]:
+    """Return the modules of which nothing is followed from here."""
+    return BYSTANDERS if module.endswith(".py") else frozenset()
+
+
+class _Modules:
+    """The modules that are imported, and what they do then."""
+
+    def __init__(self, first: str) -> None:
+        self._found: set[str] = set()
+        self.acting: list[Node] = []
+        self.add(first)
+
+    def add(self, module: str) -> None:
+        waiting = [module]
+        while waiting:
+            module = waiting.pop()
+            if module in self._found:
+                continue
+            self._found.add(module)
+            if source(module) is None:
+                continue
+            self.acting.extend((module, index) for index in acting(module))
+            passed_by = _passed_by(module)
+            waiting.extend(m for m in imported_modules(module, read(module).imports) if m not in passed_by)
+            waiting.extend(parents(module))
+
+
+def _module_of(root: str) -> str:
+    return root if root.endswith(".py") else root.partition(":")[0]
+
+
+def _start(root: str) -> list[Node]:
+    module, name = _module_of(root), "" if root.endswith(".py") else root.partition(":")[2]
+    if source(module) is None:
+        raise BocuError(f"{module}: no such module or file to take a fingerprint of")
+    if not name:
+        return [(module, index) for index in range(len(read(module).statements))]
+    known = name.partition(".")[0] in known_names(module) or "__getattr__" in bindings(module)
+    targets = [t for t in look_up(module, name.split(".")) if not isinstance(t, str)] if known else []
+    if not targets:
+        raise BocuError(f"{module}: defines no {name} to take a fingerprint of")
+    return targets
+
+
+def _name(node: Node) -> str:
+    return ", ".join(read(node[0]).statements[node[1]].names) or "what it does when imported"

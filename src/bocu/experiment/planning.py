@@ -1,0 +1,347 @@
+"""From a configuration to a plan: everything that a user may have written wrong is found here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bocu.algorithms.base import AlgorithmParameters
+from bocu.core.errors import BocuError
+from bocu.core.loading import load
+from bocu.core.parameters import nearest, sections, validate
+from bocu.core.rounds import Outline
+from bocu.data.catalogue import Catalogue, load_catalogue
+from bocu.experiment.branches import Branch, Component
+from bocu.experiment.configuration import (
+    AlgorithmEntry,
+    Entry,
+    Experiment,
+    FigureEntry,
+    check_file,
+    origin,
+    parse_experiment,
+)
+from bocu.experiment.papers import known_papers
+from bocu.experiment.plan import Plan
+from bocu.experiment.registry import REGISTRY, find
+from bocu.io.files import canonical_json
+from bocu.objectives.configured import SetParameters
+from bocu.problems.base import ProblemParameters
+
+SOURCES_FILE = "data/sources.yaml"
+MENTIONS = "bocu.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for
+SCRIPTS = "workflow/scripts"
+_CLONE = Path(__file__).parents[3]  # where the package is installed from a clone
+
+
+def make_plan(
+    config: Mapping[str, Any],
+    files: Sequence[str | Path] = (),
+    overrides: Mapping[str, Any] | None = None,
+    sources_file: str | Path | None = None,
+    scripts: str | Path | None = None,
+) -> Plan:
+    """Turn a configuration into a plan.
+
+    Args:
+        config: the merged configuration.
+        files: the files it came from, for error lines.
+        overrides: what the command line added, for error lines.
+        sources_file: the catalogue of data sets; that of the clone if left out.
+        scripts: folder of the workflow's scripts, which are part of the code of a job; that of the clone if left out.
+
+    Raises:
+        BocuError: one line with file, key, what was found and what is allowed.
+    """
+    for file in files:
+        if Path(file).exists():
+            check_file(file)
+    experiment = parse_experiment(config, files, overrides)
+    maker = _Maker(
+        experiment,
+        load_catalogue(sources_file or in_clone(SOURCES_FILE)),
+        Path(scripts) if scripts is not None else _scripts(sources_file),
+        lambda key: f"{origin(key, files, overrides)}: ",
+    )
+    return maker.plan()
+
+
+def _scripts(sources_file: str | Path | None) -> Path:
+    """Return the folder of scripts that goes with a catalogue, or else with this clone."""
+    beside = None if sources_file is None else Path(sources_file).parent.parent / SCRIPTS
+    return beside if beside is not None and beside.is_dir() else in_clone(SCRIPTS)
+
+
+def in_clone(path: str | Path) -> Path:
+    """Return a file or folder of the clone: as it lies in the working folder, else in the clone of the installation.
+
+    Raises:
+        BocuError: the working folder is no clone, and the package was not installed from one.
+    """
+    for found in (Path(path), _CLONE / path):
+        if found.exists():
+            return found
+    raise BocuError(f"{path}: not in {Path.cwd()}; start bocu in its clone: the folder that holds Snakefile and data/")
+
+
+@dataclass
+class _Maker:
+    experiment: Experiment
+    catalogue: Catalogue
+    scripts: Path
+    origin: Any
+
+    def plan(self) -> Plan:
+        self._refuse_unknown_papers()
+        problems = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
+        self._outlines = {
+            label: self._outline(f"{self.origin('problems')}problems.{i}", problem)
+            for i, (label, problem) in enumerate(problems.items())
+        }
+        objectives = [
+            self._component("objective", "objectives", i, e) for i, e in enumerate(self.experiment.objectives)
+        ]
+        metrics = [self._component("metric", "metrics", i, e) for i, e in enumerate(self.experiment.metrics)]
+        scoring = self._scoring(metrics, problems)
+        self._refuse_duplicates("problems", list(problems.values()))
+        self._refuse_duplicates("objectives", objectives)
+        branches = self._branches(problems, objectives)
+        by_problem: dict[str, list[Branch]] = {label: [] for label in problems}
+        for branch in branches.values():
+            by_problem[branch.problem.label].append(branch)
+        for position, (label, found) in enumerate(by_problem.items()):
+            if not found:
+                raise BocuError(
+                    f"{self.origin('problems')}problems.{position}: no algorithm runs on '{label}': an empty branch"
+                )
+        figures, figure_problems = self._figures(problems)
+        plan = Plan(
+            self.experiment,
+            self.catalogue,
+            problems,
+            metrics,
+            branches,
+            figures,
+            figure_problems,
+            self.scripts,
+            by_problem,
+            scoring,
+        )
+        for position, (label, folders) in enumerate(figure_problems.items()):
+            where = f"{self.origin('figures')}figures.{position}"
+            for problem in folders if figures[label].registered.scope == "problem" else []:
+                self._refuse_radius(where, figures[label], problems[problem])
+            load(MENTIONS)(plan, label, self._outlines, f"{where}.parameters.")
+        return plan
+
+    def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
+        where = f"{self.origin(section)}{section}.{position}"
+        registered = find(kind, entry.name, f"{where}.name: ")
+        parameters = validate(registered.load().Parameters, entry.parameters, f"{where}.parameters.")
+        for path, part in sections(parameters):
+            for key, reason in part.unused().items():
+                if key in part.model_fields_set:
+                    raise BocuError(f"{where}.parameters.{path}{key}: it changes nothing: {reason}; leave it out")
+            if isinstance(part, SetParameters):
+                try:
+                    part.check()
+                except BocuError as error:
+                    raise BocuError(f"{where}.parameters.{path}{error}") from None
+        return Component(entry.label, registered, parameters)
+
+    def _problem(self, position: int, entry: Entry) -> Component:
+        component = self._component("problem", "problems", position, entry)
+        parameters = component.parameters
+        assert isinstance(parameters, ProblemParameters)
+        try:
+            resolved = parameters.resolve(self.catalogue, self.experiment.data.source, self.experiment.data.mirror)
+        except BocuError as error:
+            raise BocuError(f"{self.origin('problems')}problems.{position}: {error}") from None
+        return Component(component.label, component.registered, self._with_design(resolved, position))
+
+    def _with_design(self, parameters: ProblemParameters, position: int) -> ProblemParameters:
+        """Settle what a given initial design holds, before any job starts."""
+        given = parameters.given_design
+        if given is None:
+            return parameters
+        seeds = self.experiment.seeds
+        where = f"{self.origin('problems')}problems.{position}.parameters.initial"
+        if given.file is None:
+            raise BocuError(f"{where}: the key 'file' is required: a CSV file")
+        try:
+            settled = given.settled(range(seeds.first, seeds.first + seeds.count))
+        except BocuError as error:
+            raise BocuError(f"{where}: {error}") from None
+        return parameters.model_copy(update={"initial": settled})
+
+    def _refuse_unknown_papers(self) -> None:
+        for position, key in enumerate(self.experiment.papers):
+            if key not in known_papers():
+                where = f"{self.origin('papers')}papers.{position}"
+                raise BocuError(f"{where}: unknown paper '{key}'; {nearest(key, known_papers())}")
+
+    @staticmethod
+    def _outline(where: str, problem: Component) -> Outline:
+        try:
+            outline: Outline = problem.registered.load().outline(problem.parameters)
+        except BocuError as error:
+            raise BocuError(f"{where}.parameters.{error}") from None
+        return outline
+
+    @staticmethod
+    def _refuse_radius(where: str, component: Component, problem: Component) -> None:
+        """Refuse a radius that the problem would have to announce, where it announces none."""
+        parameters = problem.parameters
+        assert isinstance(parameters, ProblemParameters)
+        for path, section in sections(component.parameters):
+            if isinstance(section, SetParameters) and section.radius == "announced" and not parameters.announces_radius:
+                raise BocuError(
+                    f"{where}.parameters.{path}radius: found 'announced', but '{problem.label}' announces no radius; "
+                    "give a number or another rule"
+                )
+
+    def _check_branch(self, where: str, branch: Branch) -> None:
+        self._refuse_radius(where, branch.algorithm, branch.problem)
+        if branch.objective is not None:
+            labels = [entry.label for entry in self.experiment.objectives]
+            position = labels.index(branch.objective.label)
+            self._refuse_radius(f"{self.origin('objectives')}objectives.{position}", branch.objective, branch.problem)
+        try:
+            branch.algorithm.registered.load().check(branch.algorithm.parameters, self._outlines[branch.problem.label])
+        except BocuError as error:
+            raise BocuError(f"{where}.parameters: on '{branch.problem.label}': {error}") from None
+
+    def _branches(
+        self, problems: Mapping[str, Component], objectives: Sequence[Component]
+    ) -> dict[tuple[str, str, str], Branch]:
+        branches: dict[tuple[str, str, str], Branch] = {}
+        entries = self.experiment.algorithms
+        algorithms = [self._component("algorithm", "algorithms", i, entry) for i, entry in enumerate(entries)]
+        self._refuse_duplicates("algorithms", algorithms)
+        pursued_on = {
+            objective.label: self._labels(objective, problems, f"{self.origin('objectives')}objectives.{i}")
+            for i, objective in enumerate(self.experiment.objectives)
+        }
+        for position, (entry, algorithm) in enumerate(zip(entries, algorithms, strict=True)):
+            where = f"{self.origin('algorithms')}algorithms.{position}"
+            found = [
+                Branch(problem, objective, algorithm, self._rounds(problem), self.experiment.threads)
+                for problem in self._chosen(entry, "problems", problems, where)
+                if self._protocol(problem) in algorithm.registered.protocols
+                for objective in self._pursued(entry, algorithm, objectives, where)
+                if objective is None or problem.label in pursued_on[objective.label]
+            ]
+            if not found:
+                raise BocuError(
+                    f"{where}: '{algorithm.label}' runs on no problem of this experiment: an empty branch; "
+                    f"it is defined for the protocols {', '.join(algorithm.registered.protocols)}"
+                    + (
+                        f" and objectives such as {', '.join(o.name for o in REGISTRY['objective'])}"
+                        if algorithm.registered.pursues_objective
+                        else ""
+                    )
+                )
+            for branch in found:
+                self._check_branch(where, branch)
+            branches.update({branch.key: branch for branch in found})
+        return branches
+
+    def _scoring(self, metrics: Sequence[Component], problems: Mapping[str, Component]) -> dict[str, list[Component]]:
+        """Return the metrics of every problem."""
+        found: dict[str, list[Component]] = {label: [] for label in problems}
+        for position, (entry, metric) in enumerate(zip(self.experiment.metrics, metrics, strict=True)):
+            where = f"{self.origin('metrics')}metrics.{position}"
+            for label in self._labels(entry, problems, where):
+                protocol = self._protocol(problems[label])
+                if protocol not in metric.registered.protocols:
+                    raise BocuError(
+                        f"{where}: '{metric.label}' cannot metric '{label}', "
+                        f"whose protocol is {protocol}; it is defined for the protocols "
+                        f"{', '.join(metric.registered.protocols)}"
+                    )
+                self._refuse_radius(where, metric, problems[label])
+                found[label].append(metric)
+        for label, own in found.items():
+            if not own:
+                raise BocuError(f"{self.origin('metrics')}metrics: none of them metrics '{label}'; give one that does")
+        return found
+
+    def _labels(self, entry: Entry, problems: Mapping[str, Component], where: str) -> list[str]:
+        return [problem.label for problem in self._chosen(entry, "problems", problems, where)]
+
+    def _refuse_duplicates(self, section: str, components: Sequence[Component]) -> None:
+        seen: dict[str, str] = {}
+        for position, component in enumerate(components):
+            same = seen.setdefault(canonical_json(component.specification), component.label)
+            if same != component.label:
+                raise BocuError(
+                    f"{self.origin(section)}{section}.{position}: '{component.label}' is the same as "
+                    f"'{same}': duplicate branches; give other parameters or leave one out"
+                )
+
+    def _rounds(self, problem: Component) -> int:
+        parameters = problem.parameters
+        assert isinstance(parameters, ProblemParameters)
+        return parameters.rounds(self.experiment.iterations)
+
+    @staticmethod
+    def _protocol(problem: Component) -> str:
+        parameters = problem.parameters
+        assert isinstance(parameters, ProblemParameters)
+        return parameters.protocol_among(problem.registered.protocols)
+
+    @staticmethod
+    def _chosen(entry: Any, key: str, components: Mapping[str, Component], where: str) -> list[Component]:
+        wanted = getattr(entry, key)
+        for label in wanted or []:
+            if label not in components:
+                raise BocuError(
+                    f"{where}.{key}: no entry of '{key}' has the label '{label}'; {nearest(label, components)}"
+                )
+        return [component for label, component in components.items() if wanted is None or label in wanted]
+
+    def _pursued(
+        self, entry: AlgorithmEntry, algorithm: Component, objectives: Sequence[Component], where: str
+    ) -> Sequence[Component | None]:
+        if not algorithm.registered.pursues_objective:
+            return [None]
+        parameters = algorithm.parameters
+        assert isinstance(parameters, AlgorithmParameters)
+        labelled = {objective.label: objective for objective in objectives}
+        pursued = []
+        for objective in self._chosen(entry, "objectives", labelled, where):
+            unfit = parameters.unfit(objective.registered.name, objective.parameters)
+            if unfit and entry.objectives is not None:
+                raise BocuError(f"{where}.objectives: '{algorithm.label}' cannot pursue '{objective.label}': {unfit}")
+            if not unfit:
+                pursued.append(objective)
+        return pursued
+
+    def _figure_entries(self, problems: Mapping[str, Component]) -> Sequence[FigureEntry]:
+        if self.experiment.figures is not None:
+            return self.experiment.figures
+        protocols = {self._protocol(problem) for problem in problems.values()}
+        return [
+            FigureEntry(label=figure.name, name=figure.name)
+            for figure in REGISTRY["figure"]
+            if figure.scope == "experiment" or protocols & set(figure.protocols)
+        ]
+
+    def _figures(self, problems: Mapping[str, Component]) -> tuple[dict[str, Component], dict[str, list[str]]]:
+        figures: dict[str, Component] = {}
+        folders: dict[str, list[str]] = {}
+        for position, entry in enumerate(self._figure_entries(problems)):
+            figure = self._component("figure", "figures", position, entry)
+            figures[figure.label] = figure
+            if figure.registered.scope == "experiment":
+                folders[figure.label] = ["all"]
+                continue
+            where = f"{self.origin('figures')}figures.{position}"
+            folders[figure.label] = [
+                problem.label
+                for problem in self._chosen(entry, "problems", problems, where)
+                if self._protocol(problem) in figure.registered.protocols
+            ]
+            if not folders[figure.label]:
+                raise BocuError(f"{where}: '{figure.label}' is drawn for no problem of this experiment")
+        return figures, folders

@@ -1,0 +1,307 @@
+"""Uncertainty objectives: one number for each decision from its payoffs over contexts and a reference distribution.
+
+The objectives of Tay et al. (2024, Table 1), to be maximised. With v(epsilon) the worst-case expectation over a set
+and delta its right derivative in epsilon: SO `p.f`, RO `min f` over all contexts, DRO `v(epsilon)`, WCS `delta(0)`, MR
+`v(0) + beta delta(0)`, GEN `alpha v(epsilon) + beta delta(epsilon)`, RS the least steep slope k with
+`v(e) >= tau + k e` for all e. DRO, WCS and MR are GEN at particular values, so that the identities between them hold by
+construction.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bocu.ambiguity import checks
+from bocu.ambiguity.base import AmbiguitySet, is_tensor, worst_case
+from bocu.ambiguity.checks import Floats
+from bocu.core.errors import BocuError
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best decision, with its certificate.
+
+    Attributes:
+        index: position of the decision along the decisions' axis; the lowest on ties.
+        value: its objective value, computed exactly.
+        bound: no other decision is better than this; at most `value` unless a tolerance was asked for.
+        solved: number of decisions whose value was computed, the others being excluded by bounds.
+    """
+
+    index: int
+    value: float
+    bound: float
+    solved: int
+
+
+class UncertaintyObjective(ABC):
+    """Payoffs `(..., decisions, contexts)` and a reference `(contexts,)` in, values `(..., decisions)` out.
+
+    Examples:
+        >>> from bocu.ambiguity import TotalVariation
+        >>> payoffs = [[0.0, 1.0, 2.0], [0.9, 0.9, 0.9]]
+        >>> UncertaintyObjective.dro(TotalVariation(0.5))(payoffs, [0.2, 0.6, 0.2]).tolist()
+        [0.55, 0.9]
+    """
+
+    @staticmethod
+    def so() -> UncertaintyObjective:
+        """Stochastic: the expectation under the reference."""
+        return Expectation()
+
+    @staticmethod
+    def ro() -> UncertaintyObjective:
+        """Robust: the minimum over all contexts, of the reference's support or not."""
+        return Minimum()
+
+    @staticmethod
+    def dro(ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        """Distributionally robust: the worst-case expectation v(epsilon)."""
+        return Slice(ambiguity_set, 1.0, 0.0)
+
+    @staticmethod
+    def wcs(ambiguity_set: AmbiguitySet, *, difference: float | None = None) -> UncertaintyObjective:
+        """Worst-case sensitivity: the slope of v at 0, whatever the set's epsilon; `difference` as in `gen`."""
+        return AtZero(ambiguity_set.with_epsilon(0.0), 0.0, 1.0, difference)
+
+    @staticmethod
+    def mr(ambiguity_set: AmbiguitySet, beta: float, *, difference: float | None = None) -> UncertaintyObjective:
+        """Mean and risk: `v(0) + beta delta(0)`, whatever the set's epsilon; `difference` as in `gen`."""
+        return AtZero(ambiguity_set.with_epsilon(0.0), 1.0, beta, difference)
+
+    @staticmethod
+    def gen(
+        ambiguity_set: AmbiguitySet, alpha: float, beta: float, *, difference: float | None = None
+    ) -> UncertaintyObjective:
+        """General: `alpha v(epsilon) + beta delta(epsilon)`, alpha and beta not negative.
+
+        The slope is exact (`-inf` for phi-divergences at epsilon 0) unless `difference` h asks for the forward
+        difference `(v(epsilon + h) - v(epsilon)) / h` of the published code of Tay et al. (2024).
+        """
+        return Slice(ambiguity_set, alpha, beta, difference)
+
+    @staticmethod
+    def rs(ambiguity_set: AmbiguitySet, tau: float) -> UncertaintyObjective:
+        """Robust satisficing at aspiration tau: the slope of the least steep line from `(0, tau)` below v.
+
+        0 where tau is at most the floor of v, `-inf` where tau exceeds the expectation.
+        """
+        return Satisficing(ambiguity_set, tau)
+
+    @abstractmethod
+    def __call__(self, payoffs: Any, reference: Any) -> Any:
+        """Values of decisions.
+
+        Args:
+            payoffs: (..., decisions, contexts), or (contexts,) for one decision; numpy array or torch tensor.
+            reference: (contexts,), or (..., contexts) one for each decision.
+
+        Returns:
+            (..., decisions), numpy or a tensor with gradients to the payoffs where they are finite.
+
+        Raises:
+            BocuError: as `bocu.ambiguity.worst_case` does.
+        """
+
+    def argmax(self, payoffs: ArrayLike, reference: ArrayLike, *, tolerance: float = 0.0) -> Best:
+        """The best decision without solving all of them exactly where bounds can exclude some.
+
+        Args:
+            payoffs: (decisions, contexts).
+            reference: (contexts,).
+            tolerance: in units of the objective: accept a decision once no other can be better by more than this.
+        """
+        payoff = checks.payoffs(payoffs)
+        if payoff.ndim != 2:
+            raise BocuError(f"payoffs has shape {payoff.shape}: argmax takes (decisions, contexts)")
+        if checks.radius(tolerance, "tolerance") == np.inf:
+            raise BocuError("tolerance is inf: it must be finite")
+        return self._argmax(payoff, checks.distribution(reference, payoff.shape[1]), tolerance)
+
+    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
+        return best_of(self(payoffs, reference))
+
+    def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
+        """The objective at another radius of its set; itself where the radius does not matter."""
+        return self
+
+    def exact(self) -> UncertaintyObjective:
+        """The objective with the exact slope in place of a difference."""
+        return self
+
+
+@dataclass(frozen=True)
+class Expectation(UncertaintyObjective):
+    """SO."""
+
+    def __call__(self, payoffs: Any, reference: Any) -> Any:
+        """`p.f`, see `UncertaintyObjective.__call__`."""
+        if is_tensor(payoffs):
+            from bocu.ambiguity.tensors import like
+
+            p = checks.distribution(_plain(reference), payoffs.shape[-1])
+            return (checks.real_tensor("payoffs", payoffs).double() * like(p, payoffs)).sum(-1)
+        payoff = checks.payoffs(payoffs)
+        p = checks.distribution(reference, payoff.shape[-1])
+        return payoff @ p if p.ndim == 1 else np.einsum("...n,...n->...", payoff, p)
+
+
+@dataclass(frozen=True)
+class Minimum(UncertaintyObjective):
+    """RO."""
+
+    def __call__(self, payoffs: Any, reference: Any) -> Any:
+        """`min f`, see `UncertaintyObjective.__call__`; the reference is only checked."""
+        checks.distribution(_plain(reference), payoffs.shape[-1] if is_tensor(payoffs) else np.shape(payoffs)[-1])
+        if is_tensor(payoffs):
+            return checks.real_tensor("payoffs", payoffs).double().amin(dim=-1)
+        return checks.payoffs(payoffs).min(axis=-1)
+
+
+@dataclass(frozen=True)
+class Slice(UncertaintyObjective):
+    """GEN, and with it DRO, WCS and MR: `alpha v + beta delta` at the set's epsilon."""
+
+    ambiguity_set: AmbiguitySet
+    alpha: float
+    beta: float
+    difference: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            value = checks.real(name, getattr(self, name))
+            if not 0.0 <= value < np.inf:
+                raise BocuError(f"{name} is {value}: it must be finite and 0 or more")
+        if self.difference is not None and not 0.0 < self.difference < np.inf:
+            raise BocuError(f"difference is {self.difference}: it must be finite and more than 0")
+
+    def __call__(self, payoffs: Any, reference: Any) -> Any:
+        """`alpha v + beta delta`, see `UncertaintyObjective.__call__`."""
+        if is_tensor(payoffs):
+            return self._of_tensor(payoffs, reference)
+        if self.difference is not None:
+            return self.from_bounds(payoffs, payoffs, reference)
+        value, slope = self.ambiguity_set.values(payoffs, reference)
+        return self._combine(value, slope)
+
+    def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
+        """GEN at another radius."""
+        return (
+            self
+            if epsilon == self.ambiguity_set.epsilon
+            else replace(self, ambiguity_set=self.ambiguity_set.with_epsilon(epsilon))
+        )
+
+    def exact(self) -> UncertaintyObjective:
+        """GEN with the exact slope."""
+        return self if self.difference is None else replace(self, difference=None)
+
+    def from_bounds(self, upper: ArrayLike, lower: ArrayLike, reference: ArrayLike) -> Floats:
+        """UCB-BOCU-1 of Tay et al. (2024): `alpha v(u, epsilon) + beta (v(u, epsilon + h) - v(l, epsilon)) / h`.
+
+        Args:
+            upper: (..., decisions, contexts) upper and lower confidence bounds u and l of the payoffs.
+            lower: likewise.
+            reference: (contexts,).
+
+        Returns:
+            (..., decisions). Needs an objective with a `difference` h.
+        """
+        h = self.difference
+        if h is None:
+            raise BocuError("difference is None: bounds are combined by a finite difference, give it")
+        radius = self.ambiguity_set.epsilon
+        at = self.ambiguity_set.values_at(upper, reference, [radius, radius + h])
+        below = at[..., 0] if lower is upper else self.ambiguity_set.values_at(lower, reference, [radius])[..., 0]
+        return self._combine(at[..., 0], (at[..., 1] - below) / h)
+
+    def argmax_from_bounds(self, upper: ArrayLike, lower: ArrayLike, reference: ArrayLike) -> Best:
+        """The best decision by `from_bounds`, without solving all of them where bounds can exclude some.
+
+        Args:
+            upper: (decisions, contexts).
+            lower: likewise.
+            reference: (contexts,).
+        """
+        above, below = checks.payoffs(upper), checks.payoffs(lower)
+        if above.ndim != 2 or above.shape != below.shape:
+            raise BocuError(f"bounds have shapes {above.shape} and {below.shape}: both must be (decisions, contexts)")
+        p = checks.distribution(reference, above.shape[1])
+        if self.difference is None or self.beta == 0.0 or not self.ambiguity_set.costly:
+            return best_of(self.from_bounds(above, below, p))
+        from bocu.ambiguity.search import best_difference
+
+        return Best(*best_difference(above, below, p, self.ambiguity_set, self.alpha, self.beta, self.difference, 0.0))
+
+    def _combine(self, value: Any, slope: Any) -> Any:
+        # A zero weight drops its term: 0 times an infinite slope is not a number.
+        if self.beta == 0.0:
+            return self.alpha * value
+        return self.beta * slope if self.alpha == 0.0 else self.alpha * value + self.beta * slope
+
+    def _of_tensor(self, payoffs: Any, reference: Any) -> Any:
+        now = worst_case(payoffs, reference, self.ambiguity_set)
+        if self.difference is None:
+            return self._combine(now.value, now.slope)
+        later = worst_case(
+            payoffs, reference, self.ambiguity_set.with_epsilon(self.ambiguity_set.epsilon + self.difference)
+        )
+        return self._combine(now.value, (later.value - now.value) / self.difference)
+
+    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
+        step = self.difference if self.beta > 0.0 else None
+        if self.ambiguity_set.costly:
+            from bocu.ambiguity.search import best_difference, best_slice
+
+            ambiguity_set, alpha, beta = self.ambiguity_set, self.alpha, self.beta
+            if step is not None and ambiguity_set.epsilon == 0.0:
+                return Best(*best_difference(payoffs, payoffs, reference, ambiguity_set, alpha, beta, step, tolerance))
+            if alpha > 0.0 and (step is None or step <= beta / alpha):
+                return Best(*best_slice(payoffs, reference, ambiguity_set, alpha, beta, step, tolerance))
+        return best_of(self(payoffs, reference))
+
+
+@dataclass(frozen=True)
+class AtZero(Slice):
+    """WCS and MR: GEN at radius 0, whatever the radius of a round."""
+
+    def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
+        """Itself."""
+        return self
+
+
+@dataclass(frozen=True)
+class Satisficing(UncertaintyObjective):
+    """RS at aspiration tau."""
+
+    ambiguity_set: AmbiguitySet
+    tau: float
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(checks.real("tau", self.tau)):
+            raise BocuError(f"tau is {self.tau}: it must be finite")
+
+    def __call__(self, payoffs: Any, reference: Any) -> Any:
+        """`k(tau)`, see `UncertaintyObjective.__call__`."""
+        if is_tensor(payoffs):
+            from bocu.ambiguity.tensors import satisficing_of_tensor
+
+            return satisficing_of_tensor(payoffs, reference, self.ambiguity_set, self.tau)
+        return self.ambiguity_set.satisficing(payoffs, reference, self.tau)
+
+
+def best_of(values: Floats) -> Best:
+    """The best of values `(decisions,)` that are all known."""
+    index = int(np.argmax(values))
+    value = float(values[index])
+    others = np.delete(values, index)
+    return Best(index, value, float(others.max()) if len(others) else -np.inf, len(values))
+
+
+def _plain(reference: Any) -> Any:
+    return reference.detach().cpu().double().numpy() if is_tensor(reference) else reference

@@ -1,0 +1,56 @@
+"""Compiling before the first job of a sweep what its worst cases run, so that hundreds of jobs do not wait for it.
+
+A step before all jobs, not a job: Snakemake would run finished jobs again after one whose output is new to them, be it
+`ancient` or not.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bocu.ambiguity import machine_code, preparation
+from bocu.experiment.plan import MACHINE_CODE, Plan
+
+
+def share_with_jobs() -> None:
+    """Let all jobs of the working folder find machine code beside its results, where homes cannot be written to."""
+    folder = Path(MACHINE_CODE)
+    if folder not in machine_code.shared:
+        machine_code.shared.append(folder)
+
+
+def compile_ahead(plan: Plan) -> None:
+    """Compile for this processor what the plan will call, unless that is done; jobs on others compile once for theirs.
+
+    What goes wrong is not fatal: jobs compile what they do not find.
+    """
+    share_with_jobs()
+    if preparation.COMPILED_SETS.isdisjoint(_sets(_specifications(plan))) or preparation.is_ready():
+        return
+    print("compiling worst cases for this type of processor: some ten seconds, once", file=sys.stderr, flush=True)
+    # In a process of its own, which gives the compiler's memory back.
+    subprocess.run([sys.executable, "-m", __name__], check=False)
+
+
+def _specifications(plan: Plan) -> list[dict[str, Any]]:
+    metrics = [metric.specification for metric in plan.metrics]
+    return metrics + [branch.specification for branch in plan.branches.values()]
+
+
+def _sets(data: Any) -> Iterator[str]:
+    """The sets that plain data name."""
+    if isinstance(data, dict):
+        chosen = data.get("set")
+        if isinstance(chosen, dict) and isinstance(chosen.get("name"), str):
+            yield chosen["name"]
+        data = list(data.values())
+    if isinstance(data, list):
+        for value in data:
+            yield from _sets(value)
+
+
+if __name__ == "__main__":
+    share_with_jobs()
+    preparation.prepare()

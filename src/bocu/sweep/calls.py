@@ -1,0 +1,214 @@
+"""Calls of Snakemake in this folder: which run, which were killed, and what of theirs is still in SLURM's queue.
+
+Each call notes itself under results/.calls when its jobs begin and takes the note away at its end. While it lives it
+holds a lock beside the note, so a note whose lock is free is that of a killed call: its jobs under SLURM go on alone,
+and Snakemake's own locks of files stay.
+"""
+
+import contextlib
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bocu.core.errors import BocuError
+from bocu.experiment.plan import RESULTS, Plan
+from bocu.io.files import write_json
+
+CALLS = Path(RESULTS, ".calls")  # no experiment has this name: a label begins with a letter or digit
+LOCKS = Path(".snakemake/locks")
+QUEUE_SECONDS = 60.0  # that SLURM may take to answer
+NOTE_SECONDS = 60.0  # that a call may take from its locks to its note
+
+_RUN_ID = re.compile(r"SLURM run ID: (\S+)")
+_RUN_RULE = "rule_run_wildcards_"
+
+_own: list[Any] = []  # the lock of this process's call
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of Snakemake.
+
+    Attributes:
+        experiment: name of the experiment.
+        host: machine it was made on.
+        process: its number there.
+        started: when its jobs began, seconds since 1970.
+        logs: Snakemake's logs of it.
+        arguments: its command line without the program.
+    """
+
+    experiment: str
+    host: str
+    process: int
+    started: float
+    logs: Sequence[str]
+    arguments: Sequence[str]
+
+    @property
+    def note(self) -> Path:
+        return CALLS / f"{self.host}-{self.process}.json"
+
+    def __str__(self) -> str:
+        started = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.started))
+        return f"Snakemake of {started}, process {self.process} on {self.host}"
+
+    def is_alive(self) -> bool:
+        """Whether its process runs, on whatever machine."""
+        import filelock
+
+        try:
+            with filelock.FileLock(_lock(self.note)).acquire(timeout=0):
+                return False
+        except filelock.Timeout:
+            return True
+
+    def run_id(self) -> str | None:
+        """Return the name of its jobs under SLURM; None where it submitted none."""
+        for log in self.logs:
+            with contextlib.suppress(OSError):
+                if found := _RUN_ID.search(Path(log).read_text(encoding="utf-8", errors="replace")):
+                    return found[1]
+        return None
+
+
+@dataclass(frozen=True)
+class QueuedJob:
+    """A job in SLURM's queue.
+
+    Attributes:
+        number: SLURM's.
+        name: the run id of its call.
+        state: in SLURM's words, such as RUNNING or PENDING.
+        comment: rule and wildcards, as the executor plug-in writes them.
+    """
+
+    number: str
+    name: str
+    state: str
+    comment: str
+
+    @property
+    def block(self) -> str | None:
+        """The block of seeds that it computes, such as `hills/any/random/seeds-0-9`; None of other rules."""
+        # No label holds an underscore, so that those of the comment were slashes.
+        return self.comment.removeprefix(_RUN_RULE).replace("_", "/") if self.comment.startswith(_RUN_RULE) else None
+
+
+def begin(experiment: str, logs: str | Sequence[str]) -> None:
+    """Note that a call of Snakemake, this process, begins its jobs; `logs` are its logs."""
+    import filelock
+
+    resolved = [str(Path(log).resolve()) for log in ([logs] if isinstance(logs, str) else logs)]
+    host, process = socket.gethostname(), os.getpid()
+    call = Call(experiment, host, process, time.time(), resolved, sys.argv[1:])
+    CALLS.mkdir(parents=True, exist_ok=True)
+    lock = filelock.FileLock(_lock(call.note))
+    lock.acquire()
+    _own.append(lock)
+    write_json(call.note, asdict(call))
+
+
+def end() -> None:
+    """Take the note of this process's call away: nothing of it is left."""
+    while _own:
+        lock = _own.pop()
+        forget(Path(lock.lock_file).with_suffix(".json"))
+        lock.release()
+
+
+def forget(note: Path) -> None:
+    """Remove the note of a call."""
+    note.unlink(missing_ok=True)
+    _lock(note).unlink(missing_ok=True)
+
+
+def calls() -> list[Call]:
+    """Return the calls that have a note, the latest last; a note that cannot be read is left aside."""
+    found = []
+    for note in CALLS.glob("*.json"):
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            found.append(Call(**json.loads(note.read_text(encoding="utf-8"))))
+    return sorted(found, key=lambda call: call.started)
+
+
+def queued(of: Iterable[Call]) -> list[QueuedJob]:
+    """Ask SLURM for the jobs of calls that are still in its queue; where none submitted any, it is not asked.
+
+    Raises:
+        BocuError: SLURM does not answer.
+    """
+    names = [name for call in of if (name := call.run_id())]
+    if not names:
+        return []
+    command = ["squeue", "--noheader", f"--name={','.join(names)}", "--format=%i|%j|%T|%k"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=QUEUE_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BocuError(f"SLURM's queue cannot be asked here: {error}") from None
+    if done.returncode:
+        raise BocuError(f"SLURM's queue cannot be asked: {' '.join(done.stderr.split())}")
+    return [QueuedJob(*line.split("|", 3)) for line in done.stdout.splitlines()]
+
+
+def locked_files(plan: Plan) -> list[str]:
+    """Return what Snakemake's locks in this folder keep from a plan: files of its results, and data sets being made.
+
+    Snakemake ends with a LockException where any of them would be made or read.
+    """
+    outputs = list(_locked_outputs())
+    if not outputs:
+        return []
+    needed = [f"{plan.results}/"]
+    for problem in plan.problems:
+        for inputs in (plan.problem_inputs(problem), plan.prior_inputs(problem)):
+            for value in inputs.values():
+                files = [value] if isinstance(value, str) else value
+                needed += [*files, *(f"{Path(file).parent.as_posix()}/raw/" for file in files)]
+    return sorted(file for file in outputs if file.startswith(tuple(needed)))
+
+
+def _locked_outputs() -> Iterator[str]:
+    for lock in LOCKS.glob("*.output.lock"):
+        with contextlib.suppress(OSError):  # its Snakemake ends
+            yield from lock.read_text(encoding="utf-8").splitlines()
+
+
+def living(known: Iterable[Call]) -> list[Call]:
+    """Return the calls whose Snakemake runs."""
+    return [call for call in known if call.is_alive()]
+
+
+def locks_are_new() -> bool:
+    """Whether Snakemake's locks may be of a call that has no note yet: it writes them shortly before."""
+    noted = max((call.started for call in calls()), default=0.0)
+    written = [lock.stat().st_mtime for lock in LOCKS.glob("*.lock")]
+    return any(noted < moment and time.time() - moment < NOTE_SECONDS for moment in written)
+
+
+def hindrance(plan: Plan) -> str | None:
+    """Say in a line why Snakemake may not begin now, and what to do; None where nothing hinders it."""
+    files = locked_files(plan)
+    if not files:
+        return None
+    what = files[0] + (f" and {len(files) - 1} more" if len(files) > 1 else "")
+    alive = living(calls())
+    if not alive:
+        return f"{what}: locked by a Snakemake that was killed; `bocu resume FILE` waits for its jobs and goes on"
+    names = "; ".join(f"{call}, for '{call.experiment}'" for call in alive)
+    return (
+        f"{what}: made by another Snakemake now ({names}); until it ends, this one may end in a LockException. "
+        "`bocu resume FILE` waits for it, then begins"
+    )
+
+
+def _lock(note: Path) -> Path:
+    return note.with_suffix(".lock")

@@ -1,0 +1,159 @@
+"""Whether two results are the same, bit for bit, times and provenance aside."""
+
+import filecmp
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bocu.core.errors import BocuError
+from bocu.io.files import read_netcdf
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+# What tells who made a file, when, where and of what: no result.
+PROVENANCE = frozenset(
+    {
+        "code_version",
+        "cpu",
+        "data_provenance",
+        "definitions",
+        "experiment",
+        "fingerprint",
+        "identity",
+        "inputs",
+        "package_versions",
+        "specification",
+        "wall_seconds",
+    }
+)
+TIMES = "seconds"
+STAGES = ("priors", "runs", "scores", "cubes")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing in which two files differ.
+
+    Attributes:
+        what: the variable, coordinate or attribute.
+        text: how.
+    """
+
+    what: str
+    text: str
+
+
+def pairs(one: Path, other: Path) -> tuple[list[tuple[Path, Path]], list[Path]]:
+    """Match the files of two results, each a file or the results folder of an experiment.
+
+    Returns:
+        The pairs to compare, and files that only one of them has.
+
+    Raises:
+        BocuError: there is no such file or folder, or nothing to compare.
+    """
+    for path in (one, other):
+        if not path.exists():
+            raise BocuError(f"{path}: no such file or folder")
+    if one.is_dir() != other.is_dir():
+        raise BocuError(f"{one}, {other}: one is a file, the other a folder; two of a kind are compared")
+    if one.is_file():
+        return [(one, other)], []
+    names = [_names(folder) for folder in (one, other)]
+    if not names[0] | names[1]:
+        raise BocuError(f"{one}: no NetCDF files of {', '.join(STAGES)} in it; a folder such as results/NAME is wanted")
+    alone = [
+        folder / name for folder, only in ((one, names[0] - names[1]), (other, names[1] - names[0])) for name in only
+    ]
+    return [(one / name, other / name) for name in sorted(names[0] & names[1])], sorted(alone)
+
+
+def differences(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> Iterator[Difference]:
+    """Return what differs between two NetCDF files, provenance and times left out.
+
+    Raises:
+        BocuError: a file cannot be read.
+    """
+    if filecmp.cmp(one, other, shallow=False):
+        read_netcdf(one)  # two copies of what is no NetCDF file are not identical results
+        return
+    a, b = read_netcdf(one), read_netcdf(other)
+    yield from _attributes(a, b)
+    names = [str(name) for name in [*a.coords, *a.data_vars]]
+    names += [str(name) for name in [*b.coords, *b.data_vars] if name not in a.variables]
+    for name in names:
+        if name == TIMES:
+            continue
+        if name not in a.variables or name not in b.variables:
+            yield Difference(name, f"only in {one if name in a.variables else other}")
+        else:
+            yield from _variable(name, a[name], b[name])
+
+
+def _names(folder: Path) -> set[Path]:
+    return {path.relative_to(folder) for stage in STAGES for path in (folder / stage).rglob("*.nc")}
+
+
+def _attributes(a: "xr.Dataset", b: "xr.Dataset") -> Iterator[Difference]:
+    for key in sorted({*a.attrs, *b.attrs} - PROVENANCE):
+        found = [repr(data.attrs[key]) if key in data.attrs else "(none)" for data in (a, b)]
+        if found[0] != found[1]:
+            yield Difference(f"attribute {key}", f"{found[0]} against {found[1]}")
+
+
+def _variable(name: str, a: "xr.DataArray", b: "xr.DataArray") -> Iterator[Difference]:
+    for key in ("units", "long_name"):
+        if a.attrs.get(key) != b.attrs.get(key):
+            yield Difference(f"{name}: {key}", f"{a.attrs.get(key)!r} against {b.attrs.get(key)!r}")
+    if a.dims != b.dims or a.shape != b.shape:
+        yield Difference(name, f"sizes {_sizes(a)} against {_sizes(b)}")
+        return
+    if a.dtype != b.dtype:
+        yield Difference(name, f"type {a.dtype} against {b.dtype}")
+    differ = _differ(a.values, b.values)
+    count = int(differ.sum())
+    if count:
+        place = tuple(int(index) for index in np.argwhere(differ)[0])
+        first = f"{_shown(a.values[place])} against {_shown(b.values[place])}"
+        text = f"{count} of {differ.size} entries differ, first at {_labels(a, place)}: {first}"
+        yield Difference(name, text + _largest(a.values[differ], b.values[differ]))
+
+
+def _differ(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Where two arrays differ; numbers are compared bit by bit, but that all NaN are the same."""
+    if a.dtype.kind != "f" or a.dtype != b.dtype:
+        return np.asarray(a != b)
+    bits = f"u{a.dtype.itemsize}"
+    different = np.ascontiguousarray(a).view(bits) != np.ascontiguousarray(b).view(bits)
+    return np.asarray(different & ~(np.isnan(a) & np.isnan(b)))
+
+
+def _largest(a: np.ndarray, b: np.ndarray) -> str:
+    if a.dtype.kind not in "iufb" or b.dtype.kind not in "iufb":
+        return ""
+    apart = np.abs(a.astype(float) - b.astype(float))
+    text = f", largest difference {np.nanmax(apart):.3g}" if not np.isnan(apart).all() else ""
+    holes = int(np.isnan(apart).sum())
+    return text + (f", {holes} of them not a number in one file" if holes else "")
+
+
+def _labels(array: "xr.DataArray", place: tuple[int, ...]) -> str:
+    if not place:
+        return "its only entry"
+    return ", ".join(
+        f"{dim}={array[dim].values[index] if dim in array.coords else index}"
+        for dim, index in zip(array.dims, place, strict=True)
+    )
+
+
+def _sizes(array: "xr.DataArray") -> str:
+    return " x ".join(f"{dim} {size}" for dim, size in array.sizes.items()) or "a single number"
+
+
+def _shown(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)

@@ -1,0 +1,115 @@
+"""What every job of the workflow shares: its log, and the one line that a user's fault gets."""
+
+import contextlib
+import logging
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bocu.core.errors import BocuError
+
+logger = logging.getLogger(__name__)
+
+ATTEMPT = "attempt"  # with which the line that each attempt at a block opens its part of the log begins
+
+
+@contextlib.contextmanager
+def job(snakemake: Any) -> Iterator[None]:
+    """Send log lines, warnings and tracebacks of a job to its log file.
+
+    A `BocuError` ends the job with exit status 1 and one line, in the log and on the terminal.
+    """
+    with _one_line(), _log_in(Path(snakemake.log[0]), "w"):
+        yield
+
+
+@contextlib.contextmanager
+def block_job(run_file: str) -> Iterator[None]:
+    """Do as `job` for a job that runs a block of seeds, once no other process runs the block.
+
+    The log is opened when the block is held, and added to: whoever held it before is left undisturbed, and what earlier
+    attempts said stays.
+    """
+    from bocu.experiment.plan import checkpoint_folder, log_file
+    from bocu.runs.checkpoints import hold
+
+    with _one_line(), hold(checkpoint_folder(run_file)) as waited, _log_in(log_file(run_file), "a"):
+        number = os.environ.get("SLURM_JOB_ID")
+        place = f"{socket.gethostname()}, process {os.getpid()}" + (f", SLURM job {number}" if number else "")
+        logger.info("%s on %s, after waiting %.0f s for another process", ATTEMPT, place, waited)
+        yield
+
+
+@contextlib.contextmanager
+def _one_line() -> Iterator[None]:
+    """End the process with one line for what goes wrong before there is a log."""
+    try:
+        yield
+    except BocuError as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        raise SystemExit(1) from None
+
+
+@contextlib.contextmanager
+def _log_in(log: Path, mode: str) -> Iterator[None]:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        opened = log.open(mode, encoding="utf-8")
+    except OSError as error:
+        raise BocuError(f"{log}: the log could not be written: {error.strerror}") from None
+    with opened as file, _standard_error_to(file) as terminal:
+        _log_to_standard_error()
+        try:
+            yield
+        except BocuError as error:
+            from bocu.sweep.broken import told
+
+            _tell(f"error: {told(error)}", terminal)
+            raise SystemExit(1) from None
+        except Exception as error:
+            where = "traceback in" if _written(traceback.format_exc()) else "no room for the traceback in"
+            print(f"error: {type(error).__name__}: {error} ({where} {log})", file=terminal, flush=True)
+            raise SystemExit(1) from None
+
+
+def _tell(line: str, terminal: Any) -> None:
+    """Write a line to the log, where there is room, and to the terminal, whether there is or not."""
+    _written(f"{line}\n")
+    print(line, file=terminal, flush=True)
+
+
+def _written(text: str) -> bool:
+    """Write to the log; say whether it could be: the disk that is full may be the log's own."""
+    try:
+        # Not by `sys.stderr`, which would keep what it could not write and fail again when the process ends.
+        os.write(2, text.encode())
+    except OSError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _standard_error_to(file: Any) -> Iterator[Any]:
+    """Point file descriptor 2 at `file`, so that compiled code and child processes follow; give the old one."""
+    sys.stderr.flush()
+    saved = os.dup(2)
+    os.dup2(file.fileno(), 2)
+    with os.fdopen(os.dup(saved), "w") as terminal:
+        try:
+            yield terminal
+        finally:
+            with contextlib.suppress(OSError):
+                sys.stderr.flush()
+            os.dup2(saved, 2)
+            os.close(saved)
+
+
+def _log_to_standard_error() -> None:
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr, force=True
+    )
+    logging.captureWarnings(True)

@@ -1,0 +1,108 @@
+"""Finding the experiment that a command is about."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bocu.core.errors import BocuError
+from bocu.core.parameters import nearest
+from bocu.experiment.configuration import read_experiment_file
+from bocu.experiment.plan import MADE_FROM, RESULTS, Plan, record_of
+from bocu.experiment.planning import in_clone, make_plan
+from bocu.io.yaml_files import parse_yaml
+from bocu.sweep.changes import changes
+
+CONFIGURATION = Path("config")
+_TOLD = ("data", "seeds", "iterations", "threads")
+
+
+def open_plan(experiment: str | Path, mirror: str | None = None, settings: Sequence[str] = ()) -> Plan:
+    """Plan an experiment.
+
+    Args:
+        experiment: its file, or its name: the folder under results/.
+        mirror: folder of a mirror to take data from.
+        settings: `key=value` for each key to set, merged as Snakemake merges its `--config`.
+
+    Raises:
+        BocuError: no such experiment, or it is faulty.
+    """
+    files, overrides = sources_of(experiment)
+    for text in settings:
+        merge(overrides, _setting(text))
+    if mirror is not None:
+        overrides["mirror"] = mirror
+    config: dict[str, Any] = {}
+    for layer in (*map(read_experiment_file, files), overrides):
+        merge(config, layer)
+    return make_plan(config, files, overrides)
+
+
+def merge(config: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Merge `changes` into `config`, as Snakemake merges its files and `--config`: mappings key by key."""
+    from snakemake.utils import update_config
+
+    update_config(config, changes)
+
+
+def name_in(path: str | Path) -> str:
+    """Return the name of the experiment that a path under results/ belongs to.
+
+    Raises:
+        BocuError: the path is not under results/.
+    """
+    parts = Path(path).parts
+    if len(parts) < 3 or parts[0] != RESULTS:
+        raise BocuError(f"{path}: not a file of an experiment; a path such as {RESULTS}/NAME/runs/... is wanted")
+    return parts[1]
+
+
+def differences_from_record(plan: Plan) -> list[str]:
+    """Say in what the experiment is not the one that the results were last made from."""
+    record = Path(plan.record)
+    if not record.is_file():
+        return []
+    before, now = json.loads(record.read_text(encoding="utf-8")), plan.describe()
+    return [line for key in _TOLD for line in changes(before.get(key), now.get(key), key)]
+
+
+def sources_of(experiment: str | Path) -> tuple[list[Path], dict[str, Any]]:
+    """Return the files and the settings of an experiment.
+
+    Args:
+        experiment: its file, or its name: the file under config/ that has it, else what made its results.
+
+    Raises:
+        BocuError: no such file or experiment.
+    """
+    if Path(experiment).is_file():
+        return [Path(experiment)], {}
+    name = str(experiment)
+    if name.endswith((".yaml", ".yml")) or "/" in name:
+        raise BocuError(f"{name}: no such file")
+    known = dict(_names())
+    if name in known:
+        return [known[name]], {}
+    record = Path(record_of(name))
+    made_from = json.loads(record.read_text(encoding="utf-8")).get(MADE_FROM) if record.is_file() else None
+    if made_from:
+        return [Path(file) for file in made_from["files"]], made_from["config"]
+    raise BocuError(f"{name}: no experiment file of that name under {CONFIGURATION}/; {nearest(name, known)}")
+
+
+def _names() -> Iterator[tuple[str, Path]]:
+    folder = in_clone(CONFIGURATION)
+    for file in [*sorted(folder.glob("experiments/*.yaml")), folder / "config.yaml"]:
+        if file.is_file():
+            yield str(read_experiment_file(file).get("name")), file
+
+
+def _setting(text: str) -> dict[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise BocuError(f"--config: found '{text}'; KEY=VALUE is wanted")
+    try:
+        return {key: parse_yaml(value)}
+    except BocuError as error:
+        raise BocuError(f"--config: {key}: {error}") from None

@@ -1,0 +1,165 @@
+"""Reading everything that an experiment made, to its end: checksums, seals, and hashes of raw files."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from bocu.core.errors import BocuError, BrokenFileError
+from bocu.data.catalogue import SOURCES
+from bocu.data.provenance import sha256
+from bocu.experiment.plan import Plan
+from bocu.io.chunks import CHUNK_ELEMENTS
+from bocu.io.files import read_netcdf, reading
+from bocu.runs.records import read_runs
+from bocu.sweep.staleness import flat
+
+
+@dataclass
+class Verification:
+    """What was found.
+
+    Attributes:
+        read: number of files that were read.
+        missing: files that are not made yet.
+        faults: one line for each.
+    """
+
+    read: int = 0
+    missing: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def look(self, file: str, read: Callable[[str], Any]) -> Any:
+        """Read a file and return what comes of it, or None where it is missing or broken."""
+        if not Path(file).exists():
+            self.missing.append(file)
+            return None
+        self.read += 1
+        try:
+            return read(file)
+        except BocuError as error:
+            self.faults.append(f"{error.path}: {error.fault}" if isinstance(error, BrokenFileError) else str(error))
+            return None
+
+
+def verify(plan: Plan) -> Verification:
+    """Read every file of an experiment, and the data sets that it is made from."""
+    found = Verification()
+    for file in _prepared(plan):
+        prepared = found.look(file, _sealed)
+        if prepared is not None:
+            _verify_raw(found, file, json.loads(prepared.attrs["raw_sha256"]), plan.experiment.data.mirror)
+    for stage, files in plan.files().items():
+        for file in files:
+            found.look(file, _reader(plan, stage, file))
+    found.look(plan.report(), _read_page)
+    found.look(plan.report_tables(), _read_tables)
+    return found
+
+
+def _prepared(plan: Plan) -> list[str]:
+    """Return the prepared data sets of all problems, each once."""
+    files = [
+        file
+        for label in plan.problems
+        for inputs in (plan.problem_inputs(label), plan.prior_inputs(label))
+        for file in flat(inputs)
+    ]
+    return [file for file in dict.fromkeys(files) if file.startswith(tuple(f"data/{source}/" for source in SOURCES))]
+
+
+def _verify_raw(found: Verification, prepared: str, hashes: dict[str, str], mirror: str | None) -> None:
+    """Compare raw files, and those of the mirror that they were copied from, with what a prepared file was made of."""
+    folder = Path(prepared).parent
+    places = [folder / "raw"] + ([Path(mirror) / folder.name] if mirror else [])
+    for place in places:
+        for name, wanted in hashes.items():
+
+            def read(file: str, wanted: str = wanted) -> None:
+                if (digest := sha256(file)) != wanted:
+                    raise BocuError(f"{file}: SHA-256 {digest}; {prepared} was made of a file with {wanted}")
+
+            found.look(str(place / name), read)
+
+
+def _reader(plan: Plan, stage: str, file: str) -> Callable[[str], Any]:
+    if stage == "runs":
+        return read_runs
+    if stage == "figures":
+        return _PICTURES[Path(file).suffix]
+    if stage == "scores" or (stage == "cubes" and file != plan.summary()):
+        return _read_in_parts
+    return _sealed
+
+
+def _sealed(file: str) -> Any:
+    return read_netcdf(file, sealed=True)
+
+
+def _read_in_parts(file: str) -> None:
+    """Read an aggregate, whose chunks have checksums, without ever holding it whole."""
+    import netCDF4
+
+    with reading(file), netCDF4.Dataset(file) as data:
+        for variable in data.variables.values():
+            variable.set_auto_maskandscale(False)
+            for selection in _parts(variable.shape):
+                variable[selection]
+
+
+def _parts(shape: tuple[int, ...]) -> Iterator[tuple[Any, ...]]:
+    size = 1
+    for length in shape:
+        size *= length
+    if size <= CHUNK_ELEMENTS or not shape:
+        yield (slice(None),) * len(shape) or (...,)
+        return
+    for index in range(shape[0]):
+        for rest in _parts(shape[1:]):
+            yield (index, *(rest if len(shape) > 1 else ()))
+
+
+def _read_png(file: str) -> None:
+    from PIL import Image
+
+    try:
+        with Image.open(file) as picture:
+            picture.verify()
+    except (OSError, SyntaxError) as error:  # Pillow's word for a faulty chunk
+        raise BrokenFileError(file, f"damaged PNG picture ({error})") from None
+
+
+def _read_svg(file: str) -> None:
+    try:
+        ElementTree.fromstring(Path(file).read_bytes())
+    except ElementTree.ParseError as error:
+        raise BrokenFileError(file, f"no SVG picture ({error})") from None
+
+
+def _read_json(file: str) -> None:
+    try:
+        json.loads(Path(file).read_bytes())
+    except ValueError as error:
+        raise BrokenFileError(file, f"no JSON ({error})") from None
+
+
+def _read_page(file: str) -> None:
+    if not Path(file).read_bytes().rstrip().endswith(b"</html>"):
+        raise BrokenFileError(file, "not a whole page: it does not end in </html>")
+
+
+def _read_tables(folder: str) -> None:
+    for file in sorted(Path(folder).glob("*.csv")):
+        try:
+            with file.open(encoding="utf-8", newline="") as stream:
+                widths = {len(row) for row in csv.reader(stream, strict=True)}
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise BrokenFileError(file, f"no CSV table ({error})") from None
+        if len(widths) != 1:
+            raise BrokenFileError(file, "rows of different lengths, or none")
+
+
+_PICTURES: dict[str, Callable[[str], None]] = {".png": _read_png, ".svg": _read_svg, ".json": _read_json}

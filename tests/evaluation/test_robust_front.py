@@ -1,0 +1,70 @@
+"""`bocu.evaluation.robust_front`: guarantees, fronts of a problem and of decisions tried, hypervolume."""
+
+import numpy as np
+import pytest
+
+from bocu.ambiguity import ModifiedChiSquared, TotalVariation, worst_case
+from bocu.core.errors import BocuError
+from bocu.evaluation.robust_front import front_among, growing_hypervolume, guarantees, hypervolume, true_front
+from bocu.problems.scalarised import Newsvendor, NewsvendorParameters
+
+SET = ModifiedChiSquared(0.5)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return Newsvendor(NewsvendorParameters(outputs=2, contexts=20), {})
+
+
+@pytest.fixture(scope="module")
+def front(problem):
+    return true_front(problem.payoffs, 1, 2, problem.reference, SET, size=9)
+
+
+def test_a_hypervolume_by_hand():
+    points = np.array([[1.0, 3.0], [2.0, 2.0], [1.5, 1.0], [9.0, -1.0]])
+    assert hypervolume(points, np.zeros(2)) == pytest.approx(3.0 + 2.0)  # the third adds nothing, the last is not above
+    assert hypervolume(points[3:], np.zeros(2)) == 0.0
+    assert hypervolume(np.array([[1.0, 2.0, 3.0]]), np.zeros(3)) == pytest.approx(6.0)
+
+
+def test_each_output_is_guaranteed_by_itself(problem):
+    payoffs = problem.payoffs(np.array([[0.1], [0.3]]))
+    found = guarantees(payoffs, problem.reference, SET)
+    for decision in range(2):
+        for output in range(2):
+            value = worst_case(payoffs[decision, :, output], problem.reference, SET).value
+            assert found[decision, output] == pytest.approx(float(value))
+
+
+def test_the_front_is_not_beaten_by_a_grid(problem, front):
+    grid = np.linspace(0.0, 1.0, 2001)[:, None]
+    tried = front_among(grid, problem.payoffs(grid), front.weights, problem.reference, SET)
+    assert (front.values >= tried.values - 1e-6).all()
+    assert (front.values <= tried.values + 9.0 * 2.5e-4).all()
+    corner = front.corner()
+    assert front.hypervolume(corner) == pytest.approx(
+        tried.hypervolume(corner), rel=0.05
+    )  # of flat optima either end may be found
+    assert (front.guaranteed > corner).all()
+
+
+def test_a_front_of_two_outputs_trades_them(front):
+    order = np.argsort(front.weights[:, 0])
+    assert (np.diff(front.guaranteed[order, 0]) >= -1e-6).all()
+    assert (np.diff(front.guaranteed[order, 1]) <= 1e-6).all()
+
+
+def test_hypervolume_of_a_run_ends_where_its_front_does(problem, front):
+    decisions = np.random.default_rng(0).random((30, 1))
+    payoffs = problem.payoffs(decisions)
+    corner = np.array([-4.0, -4.0])
+    grown = growing_hypervolume(payoffs, front.weights, problem.reference, SET, corner)
+    for row in (0, 7, 29):
+        tried = front_among(decisions[: row + 1], payoffs[: row + 1], front.weights, problem.reference, SET)
+        assert grown[row] == pytest.approx(tried.hypervolume(corner))
+
+
+def test_no_decision_no_front(problem):
+    with pytest.raises(BocuError, match="needs one or more"):
+        front_among(np.empty((0, 1)), np.empty((0, 20, 2)), np.ones((1, 2)) / 2, problem.reference, TotalVariation(0.1))

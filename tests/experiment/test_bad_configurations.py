@@ -1,0 +1,46 @@
+"""Hundreds of wrong experiment files through `bocu check`: one readable line each, and a non-zero exit."""
+
+import re
+import sys
+
+import pytest
+from bad_configurations import all_bad
+
+from bocu.commands import main as cli
+
+BAD = all_bad()
+UNREADABLE = re.compile(
+    r"functools|pydantic|<class|object at 0x|Traceback|function-(?:after|before|wrap)|\[type=|Literal\[|constrained"
+)
+LONGEST = 1200
+
+
+def told(arguments, monkeypatch, capsys):
+    """Run the command line in this process; give exit status and what it wrote to standard error."""
+    monkeypatch.setattr(sys, "argv", ["bocu", *map(str, arguments)])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    return caught.value.code, capsys.readouterr().err
+
+
+def assert_one_readable_line(status, error, path, says):
+    assert status not in (0, None)
+    assert error.startswith(f"error: {path}"), error[:500]
+    assert error.count("\n") == 1, error[:500]
+    assert error[:-1].isprintable(), error[:500]
+    assert len(error) < LONGEST + len(str(path)), error[:500]
+    assert not UNREADABLE.search(error.removeprefix(f"error: {path}")), error
+    for part in says:
+        assert part in error, error
+
+
+def test_names_are_unique_and_many():
+    assert len({bad.name for bad in BAD}) == len(BAD) >= 300
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.name[:80])
+def test_a_wrong_file_gets_one_line(bad, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "bad.yaml"
+    path.write_bytes(bad.content)
+    status, error = told(["check", path], monkeypatch, capsys)
+    assert_one_readable_line(status, error, path, bad.says)

@@ -1,0 +1,288 @@
+"""Edits of the code, and which jobs each of them makes anew: these and no others."""
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import own_package
+import pytest
+from experiments import tiny
+from own_package import edit
+
+from bocu.experiment.plan import Plan
+from bocu.experiment.planning import make_plan
+
+ROOT = own_package.SOURCE.parents[1]
+KIRSCHNER = {"name": "kirschner", "parameters": {"function": "b", "spread": "sd", "protocol": "general"}}
+EXPERIMENT = tiny(
+    data="simulate",
+    problems=["hills", KIRSCHNER, "sensors"],
+    objectives=[{"name": "dro", "parameters": {"set": {"name": "mmd", "radius": 0.2}}}],
+    metrics=["so", {"name": "best-fixed-decision", "problems": ["hills"]}],
+    algorithms=["random", "fully-bayesian", "mle", "pe-gp-ucb", "ucb-so", "ucb-bocu-2"],
+    figures=["regret", "chosen-priors", "contour", "summary"],
+)
+# hills and sensors: random, fully-bayesian, mle, pe-gp-ucb; kirschner: random, ucb-so and, under dro, ucb-bocu-2.
+RUNS, SCORES = ["run *"], ["score *"]
+NOTHING: list[str] = []
+
+EDITS: dict[str, tuple[str, str, str, list[str]]] = {
+    # What no number depends on
+    "the description of a field": (
+        "algorithms/unknown_prior.py",
+        "probability with which the confidence statements may fail",
+        "chance that the confidence statements fail",
+        NOTHING,
+    ),
+    "a docstring": ("runs.py", "Run a block of seeds and write its run file.", "Run seeds.", NOTHING),
+    "a docstring of a module": ("protocol.py", '"""', '"""Once more: ', NOTHING),
+    "a comment": ("surrogates/time_varying.py", "# rows; doubled when full", "# rows", NOTHING),
+    "layout": (
+        "algorithms/simple.py",
+        "            self._best_value, self._best = total, decision",
+        "            (self._best_value, self._best) = (\n                total,\n                decision)",
+        NOTHING,
+    ),
+    "what is told about a class": (
+        "problems/hills.py",
+        '    title = "Ten hills"\n',
+        '    title = "Ten hills"\n    about = About(title="Hills", summary="Ten of them", cost=3.0)\n',
+        NOTHING,
+    ),
+    "a new class beside those used": (
+        "algorithms/time_varying.py",
+        "class FullyBayesian(",
+        "class HalfBayesian(_WeightedPriors):\n    half = 0.5\n\n\nclass FullyBayesian(",
+        NOTHING,
+    ),
+    "a class that is not used": (
+        "algorithms/time_varying.py",
+        "lower = mean - noise\n",
+        "lower = mean - 2.0 * noise\n",
+        NOTHING,
+    ),
+    "a new function": ("runs.py", "def execute(", "def _spare() -> int:\n    return 1\n\n\ndef execute(", NOTHING),
+    "an import that is not used": ("runs.py", "import json\n", "import json\nimport math\n", NOTHING),
+    "an annotation's import for type checkers": (
+        "runs.py",
+        "    import xarray as xr\n",
+        "    import xarray\n    import xarray as xr\n",
+        NOTHING,
+    ),
+    "a cost": ("resources.py", "START_SECONDS = 4.0", "START_SECONDS = 5.0", NOTHING),
+    "progress": ("progress.py", "SECONDS_BETWEEN_LINES = 15.0", "SECONDS_BETWEEN_LINES = 5.0", NOTHING),
+    "the wrapper of jobs": ("jobs.py", "def job(", "def another():\n    return 1\n\n\ndef job(", NOTHING),
+    "what a command says": ("commands/status.py", '"""', '"""\nMORE = 1\n"""', NOTHING),
+    "planning": ("plan.py", 'RESULTS = "results"', 'RESULTS = "outcome"', NOTHING),
+    "a set that is not pursued": (
+        "algorithms/confidence.py",
+        "return UncertaintyObjective.ro()",
+        "return UncertaintyObjective.so()",
+        NOTHING,
+    ),
+    # Runs
+    "an algorithm": (
+        "algorithms/time_varying.py",
+        "return int(np.argmax(weights)), int(np.argmax(weights @ ucb))",
+        "return int(np.argmin(weights)), int(np.argmax(weights @ ucb))",
+        ["run */any/fully-bayesian"],
+    ),
+    "the base class of two algorithms": (
+        "algorithms/time_varying.py",
+        "        return softmax(self.surrogate.log_evidence)\n",
+        "        return softmax(2.0 * self.surrogate.log_evidence)\n",
+        ["run */any/fully-bayesian", "run */any/mle"],
+    ),
+    "a helper of two algorithms": (
+        "algorithms/time_varying.py",
+        "return weights / weights.sum()",
+        "return weights / np.sum(weights)",
+        ["run */any/fully-bayesian", "run */any/mle"],
+    ),
+    "the baseline": (
+        "algorithms/simple.py",
+        "        if total > self._best_value:",
+        "        if total >= self._best_value:",
+        ["run */any/random"],
+    ),
+    "the default of a field": (
+        "algorithms/unknown_prior.py",
+        'Field(0.1, description="probability',
+        'Field(0.2, description="probability',
+        ["run hills/any/*-*", "run hills/any/mle", "run sensors/any/*-*", "run sensors/any/mle"],
+    ),
+    "a surrogate": (
+        "surrogates/time_varying.py",
+        "INITIAL_CAPACITY = 32",
+        "INITIAL_CAPACITY = 64",
+        ["run hills/any/*-*", "run hills/any/mle", "run sensors/any/*-*", "run sensors/any/mle"],
+    ),
+    "a compiled helper of the MMD's path": (
+        "ambiguity/dense.py",
+        "    scale = 1.0 / pivot\n",
+        "    scale = -1.0 / pivot\n",
+        ["run kirschner/dro/ucb-bocu-2", "figure kirschner/contour"],  # which draws a worst case
+    ),
+    "an objective": (
+        "uncertainty.py",
+        'if rule == "announced":',
+        'if rule != "announced":',
+        ["run kirschner/dro/ucb-bocu-2", "figure kirschner/contour"],  # which draws a worst case
+    ),
+    "how a block of runs is executed": ("runs.py", "if self.t < 1:", "if self.t <= 1:", RUNS),
+    "checkpoints": ("checkpoints.py", "_GENERATIONS = 2", "_GENERATIONS = 3", RUNS),
+    # Runs and what metrics them by the problem
+    "a problem": (
+        "problems/hills.py",
+        "CENTRES = np.arange(HILLS) / (HILLS - 1)",
+        "CENTRES = np.arange(HILLS) / HILLS",
+        ["run hills/*", "score hills/*"],
+    ),
+    "a constant of a problem that is drawn": (
+        "problems/kirschner.py",
+        "    Bump(1.2, 0.65, 0.14, 0.45, 0.5),",
+        "    Bump(1.3, 0.65, 0.14, 0.45, 0.5),",
+        ["run kirschner/*", "score kirschner/*", "figure kirschner/contour"],
+    ),
+    "the base class of problems on a grid": (
+        "problems/finite.py",
+        "class FiniteProblem(",
+        "@staticmethod\ndef _spare():\n    return 1\n\n\nclass FiniteProblem(",
+        NOTHING,
+    ),
+    # Scores
+    "a metric": (
+        "metrics.py",
+        "        return values[:, best] - value, value\n",
+        "        return value - values[:, best], value\n",
+        ["score hills/*"],
+    ),
+    "the base class of metrics": (
+        "metrics.py",
+        "                found[key] = (values if available is None else values[available]).max()",
+        "                found[key] = (values if available is None else values[available]).min()",
+        SCORES,
+    ),
+    # Cubes and what is drawn from them
+    "how cubes are built": ("cubes.py", "CHECKPOINTS = (0.1,", "CHECKPOINTS = (0.2,", ["summary"]),
+    "a figure": ("figures/regret.py", "MARKED_LINES = 6", "MARKED_LINES = 7", ["figure */regret"]),
+    "another figure": (
+        "figures/priors.py",
+        '"no algorithm reports which prior it trusts"',
+        '"no algorithm says which prior it trusts"',
+        ["figure */chosen-priors"],
+    ),
+    "a colour": (
+        "figures/style.py",
+        'GREY = "#000000", "#7A7A7A"',
+        'GREY = "#000000", "#707070"',
+        ["figure *", "report"],
+    ),
+    "the report": ("report/tables.py", "NOTICEABLE = 0.01", "NOTICEABLE = 0.02", ["report"]),
+    "the summary line of a registered class": (
+        "registry.py",
+        '"a uniform draw from the available decisions"',
+        '"a draw from the available decisions"',
+        ["report", "figure */regret", "figure */chosen-priors", "figure all/summary"],
+    ),
+    # Data and priors
+    "how a data set is prepared": ("data/intel_log.py", "DAY = 24 * 60", "DAY = 24 * 61", ["data prepare_intel_log"]),
+    "a stand-in": ("data/simulated/wind.py", "CUT_IN, RATED = 3.0", "CUT_IN, RATED = 4.0", ["data simulate wind"]),
+}
+SCRIPT_EDITS: dict[str, tuple[str, str, str, list[str]]] = {
+    "a comment in a script": ("run.py", '"""Run a block', '# A comment.\n"""Run a block', NOTHING),
+    "the script of runs": ("run.py", 'snakemake.config["checkpoint_seconds"]', "20.0", RUNS),
+    "the script of figures": ("figure.py", "drawing = figure.draw(inputs)", "drawing = figure.draw({})", ["figure *"]),
+    "the script of a data set": (
+        "prepare_wind.py",
+        "snakemake.output[0]",
+        "snakemake.output[-1]",
+        ["data prepare_wind"],
+    ),
+}
+
+
+def jobs(plan: Plan) -> dict[str, Any]:
+    """Return what Snakemake compares of every job, by a name."""
+    plan = replace(plan)  # without what it remembers
+    found: dict[str, Any] = {}
+    for branch in plan.branches.values():
+        found[f"run {'/'.join(branch.key)}"] = plan.run_parameters(branch, 0, 1)
+        found[f"score {'/'.join(branch.key)}"] = plan.score_parameters(branch)
+    for problem in plan.problems:
+        found[f"cube {problem}"] = plan.cube_parameters(problem)
+        for prior in plan.priors(problem):
+            found[f"prior {problem}/{prior}"] = plan.prior_parameters(problem, prior)
+    for figure, folders in plan.figure_problems.items():
+        for folder in folders:
+            found[f"figure {folder}/{figure}"] = plan.figure_parameters(figure, folder)
+    found["report"] = plan.report_parameters()
+    found["summary"] = plan.fingerprint("summary")
+    for script in ("download", "mirror", *(file.stem for file in plan.scripts.glob("prepare_*.py"))):
+        found[f"data {script}"] = plan.fingerprint(script)
+    for data_set in ("wind", "intel", "portfolio", "plant", "infection"):
+        found[f"data simulate {data_set}"] = plan.fingerprint("simulate", f"bocu.data.simulated.{data_set}:simulate")
+    return found
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """A copy of package and scripts, and what the jobs come to there."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        folder = tmp_path_factory.mktemp("clone")
+        package = own_package.copy(folder / "src/bocu", monkeypatch)
+        scripts = folder / "scripts"
+        own_package.shutil.copytree(ROOT / "workflow/scripts", scripts)
+        plan = make_plan(EXPERIMENT, sources_file=ROOT / "data/sources.yaml", scripts=scripts)
+        yield package, scripts, plan, jobs(plan)
+    own_package.forget()
+
+
+def check(copied: Any, file: Path, old: str, new: str, expected: list[str]) -> None:
+    _, _, plan, before = copied
+    text = file.read_text(encoding="utf-8")
+    if old == '"""':
+        file.write_text(text.replace(old, new, 1), encoding="utf-8")
+        own_package.forget()
+    else:
+        edit(file, old, new)
+    try:
+        after = jobs(plan)
+    finally:
+        file.write_text(text, encoding="utf-8")
+        own_package.forget()
+    changed = {name for name, value in after.items() if value != before[name]}
+    for pattern in expected:
+        assert any(fnmatchcase(name, pattern) for name in before), pattern
+    assert changed == {name for name in before if any(fnmatchcase(name, pattern) for pattern in expected)}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_of_the_library_reruns(copied, name):
+    file, old, new, expected = EDITS[name]
+    check(copied, copied[0] / file, old, new, expected)
+
+
+@pytest.mark.parametrize("name", SCRIPT_EDITS)
+def test_an_edit_of_a_script_reruns(copied, name):
+    file, old, new, expected = SCRIPT_EDITS[name]
+    check(copied, copied[1] / file, old, new, expected)
+
+
+def test_moving_a_module_reruns_nothing(copied):
+    package, _, plan, before = copied
+    (package / "surrogates/kernels.py").rename(package / "surrogates/moved_kernels.py")
+    users = [file for file in package.rglob("*.py") if "bocu.surrogates.kernels" in file.read_text()]
+    texts = {file: file.read_text() for file in users}
+    assert users
+    for file, text in texts.items():
+        file.write_text(text.replace("bocu.surrogates.kernels", "bocu.surrogates.moved_kernels"))
+    own_package.forget()
+    try:
+        assert jobs(plan) == before
+    finally:
+        (package / "surrogates/moved_kernels.py").rename(package / "surrogates/kernels.py")
+        for file, text in texts.items():
+            file.write_text(text)
+        own_package.forget()

@@ -1,0 +1,187 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from experiments import ALGORITHMS, tiny
+
+from bocu.core.errors import BocuError
+from bocu.experiment.planning import make_plan
+
+HEAVY = ("torch", "botorch", "gpytorch", "xarray", "pandas", "matplotlib", "numba", "cvxpy", "netCDF4")
+
+
+@pytest.fixture(autouse=True)
+def _in_the_clone(root, monkeypatch):
+    monkeypatch.chdir(root)
+
+
+def test_an_algorithm_that_pursues_nothing_runs_once_under_any():
+    plan = make_plan(tiny(algorithms=ALGORITHMS))
+    assert list(plan.branches) == [("hills", "any", name) for name in ALGORITHMS]
+
+
+def test_a_problem_that_ends_sooner_has_fewer_iterations():
+    plan = make_plan(tiny(iterations=500, problems=["hills", "sensors"], data="simulate"))
+    assert (plan.iterations("hills"), plan.iterations("sensors")) == (500, 144)
+    assert plan.branch("sensors", "any", "random").specification["iterations"] == 144
+
+
+def test_labels_are_in_paths_and_never_in_specifications():
+    plan = make_plan(tiny(algorithms=[{"name": "mle", "label": "my-label"}]))
+    branch = plan.branch("hills", "any", "my-label")
+    assert plan.run_files(branch) == [f"results/tiny/runs/hills/any/my-label/seeds-{b}.nc" for b in ("0-1", "2-3")]
+    assert "my-label" not in json.dumps(branch.specification)
+
+
+def test_a_block_is_found_by_the_name_of_its_files():
+    plan = make_plan(tiny(algorithms=["random", {"name": "mle", "label": "my-label-7"}]))
+    for branch in plan.branches.values():
+        for first, last in plan.blocks:
+            name = plan.run_file(branch, first, last).removeprefix("results/tiny/runs/").removesuffix(".nc")
+            assert plan.log(branch, first, last) == f"results/tiny/logs/runs/{name}.log"
+            assert plan.block(name) == (branch, first, last)
+    with pytest.raises(BocuError, match="no branch 'hills/any/my-label'; did you mean 'hills/any/my-label-7'"):
+        plan.block("hills/any/my-label/seeds-0-1")
+
+
+def test_specification_is_plain_and_canonical():
+    plan = make_plan(tiny())
+    parameters = plan.run_parameters(plan.branch("hills", "any", "random"), 0, 1)
+    specification = json.loads(parameters["specification"])
+    assert specification["seeds"] == [0, 1]
+    assert specification["problem"]["parameters"]["grid"] == 60
+    assert json.dumps(specification, sort_keys=True, separators=(",", ":")) == parameters["specification"]
+
+
+def test_an_alias_is_the_same_branch():
+    one, other = make_plan(tiny(algorithms=["oracle"])), make_plan(tiny(algorithms=["tv-gp-ucb"]))
+    assert one.branch("hills", "any", "oracle").specification == other.branch("hills", "any", "tv-gp-ucb").specification
+
+
+def test_defaults_written_out_change_no_specification():
+    plain, explicit = (
+        make_plan(tiny()),
+        make_plan(tiny(problems=[{"name": "hills", "parameters": {"grid": "60", "noise": 0.05}}])),
+    )
+    assert (
+        plain.branch("hills", "any", "random").specification == explicit.branch("hills", "any", "random").specification
+    )
+
+
+def test_simulated_and_real_data_never_share_a_path(tmp_path):
+    (tmp_path / "intel").mkdir()
+    for name in ("intelTemperatureTrain.csv", "intelTemperatureTest.csv", "mote_locs.txt"):
+        (tmp_path / "intel" / name).touch()
+    plans = [make_plan(tiny(problems=["sensors"], data=source)) for source in ("simulate", "download")]
+    plans.append(make_plan(tiny(problems=["sensors"], mirror=str(tmp_path))))
+    files = [plan.problem_inputs("sensors")["data"] for plan in plans]
+    assert [file.split("/")[1] for file in files] == ["simulate", "download", "mirror"]
+    specifications = {json.dumps(plan.branch("sensors", "any", "random").specification) for plan in plans}
+    assert len(specifications) == 3
+
+
+def test_a_metric_is_not_part_of_a_run():
+    one, two = make_plan(tiny()), make_plan(tiny(metrics=["so", "best-fixed-decision"]))
+    branch = ("hills", "any", "random")
+    assert one.run_parameters(one.branch(*branch), 0, 1) == two.run_parameters(two.branch(*branch), 0, 1)
+    assert one.score_parameters(one.branch(*branch)) != two.score_parameters(two.branch(*branch))
+
+
+def test_a_name_or_checkpoint_interval_is_not_part_of_a_run():
+    one, two = make_plan(tiny()), make_plan(tiny(name="other", checkpoint_seconds=0, title="T"))
+    branch = ("hills", "any", "random")
+    assert one.run_parameters(one.branch(*branch), 0, 1) == two.run_parameters(two.branch(*branch), 0, 1)
+
+
+FAULTS = {
+    "unknown problem": ({"problems": ["hill"]}, r"problems\.0\.name: unknown problem 'hill'; did you mean 'hills'\?"),
+    "unknown algorithm": (
+        {"algorithms": ["pe-gp-ubc"]},
+        r"algorithms\.0\.name: unknown algorithm 'pe-gp-ubc'; did you mean 'pe-gp-ucb'",
+    ),
+    "unknown metric": (
+        {"metrics": ["xyz"]},
+        r"metrics\.0\.name: unknown metric 'xyz'; allowed: best-fixed-decision, dro",
+    ),
+    "unknown figure": ({"figures": ["regrets"]}, r"figures\.0\.name: unknown figure 'regrets'; did you mean 'regret'"),
+    "unknown parameter": (
+        {"problems": [{"name": "hills", "parameters": {"gird": 3}}]},
+        r"problems\.0\.parameters\.gird: unknown key; did you mean 'grid'\?",
+    ),
+    "parameter of a wrong type": (
+        {"problems": [{"name": "hills", "parameters": {"grid": "x"}}]},
+        r"problems\.0\.parameters\.grid: found 'x'",
+    ),
+    "parameter out of range": (
+        {"algorithms": [{"name": "pe-gp-ucb", "parameters": {"delta": 2}}]},
+        r"algorithms\.0\.parameters\.delta: found 2",
+    ),
+    "duplicate branch": (
+        {"algorithms": ["mle", {"name": "mle", "label": "copy"}]},
+        r"algorithms\.1: 'copy' is the same as 'mle': duplicate branches",
+    ),
+    "duplicate problem": (
+        {"problems": ["hills", {"name": "hills", "label": "copy"}]},
+        r"problems\.1: 'copy' is the same as 'hills'",
+    ),
+    "filter names no problem": (
+        {"algorithms": [{"name": "mle", "problems": ["hils"]}]},
+        r"algorithms\.0\.problems: no entry of 'problems' has the label 'hils'; did you mean 'hills'",
+    ),
+    "empty problem": (
+        {
+            "problems": ["hills", {"name": "hills", "label": "idle", "parameters": {"grid": 61}}],
+            "algorithms": [{"name": "mle", "problems": ["hills"]}],
+        },
+        r"problems\.1: no algorithm runs on 'idle': an empty branch",
+    ),
+    "empty algorithm": (
+        {"algorithms": ["mle", {"name": "random", "problems": []}]},
+        r"algorithms\.1: 'random' runs on no problem",
+    ),
+    "missing mirror folder": ({"problems": ["sensors"], "mirror": "no-such-folder"}, r"problems\.0: .*no-such-folder"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_gets_one_line(fault):
+    change, message = FAULTS[fault]
+    with pytest.raises(BocuError, match=message) as caught:
+        make_plan(tiny(**change), ["some/file.yaml"][:0])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"iterations": 5}, r"iterations: 5 on 'hills' are fewer than the 12 that results/tiny holds"),
+        ({"seeds": 2}, r"seeds: 0 to 1 are fewer than the 0 to 3 that results/tiny holds"),
+        ({"seeds": {"first": 1, "count": 9}}, r"seeds: 1 to 9 are fewer than the 0 to 3"),
+    ],
+)
+def test_results_that_exist_are_not_shrunk_unasked(tmp_path, monkeypatch, root, change, message):
+    monkeypatch.chdir(tmp_path)
+    sources = root / "data/sources.yaml"
+    make_plan(tiny(), sources_file=sources).write_record()
+    with pytest.raises(BocuError, match=message):
+        make_plan(tiny(**change), sources_file=sources).refuse_to_shrink()
+    make_plan(tiny(**change, overwrite=True), sources_file=sources).refuse_to_shrink()
+    make_plan(tiny(**change, name="other"), sources_file=sources).refuse_to_shrink()
+    make_plan(tiny(iterations=20, seeds=9), sources_file=sources).refuse_to_shrink()
+
+
+def test_planning_imports_nothing_heavy(root):
+    code = (
+        "import sys, yaml; from bocu.experiment.planning import make_plan\n"
+        "for file in ('config/config.yaml', 'config/experiments/ziomek2025.yaml'):\n"
+        "    plan = make_plan(yaml.safe_load(open(file)))\n"
+        "    for branch in plan.branches.values():\n"
+        "        plan.run_parameters(branch, 0, 1), plan.score_parameters(branch), plan.run_files(branch)\n"
+        "    for problem in plan.problems:\n"
+        "        plan.problem_inputs(problem), plan.cube_parameters(problem)\n"
+        "    plan.figure_files('png'), plan.describe()\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

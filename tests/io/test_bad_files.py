@@ -1,0 +1,424 @@
+"""Files that are none, or not what they should be: one line, and nothing of anybody else's is replaced."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from bad_configurations import grid
+from experiments import tiny
+from test_bad_configurations import assert_one_readable_line, told
+
+from bocu.core.errors import BocuError
+from bocu.core.loading import refuse_unknown_classes
+from bocu.experiment.configuration import read_experiment_file
+from bocu.experiment.planning import make_plan
+from bocu.io.files import atomic_path
+from bocu.io.yaml_files import LARGEST_BYTES, read_yaml
+from bocu.runs.execution import replay
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, root):
+    """A working directory with the catalogue of data sets."""
+    (tmp_path / "data").mkdir()
+    shutil.copy(root / "data/sources.yaml", tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# What is no file
+
+
+def make_folder(path):
+    path.mkdir()
+
+
+def make_circle(path):
+    path.symlink_to(path.name)
+
+
+def make_large(path):
+    with path.open("wb") as file:
+        file.truncate(100_000_000)
+
+
+STRANGE = {
+    "a folder": (make_folder, "found a folder"),
+    "a pipe": (os.mkfifo, "found a pipe"),
+    "a link in a circle": (make_circle, "symbolic links"),
+    "a link to nothing": (lambda path: path.symlink_to("nothing"), "no such file"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), "found a device"),
+    "100 MB": (make_large, "100 MB; allowed: up to 4 MB"),
+    "nothing": (lambda path: None, "no such file"),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_what_is_no_experiment_file_gets_one_line(kind, tmp_path, monkeypatch, capsys):
+    make, says = STRANGE[kind]
+    path = tmp_path / "strange.yaml"
+    make(path)
+    status, error = told(["check", path], monkeypatch, capsys)
+    assert_one_readable_line(status, error, path, [says])
+
+
+def test_the_largest_file_is_larger_than_all_that_are_shipped(root):
+    sizes = [path.stat().st_size for path in root.glob("config/**/*.yaml")]
+    assert max(sizes) * 10 < LARGEST_BYTES
+
+
+# Encodings that are read
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_utf_8_is_read_with_a_mark_and_without(tmp_path, encoding):
+    path = tmp_path / "marked.yaml"
+    path.write_bytes(yaml.safe_dump(tiny(title="Übung"), allow_unicode=True).encode(encoding))
+    assert read_experiment_file(path)["title"] == "Übung"
+
+
+def test_a_merge_may_be_overridden(tmp_path):
+    path = tmp_path / "merged.yaml"
+    path.write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\nc: {x: 4, <<: *a}\n")
+    assert read_yaml(path) == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {"x": 4, "y": 2}}
+
+
+# CSV as spreadsheets write it
+
+
+GOOD = "reference,a,b\n0.5,1.5,2\n0.5,0.25,-1\n"
+SHEETS = {
+    "a byte order mark": GOOD.encode("utf-8-sig"),
+    "semicolons": GOOD.replace(",", ";").encode(),
+    "semicolons and decimal commas": GOOD.replace(",", ";").replace(".", ",").encode(),
+    "tabs": GOOD.replace(",", "\t").encode(),
+    "tabs and decimal commas": GOOD.replace(",", "\t").replace(".", ",").encode(),
+    "Windows line ends": GOOD.replace("\n", "\r\n").encode("utf-8-sig"),
+    "quotes": GOOD.replace("1.5", '"1.5"').encode(),
+    "empty lines": GOOD.replace("\n", "\n\n").encode(),
+}
+
+
+def worst_case(path, monkeypatch, capsys, *options):
+    from bocu.commands import main as cli
+
+    monkeypatch.setattr(sys, "argv", ["bocu", "worst-case", str(path), "--epsilon", "0.3", *options])
+    status = 0
+    try:
+        cli.main()
+    except SystemExit as error:
+        status = error.code
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+@pytest.mark.parametrize("sheet", SHEETS)
+def test_a_sheet_says_the_same_however_it_is_written(sheet, tmp_path, monkeypatch, capsys):
+    plain, other = tmp_path / "plain.csv", tmp_path / "other.csv"
+    plain.write_text(GOOD)
+    other.write_bytes(SHEETS[sheet])
+    expected = worst_case(plain, monkeypatch, capsys)
+    assert expected[1].startswith("decision,value,slope,q1,q2\na,")
+    assert worst_case(other, monkeypatch, capsys) == expected
+
+
+BAD_SHEETS = {
+    "cp1252": (GOOD.replace("a", "ä", 1).replace("reference", "reference").encode("cp1252"), "not UTF-8"),
+    "UTF-16": (GOOD.encode("utf-16"), "found text in UTF-16"),
+    "UTF-16 without a mark": (GOOD.encode("utf-16-le"), "zero byte"),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(100), "not UTF-8"),
+    "decimal commas beside commas": (GOOD.replace("1.5", '"1,5"').encode(), "line 2, column a: '1,5' is not a number"),
+    "thousands": (b"reference;a\n1;1.234,5\n", "'1.234,5' is not a number"),
+    "underscores": (b"reference,a\n1,1_000\n", "'1_000' is not a number"),
+    "an open quote": (b'reference,a\n1,"2\n', "not CSV"),
+    "a column twice": (b"reference,a,a\n1,2,3\n", "'a' stands twice"),
+    "reference twice": (b"reference,reference,a\n1,2,3\n", "'reference' stands twice"),
+    "nothing": (b"", "a header and one row"),
+    "a long line": (b"x" * 1_000_000, "line 1: not CSV"),
+    "a long cell": (b"reference,a\n1," + b"x" * 1_000_000, "line 2"),
+    "no number": (GOOD.replace("1.5", "nan").encode(), "is nan"),
+    "empty cell": (GOOD.replace("1.5", "").encode(), "'' is not a number"),
+    "complex": (GOOD.replace("1.5", "1+2j").encode(), "'1+2j' is not a number"),
+}
+
+
+@pytest.mark.parametrize("sheet", BAD_SHEETS)
+def test_a_wrong_sheet_gets_one_line(sheet, tmp_path, monkeypatch, capsys):
+    content, says = BAD_SHEETS[sheet]
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    status, out, err = worst_case(path, monkeypatch, capsys)
+    assert out == ""
+    assert_one_readable_line(status, err, path, [says])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in STRANGE if kind != "100 MB"])
+def test_what_is_no_sheet_gets_one_line(kind, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "strange.csv"
+    STRANGE[kind][0](path)
+    status, _, err = worst_case(path, monkeypatch, capsys)
+    assert_one_readable_line(status, err, path, [STRANGE[kind][1]])
+
+
+def test_a_broken_netcdf_file_gets_one_line(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "broken.nc"
+    path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(200))
+    status, _, err = worst_case(path, monkeypatch, capsys)
+    assert_one_readable_line(status, err, path, ["not a readable NetCDF file"])
+
+
+def test_text_in_netcdf_gets_one_line(tmp_path, monkeypatch, capsys):
+    import xarray as xr
+
+    path = tmp_path / "text.nc"
+    payoffs = (("decision", "context"), np.array([["a", "b"]], dtype=object))
+    xr.Dataset({"payoffs": payoffs, "reference": ("context", [0.5, 0.5])}).to_netcdf(path)
+    status, _, err = worst_case(path, monkeypatch, capsys)
+    assert_one_readable_line(status, err, path, ["payoffs must be an array of real numbers"])
+
+
+@pytest.mark.parametrize("option", ["--lengthscale", "--alpha", "--k"])
+def test_an_option_that_the_set_ignores_gets_one_line(option, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "payoffs.csv"
+    path.write_text(GOOD)
+    status, out, err = worst_case(path, monkeypatch, capsys, option, "0.5")
+    assert (status, out) == (1, "")
+    assert err.startswith(f"error: {option}: it changes nothing")
+
+
+# What a run may replace
+
+
+def run(monkeypatch, capsys, output, *more):
+    arguments = ["run", "--experiment", "tiny.yaml", "--problem", "hills", "--algorithm", "random"]
+    from bocu.commands import main as cli
+
+    monkeypatch.setattr(sys, "argv", ["bocu", *arguments, "--output", str(output), "--iterations", "2", *more])
+    status = 0
+    try:
+        cli.main()
+    except SystemExit as error:
+        status = error.code
+    return status, capsys.readouterr().err
+
+
+def foreign_text(path):
+    path.write_text("my thesis")
+
+
+def foreign_netcdf(path):
+    import xarray as xr
+
+    xr.Dataset({"temperature": ("time", [1.0])}).to_netcdf(path)
+
+
+FOREIGN = {
+    "text": (foreign_text, "no run file"),
+    "NetCDF": (foreign_netcdf, "no run file"),
+    "a folder": (make_folder, "found a folder"),
+    "a pipe": (os.mkfifo, "found a pipe"),
+    "a link in a circle": (make_circle, "symbolic links"),
+    "a device": (lambda path: path.symlink_to("/dev/null"), "found a device"),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_a_run_replaces_nothing_but_a_run_file(kind, folder, monkeypatch, capsys):
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(tiny()))
+    make, says = FOREIGN[kind]
+    output = folder / "out.nc"
+    make(output)
+    before = os.lstat(output)
+    status, error = run(monkeypatch, capsys, output)
+    assert status == 1
+    assert error.count("\n") == 1
+    assert says in error
+    after = os.lstat(output)
+    assert (after.st_ino, after.st_mtime_ns, after.st_size) == (before.st_ino, before.st_mtime_ns, before.st_size)
+    assert sorted(path.name for path in folder.iterdir()) == ["data", "out.nc", "tiny.yaml"]
+
+
+def test_a_run_file_is_replaced(folder, monkeypatch, capsys):
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(tiny()))
+    assert run(monkeypatch, capsys, "out.nc")[0] == 0
+    before = Path("out.nc").stat().st_ino
+    assert run(monkeypatch, capsys, "out.nc", "--seed", "3")[0] == 0
+    assert Path("out.nc").stat().st_ino != before
+
+
+def test_a_folder_that_is_a_file_gets_one_line(folder, monkeypatch, capsys):
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(tiny()))
+    status, error = run(monkeypatch, capsys, "tiny.yaml/out.nc")
+    assert (status, error.count("\n")) == (1, 1)
+    assert "is no folder that can be written to" in error
+
+
+@pytest.mark.parametrize(("option", "value"), [("--seed", "-1"), ("--seed", str(2**63)), ("--seeds", "1000000000")])
+def test_seeds_that_no_run_file_holds_get_one_line(folder, monkeypatch, capsys, option, value):
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(tiny()))
+    status, error = run(monkeypatch, capsys, "out.nc", option, value)
+    assert (status, error.count("\n")) == (1, 1)
+    assert error.startswith("error: --seed, --seeds: ")
+
+
+def test_a_device_is_never_replaced(tmp_path):
+    device = tmp_path / "null"
+    device.symlink_to("/dev/null")
+    with pytest.raises(BocuError, match="found a device; only a regular file is replaced"), atomic_path(device) as path:
+        path.write_text("x")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+# What a file may ask to import
+
+
+def test_a_run_file_imports_nothing_that_is_not_registered(folder, monkeypatch, capsys):
+    import netCDF4
+
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(tiny()))
+    assert run(monkeypatch, capsys, "out.nc")[0] == 0
+    (folder / "trap.py").write_text("from pathlib import Path\nPath('sprung').touch()\nclass Trap: pass\n")
+    monkeypatch.syspath_prepend(str(folder))
+    with netCDF4.Dataset("out.nc", "a") as data:
+        specification = json.loads(data.getncattr("specification"))
+        specification["algorithm"]["class"] = "trap:Trap"
+        data.setncattr("specification", json.dumps(specification))
+    with pytest.raises(BocuError, match=r"out\.nc: asks to import 'trap:Trap', which is neither registered"):
+        replay("out.nc", {}, 0, 1)
+    assert not Path("sprung").exists()
+
+
+def test_a_divergence_in_a_file_is_imported_only_where_the_experiment_names_it():
+    recorded = {
+        "objective": {
+            "class": "bocu.objectives.configured:DistributionallyRobust",
+            "parameters": {"set": {"phi": "a:b"}},
+        }
+    }
+    with pytest.raises(BocuError, match="asks to import 'a:b'"):
+        refuse_unknown_classes(recorded, "a file")
+    refuse_unknown_classes(recorded, "a file", ["a:b"])
+
+
+# A full disk that also holds the log
+
+
+JOB = """
+import types
+from pathlib import Path
+from bocu.core.errors import BocuError
+from bocu.io.files import write_text
+from bocu.sweep.jobs import job
+Path({filler!r}).write_bytes(b"x")
+with job(types.SimpleNamespace(log=[{log!r}])):
+    try:
+        with open({filler!r}, "wb") as file:
+            file.write(bytes(10_000_000))
+    except OSError:
+        pass
+    {then}
+"""
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 1 MB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", disk], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"no disk can be mounted here: {done.stderr.strip()}")
+    yield disk
+    subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+@pytest.mark.parametrize(
+    ("then", "says"),
+    [
+        ("write_text({target!r}, 'x' * 100_000)", "could not be written: No space left on device"),
+        ("raise BocuError('a fault of the user')", "a fault of the user"),
+        ("raise ValueError('a fault of ours')", "ValueError: a fault of ours (no room for the traceback in "),
+    ],
+)
+def test_a_full_disk_that_holds_the_log_gets_one_line(small_disk, then, says):
+    names = {"filler": str(small_disk / "filler"), "log": str(small_disk / "job.log")}
+    script = JOB.format(then=then.format(target=str(small_disk / "target")), **names)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert says in done.stderr
+
+
+# The public functions
+
+
+@pytest.mark.parametrize(
+    ("payoffs", "says"),
+    [
+        (np.array([1.0 + 2.0j, 1.0]), "complex128"),
+        ([1.0 + 0.0j, 1.0], "complex128"),
+        (np.ma.masked_array([1.0, 2.0], mask=[False, True]), "masked in places"),
+        ([np.ma.masked_array([1.0, 2.0], mask=[False, True])], "masked in places"),
+        (np.array([1.0, 2.0], dtype=object), "dtype object"),
+        (["1", "2"], "dtype <U1"),
+        (np.array(["2004-01-01", "2004-01-02"], dtype="datetime64[D]"), "datetime64"),
+        ([[1.0, 2.0], [1.0]], "array of real numbers"),
+        ({"a": 1.0}, "dtype object"),
+    ],
+)
+def test_payoffs_are_real_numbers(payoffs, says):
+    from bocu.ambiguity import TotalVariation
+    from bocu.ambiguity import worst_case as solve
+    from bocu.objectives.values import UncertaintyObjective
+
+    ambiguity_set, p = TotalVariation(0.1), np.array([0.5, 0.5])
+    everything = [lambda: solve(payoffs, p, ambiguity_set)]
+    for objective in (
+        UncertaintyObjective.so(),
+        UncertaintyObjective.dro(ambiguity_set),
+        UncertaintyObjective.wcs(ambiguity_set),
+    ):
+        everything.append(lambda objective=objective: objective(payoffs, p))
+    for call in everything:
+        with pytest.raises(BocuError, match="payoffs ") as caught:
+            call()
+        assert says in str(caught.value)
+
+
+def test_a_masked_array_without_holes_is_one_of_numbers():
+    from bocu.ambiguity import TotalVariation
+    from bocu.ambiguity import worst_case as solve
+
+    payoffs = np.ma.masked_array([1.0, 2.0], mask=[False, False])
+    assert solve(payoffs, [0.5, 0.5], TotalVariation(0.2)).value == pytest.approx(1.4)
+
+
+def test_complex_tensors_are_refused():
+    torch = pytest.importorskip("torch")
+    from bocu.ambiguity import TotalVariation
+    from bocu.ambiguity import worst_case as solve
+    from bocu.objectives.values import UncertaintyObjective
+
+    payoffs, p, ambiguity_set = torch.tensor([1.0 + 2.0j, 1.0]), np.array([0.5, 0.5]), TotalVariation(0.1)
+    objectives = (UncertaintyObjective.so(), UncertaintyObjective.ro(), UncertaintyObjective.dro(ambiguity_set))
+    for call in (solve, *(lambda f, p, _, o=objective: o(f, p) for objective in objectives)):
+        with pytest.raises(BocuError, match="real numbers"):
+            call(payoffs, p, ambiguity_set)
+
+
+# A plan knows before the first job what jobs refuse
+
+
+def test_what_is_written_out_as_the_default_of_another_set_is_refused_only_where_it_is_written():
+    given = {"name": "dro", "parameters": {"set": {"name": "mmd", "lengthscale": 0.1, "radius": 0.1}}}
+    plan = make_plan(grid(objectives=[given]))
+    (branch,) = [branch for branch in plan.branches.values() if branch.objective]
+    assert branch.specification["objective"]["parameters"]["set"]["lengthscale"] == 0.1

@@ -1,0 +1,143 @@
+"""Objectives as experiment files state them, and the radius of a round."""
+
+import numpy as np
+import pytest
+
+from bocu.ambiguity import ModifiedChiSquared, TotalVariation, mmd_radius, set_named
+from bocu.ambiguity.named import Settings
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.core.rounds import Situation
+from bocu.experiment.registry import REGISTRY
+from bocu.objectives.configured import General, SetParameters, WorstCaseSensitivity
+from bocu.objectives.values import UncertaintyObjective
+from bocu.runs.protocol import Announcer
+
+POINTS = np.linspace(0.0, 1.0, 5)[:, None]
+UNIFORM = np.full(5, 0.2)
+SKEW = np.array([0.4, 0.3, 0.1, 0.1, 0.1])
+PAYOFFS = np.random.default_rng(0).normal(size=(7, 5))
+
+MINIMAL = {"rs": {"tau": 0.1}}
+DISTANCES = {
+    "tv": {},
+    "mmd": {},
+    "wass": {},
+    "chi2": {},
+    "chi2mod": {},
+    "kl": {},
+    "cr": {"k": 3},
+    "cvar": {"alpha": 0.5},
+}
+
+
+def situation(t=1, reference=SKEW, truth=UNIFORM, observed=0, **more):
+    return Situation(t, reference, truth, observed, **more)
+
+
+def chosen_set(**keys):
+    return validate(SetParameters, keys, "")
+
+
+def stated(name, **parameters):
+    target = next(entry for entry in REGISTRY["objective"] if entry.name == name).load()
+    return target.from_specification({**MINIMAL.get(name, {}), **parameters})
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_every_distance_can_be_stated(distance):
+    parameters = chosen_set(name=distance, radius=0.2, **DISTANCES[distance])
+    built = parameters.over(POINTS).with_epsilon(0.2)
+    settings = Settings(0.2, parameters.alpha, parameters.k, POINTS, parameters.lengthscale, parameters.jitter)
+    assert built.values(PAYOFFS, SKEW)[0] == pytest.approx(set_named(distance, settings).values(PAYOFFS, SKEW)[0])
+
+
+@pytest.mark.parametrize("entry", REGISTRY["objective"], ids=lambda entry: entry.name)
+def test_a_stated_objective_is_the_mathematical_one(entry):
+    objective = stated(entry.name).over(POINTS).with_epsilon(0.3)
+    tv = TotalVariation(0.3)
+    known = {
+        "so": UncertaintyObjective.so(),
+        "ro": UncertaintyObjective.ro(),
+        "dro": UncertaintyObjective.dro(tv),
+        "wcs": UncertaintyObjective.wcs(tv),
+        "mr": UncertaintyObjective.mr(tv, 1.0),
+        "gen": UncertaintyObjective.gen(tv, 1.0, 1.0),
+        "rs": UncertaintyObjective.rs(tv, 0.1),
+    }
+    assert objective(PAYOFFS, SKEW) == pytest.approx(known[entry.name](PAYOFFS, SKEW))
+
+
+def test_margin_is_the_distance_of_the_truth():
+    parameters = chosen_set(name="tv")
+    assert parameters.epsilon(situation(), parameters.over(POINTS)) == pytest.approx(np.abs(UNIFORM - SKEW).sum())
+
+
+def test_the_margin_follows_distributions_that_change():
+    announcer = Announcer(chosen_set(name="tv"), POINTS)
+    first, still = announcer.epsilon(situation()), announcer.epsilon(situation(t=2))
+    moved = announcer.epsilon(situation(t=3, reference=UNIFORM))
+    assert (first, still, moved) == (pytest.approx(0.6), pytest.approx(0.6), 0.0)
+
+
+def test_a_list_of_radii_stays_at_its_last():
+    parameters = chosen_set(radius=[0.5, 0.2])
+    assert [parameters.epsilon(situation(t), parameters.over(POINTS)) for t in (0, 1, 2, 3)] == [0.5, 0.5, 0.2, 0.2]
+
+
+def test_a_concentrating_radius_is_that_of_the_lemma_and_infinite_without_data():
+    parameters = chosen_set(name="mmd", radius={"delta": 0.1})
+    kind = parameters.over(POINTS)
+    assert parameters.epsilon(situation(observed=0), kind) == np.inf
+    assert parameters.epsilon(situation(observed=9), kind) == mmd_radius(9, 0.1)
+    assert mmd_radius(9, 0.1) == pytest.approx((2 + np.sqrt(2 * np.log(10))) / 3)
+
+
+def test_an_announced_radius_is_the_problems_and_missing_it_is_said():
+    parameters = chosen_set(radius="announced")
+    assert parameters.epsilon(situation(margin=0.7), parameters.over(POINTS)) == 0.7
+    with pytest.raises(BocuError, match="announces no radius"):
+        parameters.epsilon(situation(), parameters.over(POINTS))
+
+
+def test_a_divergence_of_ones_own_is_named_by_its_functions():
+    own = chosen_set(name="phi", phi="own_divergences:MODIFIED_CHI_SQUARED", radius=0.1).over(POINTS).with_epsilon(0.1)
+    known = ModifiedChiSquared(0.1)
+    assert own.values(PAYOFFS, SKEW)[0] == pytest.approx(known.values(PAYOFFS, SKEW)[0], abs=1e-8)
+
+
+@pytest.mark.parametrize("target", ["no_such_module:PHI", "own_divergences:NONE", "own_divergences:ALONE"])
+def test_a_divergence_that_is_not_there_is_said(target):
+    with pytest.raises(BocuError, match=r"phi: found .*two or three"):
+        chosen_set(name="phi", phi=target).over(POINTS)
+
+
+def test_wcs_does_not_depend_on_the_radius():
+    objective = WorstCaseSensitivity.from_specification({"set": {"name": "mmd"}}).over(POINTS)
+    assert objective.with_epsilon(0.4)(PAYOFFS, SKEW).tolist() == objective(PAYOFFS, SKEW).tolist()
+
+
+def test_exact_takes_the_difference_away():
+    objective = General.from_specification({"slope": {"difference": 1e-3}}).over(POINTS).with_epsilon(0.3)
+    exact = UncertaintyObjective.gen(TotalVariation(0.3), 1.0, 1.0)
+    assert objective.exact()(PAYOFFS, SKEW) == pytest.approx(exact(PAYOFFS, SKEW))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("wcs", {"set": "kl"}, "slope of 'kl' at radius 0 is -inf"),
+        ("mr", {"set": {"name": "chi2"}}, "slope of 'chi2' at radius 0 is -inf"),
+        ("gen", {"set": {"name": "chi2mod", "radius": 0}}, "slope of 'chi2mod' at radius 0 is -inf"),
+        ("dro", {"set": {"name": "cr"}}, "the key 'k' and the set 'cr' go together"),
+        ("dro", {"set": {"name": "tv", "alpha": 0.5}}, "the key 'alpha' and the set 'cvar' go together"),
+        ("dro", {"set": {"radius": []}}, "holds one number or more"),
+        ("dro", {"set": "phi"}, "the key 'phi' and the set 'phi' go together"),
+        ("dro", {"set": {"name": "phi", "phi": "no colon"}}, "pattern"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(name, parameters, message):
+    target = next(entry for entry in REGISTRY["objective"] if entry.name == name).load()
+    with pytest.raises(BocuError, match=message) as caught:
+        validate(target.Parameters, parameters, "objectives.0.parameters.")
+    assert "\n" not in str(caught.value)

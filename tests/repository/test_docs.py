@@ -1,0 +1,56 @@
+"""What the documentation shows works as it stands."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+PAGES = [
+    "README.md",
+    "docs/commands.md",
+    "docs/extending.md",
+    "docs/files.md",
+    "docs/data.md",
+    "docs/ambiguity-sets.md",
+    "docs/cluster.md",
+    "docs/planning.md",
+    "docs/ziomek2025.md",
+    "docs/tay2024.md",
+    "docs/kirschner2020.md",
+    "docs/huang2024.md",
+    "docs/optima.md",
+    "docs/drmobo.md",
+    "docs/grand-tour.md",
+    "docs/experiment-file.md",
+]
+
+
+def blocks(root, page, language):
+    return re.findall(rf"```{language}\n(.*?)```", (root / page).read_text(), flags=re.DOTALL)
+
+
+def test_the_loop_of_ones_own_runs_and_finds_the_peak(root):
+    code = blocks(root, "docs/extending.md", "python")[0]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert abs(float(done.stdout.split()[-1]) - 0.8) < 0.03
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_files_of_the_clone(root, page):
+    text = (root / page).read_text()
+    for link in re.findall(r"\]\(([^)#\s]+)", text):
+        if not link.startswith("http"):
+            assert ((root / page).parent / link).exists(), f"{page}: {link}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_and_keys_that_pages_name_exist(root, page):
+    text = (root / page).read_text()
+    for command in re.findall(r"`?bocu ([a-z-]+)", text):
+        if command in {"is", "and", "as", "in", "report"}:
+            continue
+        done = subprocess.run(
+            [sys.executable, "-m", "bocu.commands.main", command, "--help"], capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{page}: bocu {command}"

@@ -1,0 +1,110 @@
+"""What is asked for, in every place that asks for it."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+
+import yaml
+from setuptools import find_packages
+
+# conda's names where they differ
+CONDA_NAMES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib", "snakemake-minimal": "snakemake"}
+
+
+def project(root):
+    return tomllib.loads((root / "pyproject.toml").read_text())["project"]
+
+
+def test_conda_and_pip_ask_for_the_same(root):
+    conda = {}
+    for entry in yaml.safe_load((root / "environment.yml").read_text())["dependencies"]:
+        if not isinstance(entry, str):
+            continue
+        name, bounds = re.match(r"([a-z0-9-]+)(.*)", entry).groups()
+        conda[CONDA_NAMES.get(name, name)] = bounds
+    assert conda.pop("pip") == ""
+    assert conda.pop("python") == project(root)["requires-python"]
+    pip = dict(re.match(r"([a-z0-9-]+)(.*)", entry).groups() for entry in project(root)["dependencies"])
+    assert conda == pip
+
+
+def pins(path):
+    return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def test_the_slurm_plugin_is_in_no_default_installation(root):
+    assert not [line for line in pins(root / "requirements.txt") if "slurm" in line]
+    assert not [line for line in project(root)["dependencies"] if "slurm" in line]
+    assert "slurm" not in (root / "environment.yml").read_text()
+
+
+def test_every_dependency_is_pinned_and_torch_comes_first(root):
+    lines = pins(root / "requirements.txt")
+    assert lines[0].startswith("torch==")
+    lines += pins(root / "requirements-slurm.txt")
+    pinned = {re.match(r"([A-Za-z0-9_.-]+)==", line).group(1).lower().replace("_", "-") for line in lines}
+    extras = project(root)["optional-dependencies"]
+    for requirement in (*project(root)["dependencies"], *(name for extra in extras.values() for name in extra)):
+        name = re.match(r"[A-Za-z0-9_-]+", requirement).group().lower()
+        assert name in pinned, f"requirements.txt does not pin {name}"
+
+
+def test_importing_the_package_and_its_command_line_is_light(root):
+    heavy = "('torch', 'numpy', 'xarray', 'matplotlib')"
+    code = f"import bocu, bocu.commands.main, sys; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_condas_pip_lines_install_the_package_without_asking_for_anything_else(root, tmp_path):
+    """As conda does it: the lines go to a requirements file, and `pip install -U -r` reads that beside the clone."""
+    environment = yaml.safe_load((root / "environment.yml").read_text())
+    (pip,) = (entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(root / name, tmp_path)
+    shutil.copytree(root / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    (tmp_path / "requirements.txt").write_text("\n".join(pip) + "\n")
+    offline = ["--dry-run", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "install", *offline, "-U", "-r", "requirements.txt"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    would = [line for line in done.stdout.splitlines() if line.startswith("Would install")]
+    assert [re.fullmatch(r"Would install bocu-[0-9.]+", line) is not None for line in would] == [True]
+
+
+def test_the_package_and_its_plugins_are_what_a_wheel_takes(root):
+    settings = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]
+    found = {name.partition(".")[0] for where in settings["where"] for name in find_packages(root / where)}
+    assert found == {"bocu", "snakemake_logger_plugin_bocu"}
+
+
+def test_installing_says_what_it_is_doing(root, tmp_path):
+    """With a Python and a pip that do nothing, each step says its line first, and nothing else is printed."""
+    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    (tmp_path / "env/bin").mkdir(parents=True)
+    nothing = tmp_path / "env/bin/python"
+    nothing.write_text("#!/bin/sh\n")
+    nothing.chmod(0o755)
+    command = ["make", "env/installed", "VENV=env", f"PYTHON={nothing}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [
+        "installing",
+        *(f"installing: {step} of 4" for step in (2, 3, 4)),
+    ]
+    assert "torch==" in lines[1]
+
+
+TEXT = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".smk", ".cff", ".rst", ".jinja", ".css", ""}
+
+
+def test_no_machine_path_or_registry_host_is_in_the_project(root):
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True).stdout
+    pattern = re.compile(r"/home/[a-z]|/root/|pypi\.org|registry\.npmjs|files\.pythonhosted")
+    for name in filter(None, listed.split("\0")):
+        path = root / name
+        if path.is_file() and path.suffix in TEXT and path.name != "test_packaging.py":
+            assert not pattern.search(path.read_text(encoding="utf-8", errors="ignore")), name

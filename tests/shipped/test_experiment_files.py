@@ -1,0 +1,193 @@
+"""The papers' experiment files: what they say is what the papers ran, and they run at smoke scale."""
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+from experiments import run_all
+
+from bocu.experiment.configuration import read_experiment_file
+from bocu.experiment.planning import make_plan
+from bocu.figures.panels import Panels
+
+FILES = [
+    "tay2024",
+    "tay2024-as-coded",
+    "kirschner2020",
+    "kirschner2020-wind",
+    "ziomek2025",
+    "drmobo",
+    "drmobo-sets",
+    "grand-tour",
+]
+DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
+
+
+def plan_of(root, name, /, **changes):
+    experiment = read_experiment_file(root / f"config/experiments/{name}.yaml")
+    if "data" in experiment:
+        experiment["data"] = "simulate"
+    return make_plan({**experiment, **changes}, sources_file=root / "data/sources.yaml")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_smaller_runs_go_under_another_name(root, name):
+    plan_of(root, name).write_record()
+    smaller = plan_of(root, name, name=f"smoke-{name}", iterations="2", seeds="1")
+    smaller.refuse_to_shrink()
+    assert {smaller.iterations(problem) for problem in smaller.problems} == {2}
+    assert smaller.blocks == [(0, 0)]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_panels_draw_what_the_experiment_has(root, name):
+    plan = plan_of(root, name)
+    algorithms = {key[2] for key in plan.branches}
+    pairs = {key[:2] for key in plan.branches}
+    for figure in plan.figures.values():
+        if figure.registered.load() is not Panels:
+            continue
+        parameters = figure.parameters
+        assert {label.partition("/")[0] for label in parameters.titles} <= algorithms
+        for row in parameters.rows or ():
+            assert set(row.algorithms or parameters.algorithms or ()) <= algorithms
+            cells = row.problems or list(plan.problems)
+            for problem in itertools.chain(*([cell] if isinstance(cell, str) else cell for cell in cells)):
+                assert row.metric in [metric.label for metric in plan.metrics_of(problem)]
+                pursues = any(other == problem and objective != "any" for other, objective in pairs)
+                if pursues or row.pursued:
+                    assert {(problem, objective) for objective in row.pursued or [row.metric]} <= pairs
+
+
+@pytest.mark.parametrize("name", ["tay2024", "tay2024-as-coded"])
+def test_settings_of_tay_et_al(root, name):
+    plan = plan_of(root, name)
+    assert (plan.experiment.seeds.first, plan.experiment.seeds.count) == (0, 10)
+    published = ("gp-sample", "hartmann-3", "plant", "infection")
+    sizes = {(1024, 64)}
+    for problem in published:
+        parameters = plan.problem_parameters(problem)
+        assert (plan.iterations(problem), parameters.initial_points(), parameters.noise) == (1000, 5, 0.01)
+        assert (parameters.lengthscale, parameters.variance) == (0.1, 1.0)
+        assert parameters.reference.normal.variance == 0.2
+        assert parameters.truth == "uniform"
+        sizes.add(tuple(_product(points) for points in (parameters.decision_points, parameters.context_points)))
+    assert len(sizes) == 1
+    wanted = {f"{distance}-{kind}" for distance, kind in itertools.product(DISTANCES, KINDS)}
+    assert {metric.label for metric in plan.metrics} == wanted
+    for metric in plan.metrics:
+        kind = metric.label.partition("-")[2]
+        assert metric.parameters.set.radius == (0.0 if kind == "wcs" else "margin")
+        assert kind == "dro" or metric.parameters.slope.difference == 1e-5
+    for problem, objective in itertools.product(published, wanted):
+        found = {b.algorithm.registered.name for key, b in plan.branches.items() if key[:2] == (problem, objective)}
+        assert found == {"ucb-bocu-1", "ts-bocu"} | (set() if objective.endswith("dro") else {"ucb-bocu-2"})
+
+
+def _product(numbers):
+    return numbers[0] * _product(numbers[1:]) if numbers else 1
+
+
+def test_bounds_of_the_text_and_of_the_code(root):
+    text, code = plan_of(root, "tay2024"), plan_of(root, "tay2024-as-coded")
+    for branch in text.branches.values():
+        assert getattr(branch.algorithm.parameters, "sqrt_beta", 2**0.5) == pytest.approx(2**0.5)
+    for (_, objective, label), branch in code.branches.items():
+        if label == "ts-bocu":
+            sampled = branch.algorithm.parameters
+            assert (sampled.posterior, sampled.features, sampled.pairs) == ("fourier", 2048, True)
+        elif objective != "any":
+            assert branch.algorithm.parameters.sqrt_beta == float(not objective.endswith("dro"))
+
+
+def test_settings_of_kirschner_et_al(root):
+    plan = plan_of(root, "kirschner2020")
+    assert plan.experiment.seeds.count == 50
+    combinations = set()
+    for problem in plan.problems:
+        parameters = plan.problem_parameters(problem)
+        assert (plan.iterations(problem), parameters.initial_points()) == (200, 0)
+        assert parameters.noise**2 == pytest.approx(0.001)
+        combinations.add((parameters.function, parameters.protocol, parameters.spread))
+        radius = {"delta": 0.1} if parameters.protocol == "data-driven" else "margin"
+        (metric,) = plan.metrics_of(problem)
+        ambiguity_sets = [metric.parameters.set]
+        for branch in plan.branches_of(problem):
+            assert branch.algorithm.parameters.sqrt_beta == 2.0
+            ambiguity_sets += [branch.objective.parameters.set] if branch.objective else []
+            ambiguity_sets += [branch.algorithm.parameters.set] if hasattr(branch.algorithm.parameters, "set") else []
+        assert len(ambiguity_sets) == 3
+        for ambiguity_set in ambiguity_sets:
+            assert json.loads(ambiguity_set.model_dump_json())["radius"] == radius
+            assert (ambiguity_set.name, ambiguity_set.lengthscale) == ("mmd", 0.1)
+        names = [branch.algorithm.registered.name for branch in plan.branches_of(problem)]
+        assert sorted(names) == ["stableopt-finite", "ucb-bocu-2", "ucb-so"]
+    settings = ("general", "data-driven", "simulator")
+    assert combinations == set(itertools.product("ab", settings, ("sd", "variance")))
+
+
+SMOKE = {
+    "tay2024": ["gp-sample"],
+    "tay2024-as-coded": ["gp-sample"],
+    "kirschner2020": ["a-general-sd", "a-data-driven-sd", "a-simulator-sd"],
+}
+
+
+@pytest.mark.parametrize("name", SMOKE)
+def test_smoke_scale_runs_up_to_the_figures(root, name):
+    """On some of the problems; others become panels that say that nothing is there."""
+    experiment = read_experiment_file(root / f"config/experiments/{name}.yaml")
+    figures = plan_of(root, name, data="simulate").figures
+    kept = SMOKE[name]
+
+    def here(entry):
+        return {**entry, "problems": [label for label in entry["problems"] if label in kept]}
+
+    for section in ("objectives", "algorithms", "metrics"):
+        experiment[section] = [here(e) if isinstance(e, dict) and "problems" in e else e for e in experiment[section]]
+        experiment[section] = [e for e in experiment[section] if isinstance(e, str) or e.get("problems") != []]
+    experiment["problems"] = [
+        entry
+        for entry in experiment["problems"]
+        if (entry if isinstance(entry, str) else entry.get("label", entry["name"])) in kept
+    ]
+    plan = make_plan(
+        {**experiment, "data": "simulate", "name": f"smoke-{name}", "iterations": 2, "seeds": 2, "figures": []},
+        sources_file=root / "data/sources.yaml",
+    )
+    run_all(plan)
+    for label in {"figure-2", "figure-3"} & set(figures):
+        drawing = Panels(figures[label].parameters).draw({"cubes": plan.cubes(), "summary": plan.summary()})
+        assert len(drawing.figure.axes[0].get_lines()) >= 3
+        assert "2 seeds" in drawing.caption
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_command_plan_tells_what_a_file_costs(root, name):
+    from typer.testing import CliRunner
+
+    from bocu.commands.main import app
+
+    Path("data").mkdir()
+    Path("data/sources.yaml").write_text((root / "data/sources.yaml").read_text())
+    told = CliRunner().invoke(app, ["plan", str(root / f"config/experiments/{name}.yaml")])
+    assert told.exit_code == 0, told.output
+    assert "core hours" in told.output
+
+
+def test_slope_and_initial_design_of_the_code_are_its_file_s_alone(root):
+    for name, coded in (("tay2024", False), ("tay2024-as-coded", True)):
+        plan = plan_of(root, name)
+        assert {plan.problem_parameters(problem).initial_replacement for problem in plan.problems} == {not coded}
+        slopes = {
+            branch.algorithm.parameters.slope
+            for branch in plan.branches.values()
+            if branch.algorithm.registered.name == "ucb-bocu-2"
+        }
+        assert slopes == {"as-pursued" if coded else "exact"}

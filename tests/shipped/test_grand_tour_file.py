@@ -1,0 +1,119 @@
+"""The grand tour holds everything that is registered, and runs at smoke scale up to its figures."""
+
+import pytest
+from experiments import run_all
+from test_experiment_files import plan_of
+
+from bocu.experiment.configuration import read_experiment_file
+from bocu.experiment.registry import REGISTRY
+from bocu.experiment.resources import estimate
+from bocu.figures.panels import Panels
+from bocu.figures.scoreboard import Scoreboard
+
+KEPT = ["kirschner-a", "newsvendor", "newsvendor-two", "hills"]
+"""A problem of each protocol but the hourly one, none of which needs data."""
+SAME = {
+    ("ucb-bocu-1", "dro"): "that of ucb-bocu-2",
+    **{(name, kind): "those of ucb-so and ucb-ro" for name in ("ucb-bocu-1", "ucb-bocu-2") for kind in ("so", "ro")},
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def names(kind):
+    return {entry.name for entry in REGISTRY[kind]}
+
+
+def test_everything_registered_is_there(root):
+    plan = plan_of(root, "grand-tour")
+    assert {problem.registered.name for problem in plan.problems.values()} == names("problem")
+    assert {branch.algorithm.registered.name for branch in plan.branches.values()} == names("algorithm")
+    pursued = {branch.objective.registered.name for branch in plan.branches.values() if branch.objective}
+    assert pursued == names("objective") - {"rs"}
+    assert {metric.registered.name for metric in plan.metrics} == names("metric") - {"rs"}
+
+
+def test_every_algorithm_runs_wherever_it_is_defined(root):
+    plan = plan_of(root, "grand-tour")
+    for problem, component in plan.problems.items():
+        protocol = plan.problem_parameters(problem).protocol_among(component.registered.protocols)
+        defined = {entry.name for entry in REGISTRY["algorithm"] if protocol in entry.protocols} - {"constant"}
+        found = {branch.algorithm.registered.name for branch in plan.branches_of(problem)} - {"constant"}
+        if problem == "wind-commitment":  # where only DRO is pursued
+            defined -= {"ucb-bocu-1"}
+        assert found == defined, problem
+
+
+def test_every_objective_is_pursued_by_all_that_can(root):
+    plan = plan_of(root, "grand-tour")
+    pursuing = [entry.name for entry in REGISTRY["algorithm"] if entry.pursues_objective]
+    by_name = {branch.algorithm.registered.name: branch.algorithm for branch in plan.branches.values()}
+    for problem in plan.problems:
+        branches = [branch for branch in plan.branches_of(problem) if branch.objective]
+        defined = {branch.algorithm.registered.name for branch in branches}
+        for objective in {branch.objective.label: branch.objective for branch in branches}.values():
+            kind = objective.registered.name
+            found = {branch.algorithm.registered.name for branch in branches if branch.objective == objective}
+            able = {
+                name
+                for name in pursuing
+                if name in defined and not by_name[name].parameters.unfit(kind, objective.parameters)
+            }
+            assert found == able - {name for name in able if (name, kind) in SAME}, (problem, objective.label)
+
+
+def test_it_ends_in_an_hour_on_two_cores(root):
+    plan = plan_of(root, "grand-tour")
+    seconds = [estimate(branch, plan.experiment.seeds.count).seconds for branch in plan.branches.values()]
+    assert sum(seconds) / 2 < 3600
+
+
+def test_scoreboards_draw_what_the_experiment_has(root):
+    plan = plan_of(root, "grand-tour")
+    shown = set()
+    for figure in plan.figures.values():
+        if figure.registered.load() is not Scoreboard:
+            continue
+        assert set(figure.parameters.columns) <= set(plan.problems)
+        assert {label.partition("/")[0] for label in figure.parameters.titles} <= {key[2] for key in plan.branches}
+        for block in figure.parameters.blocks:
+            for problem in block.problems:
+                assert block.metric in [metric.label for metric in plan.metrics_of(problem)]
+            wanted = ("any", *(block.pursued or [block.metric]))
+            shown |= {key for key in plan.branches if key[0] in block.problems and key[1] in wanted}
+    assert shown == set(plan.branches)  # every run stands in a table
+
+
+def test_smoke_scale_runs_up_to_the_figures(root):
+    """On some of the problems; the others leave empty columns and panels."""
+    experiment = read_experiment_file(root / "config/experiments/grand-tour.yaml")
+    experiment["problems"] = [
+        entry
+        for entry in experiment["problems"]
+        if (entry if isinstance(entry, str) else entry.get("label", entry["name"])) in KEPT
+    ]
+    kept = {}
+    for section in ("objectives", "algorithms", "metrics"):
+        entries = [{"name": entry} if isinstance(entry, str) else dict(entry) for entry in experiment[section]]
+        for entry in entries:
+            if "problems" in entry:
+                entry["problems"] = [label for label in entry["problems"] if label in KEPT]
+            if "objectives" in entry:
+                entry["objectives"] = [label for label in entry["objectives"] if label in kept["objectives"]]
+        kept[section] = {entry.get("label", entry["name"]): entry for entry in entries if entry.get("problems") != []}
+        experiment[section] = list(kept[section].values())
+    smaller = {section: experiment[section] for section in ("problems", *kept)}
+    plan = plan_of(root, "grand-tour", **smaller, name="smoke-grand-tour", iterations=2, seeds=1, figures=[])
+    run_all(plan)
+    inputs = {"cubes": plan.cubes(), "summary": plan.summary()}
+    for label, figure in plan_of(root, "grand-tour").figures.items():
+        drawing = figure.registered.load()(figure.parameters).draw(inputs)
+        if figure.registered.load() is Panels:
+            assert "1 seed" in drawing.caption or "no run is finished" in drawing.caption
+            continue
+        numbers = [text for axes in drawing.figure.axes if axes.axison for text in axes.texts]
+        own = {"grid": "kirschner-a", "continuous": "newsvendor", "time-varying": "hills"}[label]
+        assert len(numbers) >= len({key for key in plan.branches if key[0] == own}) - 1

@@ -1,0 +1,41 @@
+"""Every command that takes an experiment answers for every experiment file of the clone."""
+
+import pytest
+from conftest import ROOT
+from typer.testing import CliRunner
+
+from bocu.commands.main import app
+
+FILES = [*sorted((ROOT / "config/experiments").glob("*.yaml")), ROOT / "config/config.yaml"]
+
+
+@pytest.fixture
+def mirror_of_names(tmp_path, monkeypatch):
+    """A mirror in which every file is there and empty: commands around a sweep open none."""
+    from bocu.data.catalogue import load_catalogue
+
+    monkeypatch.chdir(tmp_path)
+    for name, dataset in load_catalogue(ROOT / "data/sources.yaml").datasets.items():
+        for record in dataset.records.values():
+            for file in record.files_of("mirror"):
+                path = tmp_path / "mirror" / name / file.name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+    return "mirror"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("command", ["check", "plan", "status", "prune"])
+def test_a_command_answers_for_a_shipped_experiment(command, file, mirror_of_names):
+    for arguments in ([str(file)], [str(file), "--mirror", mirror_of_names], [str(file), "--config", "name=trial"]):
+        told = CliRunner().invoke(app, [command, *arguments])
+        assert told.exit_code == 0, f"{command} {arguments}: {told.output}\n{told.exception!r}"
+        assert told.output
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_why_explains_the_report_of_a_shipped_experiment(file, mirror_of_names):
+    name = "quickstart" if file.stem == "config" else file.stem
+    told = CliRunner().invoke(app, ["why", f"results/{name}/report/index.html"])
+    assert told.exit_code == 0, told.output
+    assert told.output.startswith(f"results/{name}/report/index.html: stale\n  not made yet\n")

@@ -1,0 +1,36 @@
+import pytest
+
+from bocu.sweep.changes import changes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ({"a": 1, "b": {"c": 2.0}}, {"a": 1, "b": {"c": 2.0}}, []),
+        ({"a": {"b": 0.05}}, {"a": {"b": 0.07}}, ["a.b: 0.05 -> 0.07"]),
+        ({"a": {"b": 1}}, {"a": {}}, ["a.b: 1 -> (none)"]),
+        ({"a": {}}, {"a": {"b": None}}, ["a.b: (none) -> null"]),
+        ({"a": None}, {"a": {"b": 1}}, ['a: null -> {"b": 1}']),
+        ({"seeds": [0, 1]}, {"seeds": [0, 2]}, ["seeds.1: 1 -> 2"]),
+        ({"l": [{"label": "x"}, {"label": "y"}]}, {"l": [{"label": "z"}, {"label": "y"}]},
+         ['l.x: {"label": "x"} -> (none)', 'l.z: (none) -> {"label": "z"}']),
+        ({"l": [{"label": "x", "v": 1}, {"label": "y"}]}, {"l": [{"label": "y"}, {"label": "x", "v": 2}]},
+         ["l: other order", "l.x.v: 1 -> 2"]),
+        ({"a": 1}, {"a": True}, ["a: 1 -> true"]),
+        ({"a": 1}, {"a": 1.0}, ["a: 1 -> 1.0"]),
+    ],
+)  # fmt: skip
+def test_every_key_that_differs_gets_a_line_and_no_other(old, new, lines):
+    assert list(changes(old, new)) == lines
+
+
+def test_branches_of_cubes_are_told_apart_by_objective_and_algorithm():
+    old = [{"objective": "any", "algorithm": "mle", "p": 1}, {"objective": "any", "algorithm": "random", "p": 1}]
+    (line,) = changes(old, old[1:], "branches")
+    assert line.startswith("branches.any/mle: {")
+
+
+def test_long_values_are_cut():
+    line = next(changes({"a": "x" * 500}, {"a": 1}))
+    assert line.endswith("... -> 1")
+    assert len(line) < 100

@@ -1,0 +1,111 @@
+"""Forecasts from run files of the real run loop, and without any."""
+
+import json
+from pathlib import Path
+
+import netCDF4
+import pytest
+from experiments import tiny
+
+from bocu.experiment.planning import make_plan
+from bocu.experiment.resources import START_SECONDS, estimate
+from bocu.runs.execution import Block, execute
+from bocu.sweep.forecast import Forecaster, aggregates_mb, wall_seconds
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch, root):
+    monkeypatch.chdir(tmp_path)
+    return root / "data/sources.yaml"
+
+
+def run(plan, branch, first, last, seconds):
+    """Make a run file that says it took so long."""
+    path = plan.run_file(branch, first, last)
+    specification = json.loads(plan.run_parameters(branch, first, last)["specification"])
+    execute(Block(specification, {}, "code"), path, "checkpoints")
+    with netCDF4.Dataset(path, "a") as data:
+        data.wall_seconds = seconds
+
+
+def model(branch, seeds):
+    return estimate(branch, seeds).seconds - START_SECONDS
+
+
+def test_without_runs_the_model_speaks_and_says_so(sources):
+    plan = make_plan(tiny(), sources_file=sources)
+    branch = plan.branch("hills", "any", "pe-gp-ucb")
+    forecast = Forecaster(plan).block(branch, 2)
+    assert forecast.measured == 0
+    assert forecast.seconds == pytest.approx(model(branch, 2))
+    assert forecast.disk_mb == pytest.approx(estimate(branch, 2).disk_mb)
+
+
+def test_measured_times_are_given_back_for_the_same_blocks(sources):
+    plan = make_plan(tiny(), sources_file=sources)
+    branch = plan.branch("hills", "any", "pe-gp-ucb")
+    run(plan, branch, 0, 1, 100.0)
+    run(plan, branch, 2, 3, 300.0)
+    forecast = Forecaster(plan).block(branch, 2)
+    assert forecast.measured == 2
+    assert forecast.seconds == pytest.approx(200.0)
+
+
+def test_measured_times_are_scaled_to_other_iterations_and_seeds_by_the_model(sources):
+    short = make_plan(tiny(), sources_file=sources)
+    run(short, short.branch("hills", "any", "pe-gp-ucb"), 0, 1, 100.0)
+    long = make_plan(
+        tiny(iterations=500, problems=[{"name": "hills", "parameters": {"grid": 300}}]), sources_file=sources
+    )
+    branch = long.branch("hills", "any", "pe-gp-ucb")
+    before = short.branch("hills", "any", "pe-gp-ucb")
+    forecast = Forecaster(long).block(branch, 7)
+    assert forecast.seconds == pytest.approx(100.0 * model(branch, 7) / model(before, 2))
+    assert forecast.seconds > 100.0
+
+
+def test_runs_of_another_experiment_count_where_there_are_none_of_its_own_but_only_of_the_same_classes(sources):
+    other = make_plan(tiny(name="other", algorithms=["random", "mle"]), sources_file=sources)
+    run(other, other.branch("hills", "any", "random"), 0, 1, 50.0)
+    plan = make_plan(tiny(algorithms=[{"name": "random", "label": "chance"}, "pe-gp-ucb"]), sources_file=sources)
+    forecaster = Forecaster(plan)
+    chance = forecaster.block(plan.branch("hills", "any", "chance"), 2)
+    assert (chance.measured, chance.seconds) == (1, pytest.approx(50.0))
+    assert forecaster.block(plan.branch("hills", "any", "pe-gp-ucb"), 2).measured == 0
+
+
+def test_runs_of_another_algorithm_under_the_same_label_teach_nothing(sources):
+    before = make_plan(tiny(algorithms=[{"name": "random", "label": "mine"}]), sources_file=sources)
+    run(before, before.branch("hills", "any", "mine"), 0, 1, 50.0)
+    plan = make_plan(tiny(algorithms=[{"name": "mle", "label": "mine"}]), sources_file=sources)
+    assert Forecaster(plan).block(plan.branch("hills", "any", "mine"), 2).measured == 0
+
+
+def test_a_resumed_run_counts_with_all_its_rounds(sources):
+    plan = make_plan(tiny(), sources_file=sources)
+    branch = plan.branch("hills", "any", "random")
+    run(plan, branch, 0, 1, 0.001)
+    with netCDF4.Dataset(plan.run_file(branch, 0, 1), "a") as data:
+        data["seconds"][:] = 2.0
+    assert Forecaster(plan).block(branch, 2).seconds == pytest.approx(2 * 12 * 2.0)
+
+
+def test_broken_run_files_teach_nothing(sources):
+    plan = make_plan(tiny(), sources_file=sources)
+    branch = plan.branch("hills", "any", "random")
+    run(plan, branch, 0, 1, 10.0)
+    Path(plan.run_file(branch, 2, 3)).write_bytes(b"nothing")
+    assert Forecaster(plan).block(branch, 2).measured == 1
+
+
+def test_scores_and_cubes_grow_with_metrics_seeds_and_branches(sources):
+    base = aggregates_mb(make_plan(tiny(), sources_file=sources))
+    for more in ({"metrics": ["so", "ro"]}, {"seeds": 40}, {"algorithms": ["random", "pe-gp-ucb", "mle"]}):
+        assert aggregates_mb(make_plan(tiny(**more), sources_file=sources)) > base
+
+
+@pytest.mark.parametrize(
+    ("blocks", "cores", "seconds"), [([1, 1, 1, 1], 2, 2), ([9, 1, 1, 1], 4, 9), ([], 4, 0), ([3.0], 1, 3.0)]
+)
+def test_wall_time_is_shared_work_but_no_less_than_the_longest_block(blocks, cores, seconds):
+    assert wall_seconds(blocks, cores) == seconds
