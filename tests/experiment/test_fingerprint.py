@@ -4,8 +4,8 @@ import own_package
 import pytest
 from own_package import edit, forget
 
-from bocu import definition_links, source_memo
 from bocu.core.errors import BocuError
+from bocu.experiment.fingerprints import definition_links, source_memo
 from bocu.experiment.fingerprints.definition_links import imported_modules, look_up, read
 from bocu.experiment.fingerprints.fingerprint import definitions, fingerprint, named_code
 
