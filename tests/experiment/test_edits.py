@@ -158,13 +158,13 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     # Scores
     "a metric": (
-        "metrics.py",
+        "evaluation/metrics.py",
         "        return values[:, best] - value, value\n",
         "        return value - values[:, best], value\n",
         ["score hills/*"],
     ),
     "the base class of metrics": (
-        "metrics.py",
+        "evaluation/metrics.py",
         "                found[key] = (values if available is None else values[available]).max()",
         "                found[key] = (values if available is None else values[available]).min()",
         SCORES,
