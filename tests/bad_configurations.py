@@ -9,7 +9,7 @@ import yaml
 from experiments import tiny
 
 from bocu.experiment.configuration import Experiment
-from bocu.experiment.registry import REGISTRY
+from bocu.experiment.registry import registered
 
 HUGE = 10**30
 
@@ -151,8 +151,8 @@ def _parameters() -> Iterator[Bad]:
         ("metric", "metrics"),
         ("figure", "figures"),
     ):
-        for entry in REGISTRY[kind]:
-            base = FOR_PROTOCOL[(entry.protocols or ("general",))[0]]()
+        for entry in registered(kind):
+            base = FOR_PROTOCOL[(getattr(entry.load(), "protocols", ()) or ("general",))[0]]()
             fields = entry.load().Parameters.model_fields
             for key in [*fields][:2] if len(fields) > 3 else fields:
                 experiment = copy.deepcopy(base)

@@ -103,7 +103,7 @@ def specification(
     outputs = parameters.pop("outputs", 2 if algorithm in ("drmobo", "mobo") else 0)
     entry = find("algorithm", algorithm)
     given = {"search": SEARCH, **SMALL[algorithm], **parameters}
-    if entry.pursues_objective and objective is None:
+    if entry.load().pursues_objective and objective is None:
         objective = ("dro", DRO)
     stated = find("objective", objective[0]) if objective else None
     return {

@@ -12,7 +12,7 @@ from bocu.algorithms.simple import Random
 from bocu.algorithms.time_varying import PEGPUCB, FullyBayesian, MaximumLikelihood, Oracle, RegretBalancing
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Round
-from bocu.experiment.registry import REGISTRY
+from bocu.experiment.registry import registered
 
 ALL = (PEGPUCB, MaximumLikelihood, FullyBayesian, RegretBalancing, Oracle, Random)
 DELTA = 0.1
@@ -261,7 +261,7 @@ def test_state_is_a_copy(game: Any, play: Play) -> None:
 
 @pytest.mark.parametrize(
     "entry",
-    [e for e in REGISTRY["algorithm"] if "time-varying" in e.protocols and e.name != "constant"],
+    [e for e in registered("algorithm") if "time-varying" in e.load().protocols and e.name != "constant"],
     ids=lambda entry: entry.name,
 )
 def test_reports_are_those_that_are_declared(game: Any, play: Play, entry: Any) -> None:

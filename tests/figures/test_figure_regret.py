@@ -7,6 +7,7 @@ from scipy.stats import sem
 from scipy.stats import t as student
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 
+from bocu.algorithms.time_varying import MaximumLikelihood
 from bocu.figures import style
 from bocu.figures.regret import Curve, Regret, RegretParameters, accumulate, apart
 
@@ -61,7 +62,7 @@ def test_a_panel_a_metric(cube_path):
 def test_colours_and_dashes_follow_the_name_when_few_are_drawn(cube_path):
     for chosen in (["mle"], ["bold-mle", "mle", "random"]):
         axes = drawn(cube_path, algorithms=chosen).figure.axes[0]
-        assert lines(axes)["MLE"].get_color() == style.LOOKS["mle"].colour
+        assert lines(axes)["MLE"].get_color() == style.stroke(MaximumLikelihood.about.look).colour
     whole = lines(drawn(cube_path).figure.axes[0])["bold-mle"]
     alone = lines(drawn(cube_path, algorithms=["bold-mle"]).figure.axes[0])["bold-mle"]
     assert whole.get_linestyle() == alone.get_linestyle()
@@ -108,7 +109,7 @@ def test_one_that_dwarfs_the_others_gets_out_of_their_way(tmp_path):
 
 
 def ending(*ends):
-    look = style.LOOKS["mle"]
+    look = style.stroke(MaximumLikelihood.about.look)
     return [Curve(str(end), look, np.ones(1), np.array([float(end)]), np.zeros(1), 1, 0) for end in ends]
 
 

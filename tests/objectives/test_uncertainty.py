@@ -8,7 +8,7 @@ from bocu.ambiguity.named import Settings
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.rounds import Situation
-from bocu.experiment.registry import REGISTRY
+from bocu.experiment.registry import registered
 from bocu.objectives.configured import General, SetParameters, WorstCaseSensitivity
 from bocu.objectives.values import UncertaintyObjective
 from bocu.runs.protocol import Announcer
@@ -40,7 +40,7 @@ def chosen_set(**keys):
 
 
 def stated(name, **parameters):
-    target = next(entry for entry in REGISTRY["objective"] if entry.name == name).load()
+    target = next(entry for entry in registered("objective") if entry.name == name).load()
     return target.from_specification({**MINIMAL.get(name, {}), **parameters})
 
 
@@ -52,7 +52,7 @@ def test_every_distance_can_be_stated(distance):
     assert built.values(PAYOFFS, SKEW)[0] == pytest.approx(set_named(distance, settings).values(PAYOFFS, SKEW)[0])
 
 
-@pytest.mark.parametrize("entry", REGISTRY["objective"], ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", registered("objective"), ids=lambda entry: entry.name)
 def test_a_stated_objective_is_the_mathematical_one(entry):
     objective = stated(entry.name).over(POINTS).with_epsilon(0.3)
     tv = TotalVariation(0.3)
@@ -137,7 +137,7 @@ def test_exact_takes_the_difference_away():
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(name, parameters, message):
-    target = next(entry for entry in REGISTRY["objective"] if entry.name == name).load()
+    target = next(entry for entry in registered("objective") if entry.name == name).load()
     with pytest.raises(BocuError, match=message) as caught:
         validate(target.Parameters, parameters, "objectives.0.parameters.")
     assert "\n" not in str(caught.value)

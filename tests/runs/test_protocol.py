@@ -165,6 +165,7 @@ def test_cube_and_summary_keep_the_initial_design_apart(tmp_path):
                 "algorithm": "random",
                 "algorithm_name": "random",
                 "algorithm_parameters": {},
+                "algorithm_about": {"title": "Random", "look": "grey dotted x", "yardstick": "no"},
                 "score": str(tmp_path / "score.nc"),
             }
         ],

@@ -5,7 +5,7 @@ from experiments import run_all
 from test_experiment_files import plan_of
 
 from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.registry import REGISTRY
+from bocu.experiment.registry import registered
 from bocu.experiment.resources import estimate
 from bocu.figures.panels import Panels
 from bocu.figures.scoreboard import Scoreboard
@@ -24,7 +24,7 @@ def _in_a_folder(tmp_path, monkeypatch):
 
 
 def names(kind):
-    return {entry.name for entry in REGISTRY[kind]}
+    return {entry.name for entry in registered(kind)}
 
 
 def test_everything_registered_is_there(root):
@@ -39,8 +39,8 @@ def test_everything_registered_is_there(root):
 def test_every_algorithm_runs_wherever_it_is_defined(root):
     plan = plan_of(root, "grand-tour")
     for problem, component in plan.problems.items():
-        protocol = plan.problem_parameters(problem).protocol_among(component.registered.protocols)
-        defined = {entry.name for entry in REGISTRY["algorithm"] if protocol in entry.protocols} - {"constant"}
+        protocol = plan.problem_parameters(problem).protocol_among(component.kind.protocols)
+        defined = {entry.name for entry in registered("algorithm") if protocol in entry.load().protocols} - {"constant"}
         found = {branch.algorithm.registered.name for branch in plan.branches_of(problem)} - {"constant"}
         if problem == "wind-commitment":  # where only DRO is pursued
             defined -= {"ucb-bocu-1"}
@@ -49,7 +49,7 @@ def test_every_algorithm_runs_wherever_it_is_defined(root):
 
 def test_every_objective_is_pursued_by_all_that_can(root):
     plan = plan_of(root, "grand-tour")
-    pursuing = [entry.name for entry in REGISTRY["algorithm"] if entry.pursues_objective]
+    pursuing = [entry.name for entry in registered("algorithm") if entry.load().pursues_objective]
     by_name = {branch.algorithm.registered.name: branch.algorithm for branch in plan.branches.values()}
     for problem in plan.problems:
         branches = [branch for branch in plan.branches_of(problem) if branch.objective]

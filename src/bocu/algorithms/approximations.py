@@ -13,8 +13,10 @@ from pydantic import Field
 from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
 from bocu.ambiguity.approximations import identity_sensitivity, linearised, minimax_approximation
 from bocu.ambiguity.base import AmbiguitySet, worst_case
+from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
+from bocu.core.protocols import GRID
 from bocu.objectives.configured import DistributionallyRobustParameters
 from bocu.objectives.values import Slice, UncertaintyObjective
 
@@ -100,6 +102,14 @@ class ApproximatedRobustness(UpperConfidenceAlgorithm):
 class SensitivityApproximation(ApproximatedRobustness):
     """The worst expectation by its linearisation at radius 0."""
 
+    about = About(
+        title="Sensitivity approximation",
+        summary="UCB on the linearised worst expectation",
+        paper="Tay et al. 2022",
+        look=Look("sky", "long-dash", "p"),
+    )
+    protocols = GRID
+    pursues_objective = True
     name = "sensitivity-approximation"
     approximation = Linearisation
 
@@ -107,5 +117,13 @@ class SensitivityApproximation(ApproximatedRobustness):
 class MinimaxApproximation(ApproximatedRobustness):
     """The worst expectation by the minimax approximation."""
 
+    about = About(
+        title="Minimax approximation",
+        summary="UCB on the minimax approximation of the worst expectation",
+        paper="Tay et al. 2022",
+        look=Look("orange", "dash-dot-dot", "X"),
+    )
+    protocols = GRID
+    pursues_objective = True
     name = "minimax-approximation"
     approximation = Minimax

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from bocu.core.about import About
 from bocu.core.parameters import Parameters
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
 
@@ -65,6 +66,11 @@ class Algorithm(ABC):
     run depends on, and `restore` puts it back bit for bit.
     """
 
+    about: ClassVar[About]
+    #: The protocols that it is defined for.
+    protocols: ClassVar[tuple[str, ...]]
+    #: Whether the objective changes what it does; one that pursues none runs once a problem.
+    pursues_objective: ClassVar[bool] = False
     Parameters: ClassVar[type[Parameters]]
 
     #: What it reports of itself in every round; may depend on the protocol.

@@ -21,7 +21,9 @@ from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.mmd.gram import with_jitter
 from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
 from bocu.contexts.estimates import covering_grid, diagonal_grid, empirical
+from bocu.core.about import About, Look
 from bocu.core.parameters import Integer
+from bocu.core.protocols import CONTINUOUS
 from bocu.core.rounds import Description, Round, Situation
 from bocu.objectives.configured import Concentration, SetParameters
 
@@ -120,6 +122,12 @@ class DRBOMMDParameters(GridContextParameters):
 class DRBOMMD(GridContexts):
     """The worst mean of the upper bound over an MMD set, exactly."""
 
+    about = About(
+        title="DRBO-MMD",
+        summary="UCB on the worst expectation over an MMD set on a grid of contexts (baseline of Huang et al. 2024)",
+        look=Look("green", "long-dash", "D"),
+    )
+    protocols = CONTINUOUS
     name = "drbo-mmd"
     Parameters = DRBOMMDParameters
 
@@ -156,6 +164,13 @@ class MinimaxContinuousParameters(GridContextParameters):
 class MinimaxContinuous(GridContexts):
     """The minimax approximation (Tay et al., 2022) of the worst mean of the upper bound, on a finer grid."""
 
+    about = About(
+        title="DRBO-MMD minimax",
+        summary="UCB on its minimax approximation on a finer grid (baseline of Huang et al. 2024)",
+        look=Look("orange", "long-dash", "d"),
+        aliases={"drbo-mmd-minimax": "DRBO-MMD minimax"},
+    )
+    protocols = CONTINUOUS
     name = "minimax-continuous"
     Parameters = MinimaxContinuousParameters
     parameters: MinimaxContinuousParameters

@@ -14,9 +14,11 @@ from pydantic import Field
 from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.functionals import Expectation, WorstCaseValue
 from bocu.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm, SearchParameters
+from bocu.core.about import About, Look
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
+from bocu.core.protocols import SCALARISED
 from bocu.core.rounds import Description, Round
 from bocu.objectives.configured import DistributionallyRobustParameters
 from bocu.objectives.values import Slice
@@ -42,6 +44,12 @@ class MOBO(ContinuousAlgorithm):
         BocuError: contexts are not finite.
     """
 
+    about = About(
+        title="MOBO",
+        summary="UCB on the expectation of scalarised payoffs under the reference (baseline of DRMOBO)",
+        look=Look("blue", "dash-dot-dot", "<"),
+    )
+    protocols = SCALARISED
     name = "mobo"
     Parameters = ScalarisedParameters
     parameters: ScalarisedParameters
@@ -96,6 +104,14 @@ class DRMOBO(MOBO):
         BocuError: contexts are not finite, or the objective is not DRO.
     """
 
+    about = About(
+        title="DRMOBO",
+        summary="UCB on the worst expectation of scalarised payoffs",
+        paper="DRMOBO",
+        look=Look("vermillion", "dashed", "P"),
+    )
+    protocols = SCALARISED
+    pursues_objective = True
     name = "drmobo"
     Parameters = DRMOBOParameters
 

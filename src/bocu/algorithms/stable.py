@@ -7,6 +7,8 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
+from bocu.core.about import About, Look
+from bocu.core.protocols import GRID
 from bocu.core.rounds import Description, Round
 from bocu.objectives.configured import SetParameters
 from bocu.objectives.values import UncertaintyObjective
@@ -28,6 +30,13 @@ class StableOpt(UpperConfidenceAlgorithm):
     The context nearest to the mean, of the lowest index, where none is within the radius; all where it is infinite.
     """
 
+    about = About(
+        title="StableOpt",
+        summary="StableOpt: UCB on the minimum over contexts near the reference's mean",
+        paper="Kirschner et al. 2020",
+        look=Look("purple", "dashed", "h"),
+    )
+    protocols = GRID
     name = "stableopt-finite"
     Parameters = StableOptParameters
     parameters: StableOptParameters

@@ -14,8 +14,10 @@ from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.objectives import ObjectiveValue
 from bocu.algorithms.continuous_base import Contextual, ContinuousParameters, ProductModelParameters
 from bocu.contexts.estimates import KernelDensity
+from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Parameters
+from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.rounds import Description, Round, Situation
 from bocu.objectives.configured import DistributionallyRobustParameters, GeneralParameters, Objective
@@ -53,6 +55,13 @@ class ThompsonDensity(Contextual):
         BocuError: the objective is none that an experiment states.
     """
 
+    about = About(
+        title="TS-BOCU-KDE",
+        summary="Thompson sampling under the objective over a kernel density estimate of the context (ours)",
+        look=Look("vermillion", "dash-dot-dot", "X"),
+    )
+    protocols = CONTINUOUS
+    pursues_objective = True
     name = "ts-bocu-kde"
     Parameters = ThompsonDensityParameters
     parameters: ThompsonDensityParameters

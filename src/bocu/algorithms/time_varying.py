@@ -25,8 +25,10 @@ from bocu.algorithms.unknown_prior import (
     one_hot,
     squared_noise_bound,
 )
+from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
+from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
@@ -99,6 +101,13 @@ class PEGPUCB(UnknownPriorAlgorithm):
     each would be rejected again at its next play.
     """
 
+    about = About(
+        title="PE-GP-UCB",
+        summary="GP-UCB with prior elimination",
+        paper="Ziomek et al. 2025",
+        look=Look("vermillion", "solid", "o"),
+    )
+    protocols = TIME_VARYING
     Parameters = EliminationParameters
     name = "pe-gp-ucb"
     parameters: EliminationParameters
@@ -184,6 +193,13 @@ class _WeightedPriors(UnknownPriorAlgorithm):
 class MaximumLikelihood(_WeightedPriors):
     """GP-UCB under the prior of the highest evidence so far; in round 1 that is the first prior."""
 
+    about = About(
+        title="MLE",
+        summary="GP-UCB under the prior of highest evidence",
+        paper="Ziomek et al. 2025",
+        look=Look("blue", "dashed", "s"),
+    )
+    protocols = TIME_VARYING
     Parameters = ConfidenceParameters
     name = "mle"
 
@@ -211,6 +227,13 @@ class FullyBayesian(_WeightedPriors):
         BocuError: `hyperprior` has not one weight for each prior.
     """
 
+    about = About(
+        title="Fully Bayesian",
+        summary="GP-UCB averaged over priors by their posterior weights",
+        paper="Ziomek et al. 2025",
+        look=Look("green", "dash-dot", "D"),
+    )
+    protocols = TIME_VARYING
     Parameters = BayesianParameters
     name = "fully-bayesian"
     parameters: BayesianParameters
@@ -261,6 +284,13 @@ class RegretBalancing(UnknownPriorAlgorithm):
     mean payoff is below another's `lower_bound`, the mean of the payoffs of its plays minus ``sqrt(xi_t / plays)``.
     """
 
+    about = About(
+        title="Regret Balancing",
+        summary="regret balancing and elimination over priors",
+        paper="Ziomek et al. 2025",
+        look=Look("purple", "dash-dot-dot", "^"),
+    )
+    protocols = TIME_VARYING
     Parameters = BalancingParameters
     name = "regret-balancing"
     parameters: BalancingParameters
@@ -330,6 +360,14 @@ class Oracle(UnknownPriorAlgorithm):
         BocuError: the problem knows no best prior.
     """
 
+    about = About(
+        title="Oracle (best prior known)",
+        summary="TV-GP-UCB with the best prior known: a yardstick, not a competitor",
+        look=Look("black", "long-dash", "*"),
+        yardstick=True,
+        aliases={"tv-gp-ucb": "TV-GP-UCB"},
+    )
+    protocols = TIME_VARYING
     Parameters = ConfidenceParameters
     name = "oracle"
 

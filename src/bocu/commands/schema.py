@@ -33,7 +33,7 @@ def key_tables() -> str:
         ObjectiveEntry,
         Seeds,
     )
-    from bocu.experiment.registry import REGISTRY
+    from bocu.experiment.registry import aliases, registered
 
     parts = [TABLES_HEAD, _table("The file", Experiment), _table("`seeds`", Seeds), _table("`data`", Data)]
     parts += [
@@ -42,15 +42,16 @@ def key_tables() -> str:
         _table("An entry of `metrics`", MetricEntry),
         _table("An entry of `figures`", FigureEntry),
     ]
-    objectives = {thing.name: thing.load().Parameters for thing in REGISTRY["objective"]}
+    objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     for kind in ("problem", "objective", "algorithm", "metric", "figure"):
-        for thing in REGISTRY[kind]:
+        for thing in registered(kind):
             title, parameters = f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters
-            also = f" Also: {', '.join(f'`{alias}`' for alias in thing.aliases)}." if thing.aliases else ""
+            others, summary = aliases(kind, thing.name), thing.load().about.line
+            also = f" Also: {', '.join(f'`{alias}`' for alias in others)}." if others else ""
             if kind == "metric" and parameters is objectives.get(thing.name):
-                parts.append(f"## {title}\n\n{_sentence(thing.summary)}. Parameters: those of the objective.\n")
+                parts.append(f"## {title}\n\n{_sentence(summary)}. Parameters: those of the objective.\n")
             else:
-                parts.append(_table(title, parameters, f"{thing.summary}.{also}"))
+                parts.append(_table(title, parameters, f"{summary}.{also}"))
     return "\n".join(parts)
 
 
@@ -95,7 +96,7 @@ def _plain(value: Any) -> str:
 def experiment_schema() -> dict[str, Any]:
     """Return the schema of the whole file; the parameters of every registered name are part of it."""
     from bocu.experiment.configuration import Experiment
-    from bocu.experiment.registry import REGISTRY
+    from bocu.experiment.registry import aliases, registered
 
     schema = Experiment.model_json_schema(ref_template="#/$defs/{model}")
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
@@ -111,14 +112,14 @@ def experiment_schema() -> dict[str, Any]:
         entry = definitions[definition]
         entry["required"] = ["name"]  # a label left out is the name
         entry["allOf"] = []
-        for thing in REGISTRY[kind]:
+        for thing in registered(kind):
             parameters = thing.load().Parameters.model_json_schema(ref_template="#/$defs/{model}")
             definitions.update(parameters.pop("$defs", {}))
-            names = {"enum": [thing.name, *thing.aliases]}
+            names = {"enum": [thing.name, *aliases(kind, thing.name)]}
             entry["allOf"].append(
                 {"if": {"properties": {"name": names}}, "then": {"properties": {"parameters": parameters}}}
             )
-        allowed = [name for thing in REGISTRY[kind] for name in (thing.name, *thing.aliases)]
+        allowed = [name for thing in registered(kind) for name in (thing.name, *aliases(kind, thing.name))]
         entry["properties"]["name"]["enum"] = allowed
         schema["$defs"][definition] = {"anyOf": [{"enum": allowed, "type": "string"}, entry]}
     # What may be written in short.

@@ -13,6 +13,10 @@ It stands on the class, as one attribute that code fingerprints skip::
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, cast, get_args
+
+Colour = Literal["vermillion", "blue", "green", "purple", "orange", "sky", "black", "grey"]
+Dash = Literal["solid", "dashed", "dash-dot", "long-dash", "dash-dot-dot", "dotted"]
 
 
 @dataclass(frozen=True)
@@ -20,14 +24,29 @@ class Look:
     """How the line of an algorithm is drawn in every figure.
 
     Attributes:
-        colour: a name of `bocu.figures.style.COLOURS`.
-        dash: a name of `bocu.figures.style.DASHES`.
+        colour: by its name; `bocu.figures.style` says which it is.
+        dash: likewise.
         marker: a marker of matplotlib.
     """
 
-    colour: str
-    dash: str
+    colour: Colour
+    dash: Dash
     marker: str
+
+    def __str__(self) -> str:
+        return f"{self.colour} {self.dash} {self.marker}"
+
+
+def read_look(text: str) -> Look:
+    """Read what `str(look)` wrote.
+
+    Raises:
+        ValueError: it is no look.
+    """
+    colour, dash, marker = text.split(" ")
+    if colour not in get_args(Colour) or dash not in get_args(Dash):
+        raise ValueError(f"'{text}': no such colour or dash")
+    return Look(cast("Colour", colour), cast("Dash", dash), marker)
 
 
 @dataclass(frozen=True)
@@ -39,6 +58,8 @@ class About:
         summary: one line of what it is, a phrase without a full stop and without its paper.
         paper: where it comes from, "Ziomek et al. 2025"; of a figure with its number; empty where nowhere else.
         look: of an algorithm; where it states none, a free one is found.
+        yardstick: of an algorithm: knows what the others have to learn, so that it is shown beside them and never
+            called the best.
         aliases: other names that the registry has for it, and how each is written: {"drbo": "DRBO"}.
     """
 
@@ -46,6 +67,7 @@ class About:
     summary: str
     paper: str = ""
     look: Look | None = None
+    yardstick: bool = False
     aliases: Mapping[str, str] = field(default_factory=dict)
 
     @property

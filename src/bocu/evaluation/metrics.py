@@ -7,8 +7,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.parameters import Parameters
+from bocu.core.protocols import ANNOUNCED, EVERY, FINITE, SCALARISED, TIME_VARYING
 from bocu.core.rounds import Situation
 from bocu.evaluation.scalarised_metrics import ScalarisedScores
 from bocu.objectives import configured
@@ -24,6 +26,9 @@ class NoParameters(Parameters):
 class Metric(ABC):
     """Values decisions round by round, and says what was the best to be had."""
 
+    about: ClassVar[About]
+    #: The protocols of the problems that it can value.
+    protocols: ClassVar[tuple[str, ...]]
     Parameters: ClassVar[type[Parameters]] = NoParameters
 
     def __init__(self, parameters: Any) -> None:
@@ -105,6 +110,11 @@ class StochasticParameters(Parameters):
 class Stochastic(Metric):
     """Expected payoff (SO). Of continuous problems that under the true distribution, whatever `under` says."""
 
+    about = About(
+        title="SO",
+        summary="expected payoff under the reference or the truth, against the best available decision",
+    )
+    protocols: ClassVar[tuple[str, ...]] = EVERY
     Parameters: ClassVar[type[Parameters]] = StochasticParameters
 
     def score(
@@ -130,6 +140,12 @@ class Stochastic(Metric):
 class Robust(Metric):
     """Payoff in the worst of all contexts, whatever the reference (RO)."""
 
+    about = About(
+        title="RO",
+        summary="payoff in the worst context, against the best available decision",
+    )
+    protocols = FINITE + SCALARISED
+
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
         return payoffs.min(axis=1)
 
@@ -143,6 +159,12 @@ class BestFixedDecision(Stochastic):
     Regret of one round may be negative: a learner that follows the changes can beat every fixed decision. Decisions
     that were unavailable in some round do not compete; where none is left, regret is not a number.
     """
+
+    about = About(
+        title="Best fixed decision",
+        summary="expected payoff, against the best single decision in hindsight",
+    )
+    protocols = TIME_VARYING
 
     def score(
         self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
@@ -188,6 +210,11 @@ class UncertaintyMetric(Metric):
 class DistributionallyRobust(UncertaintyMetric):
     """DRO."""
 
+    about = About(
+        title="DRO",
+        summary="worst expectation over an ambiguity set",
+    )
+    protocols = ANNOUNCED
     objective = configured.DistributionallyRobust
     Parameters = configured.DistributionallyRobustParameters
 
@@ -195,6 +222,11 @@ class DistributionallyRobust(UncertaintyMetric):
 class WorstCaseSensitivity(UncertaintyMetric):
     """WCS."""
 
+    about = About(
+        title="WCS",
+        summary="worst-case sensitivity",
+    )
+    protocols = ANNOUNCED
     objective = configured.WorstCaseSensitivity
     Parameters = configured.WorstCaseSensitivityParameters
 
@@ -202,6 +234,11 @@ class WorstCaseSensitivity(UncertaintyMetric):
 class MeanRisk(UncertaintyMetric):
     """MR."""
 
+    about = About(
+        title="MR",
+        summary="mean and risk",
+    )
+    protocols = ANNOUNCED
     objective = configured.MeanRisk
     Parameters = configured.MeanRiskParameters
 
@@ -209,6 +246,11 @@ class MeanRisk(UncertaintyMetric):
 class General(UncertaintyMetric):
     """GEN."""
 
+    about = About(
+        title="GEN",
+        summary="general uncertainty objective",
+    )
+    protocols = ANNOUNCED
     objective = configured.General
     Parameters = configured.GeneralParameters
 
@@ -216,5 +258,10 @@ class General(UncertaintyMetric):
 class Satisficing(UncertaintyMetric):
     """RS."""
 
+    about = About(
+        title="RS",
+        summary="robust satisficing",
+    )
+    protocols = ANNOUNCED
     objective = configured.Satisficing
     Parameters = configured.SatisficingParameters

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.domains import FiniteDomain
 from bocu.core.parameters import LARGEST_SEED, Integer
+from bocu.core.protocols import CONTEXTUAL
 from bocu.core.rounds import Situation
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
@@ -106,6 +108,12 @@ TRUTH_LINE: dict[str, Any] = {"color": style.ORANGE, "linestyle": style.DASHED}
 class FunctionAndDistributions(Figure):
     """The payoff over context and decision as an image, the distributions of the context above it."""
 
+    about = About(
+        title="Function and distributions",
+        summary="payoff by context and decision, reference and truth, the optima",
+        paper="Kirschner et al. 2020, figure 1",
+    )
+    protocols = CONTEXTUAL
     Parameters = FiniteLandscapeParameters
     parameters: FiniteLandscapeParameters
 
@@ -155,6 +163,12 @@ class FunctionAndDistributions(Figure):
 class Contour(Figure):
     """Contours of the payoff over context and decision."""
 
+    about = About(
+        title="Contour",
+        summary="contours of the payoff with the optima",
+        paper="Kirschner et al. 2020, figure 4a",
+    )
+    protocols = CONTEXTUAL
     Parameters = FiniteLandscapeParameters
     parameters: FiniteLandscapeParameters
 

@@ -15,6 +15,7 @@ from pydantic import Field
 from bocu.ambiguity.base import NO_CONCENTRATION, AmbiguitySet
 from bocu.ambiguity.mmd.gram import JITTER
 from bocu.ambiguity.named import Settings, set_class, set_named
+from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import Number, Parameters
@@ -158,6 +159,7 @@ class Objective(ABC):
         ambiguity: its set and radius rule; None where it has no set.
     """
 
+    about: ClassVar[About]
     Parameters: ClassVar[type[Parameters]]
 
     def __init__(self, parameters: Any) -> None:
@@ -183,6 +185,10 @@ class StochasticParameters(Parameters):
 class Stochastic(Objective):
     """SO: the expectation under the reference."""
 
+    about = About(
+        title="SO",
+        summary="stochastic: the expectation under the reference",
+    )
     Parameters = StochasticParameters
 
     def over(self, contexts: np.ndarray) -> UncertaintyObjective:
@@ -196,6 +202,10 @@ class RobustParameters(Parameters):
 class Robust(Objective):
     """RO: the minimum over all contexts."""
 
+    about = About(
+        title="RO",
+        summary="robust: the minimum over all contexts",
+    )
     Parameters = RobustParameters
 
     def over(self, contexts: np.ndarray) -> UncertaintyObjective:
@@ -227,6 +237,11 @@ class DistributionallyRobustParameters(_WithSet):
 class DistributionallyRobust(Objective):
     """DRO: the worst expectation over the set."""
 
+    about = About(
+        title="DRO",
+        summary="distributionally robust: the worst expectation over an ambiguity set",
+        paper="Kirschner et al. 2020",
+    )
     Parameters = DistributionallyRobustParameters
 
     def over(self, contexts: np.ndarray) -> UncertaintyObjective:
@@ -245,6 +260,11 @@ class WorstCaseSensitivityParameters(_WithSlope):
 class WorstCaseSensitivity(Objective):
     """WCS: the slope of the worst-case expectation at radius 0."""
 
+    about = About(
+        title="WCS",
+        summary="worst-case sensitivity: how fast that expectation falls with the radius at 0",
+        paper="Tay et al. 2024",
+    )
     Parameters = WorstCaseSensitivityParameters
 
     def over(self, contexts: np.ndarray) -> UncertaintyObjective:
@@ -265,6 +285,10 @@ class MeanRiskParameters(_WithSlope):
 class MeanRisk(Objective):
     """MR: the expectation plus beta times the slope at radius 0."""
 
+    about = About(
+        title="MR",
+        summary="mean and risk: expectation plus beta times the sensitivity",
+    )
     Parameters = MeanRiskParameters
 
     def over(self, contexts: np.ndarray) -> UncertaintyObjective:
@@ -288,6 +312,11 @@ class GeneralParameters(_WithSlope):
 class General(Objective):
     """GEN: alpha times the worst-case expectation plus beta times its slope (Tay et al. 2024)."""
 
+    about = About(
+        title="GEN",
+        summary="general: alpha times the worst expectation plus beta times its slope",
+        paper="Tay et al. 2024",
+    )
     Parameters = GeneralParameters
 
     def over(self, contexts: np.ndarray) -> UncertaintyObjective:
@@ -305,6 +334,10 @@ class SatisficingParameters(_WithSet):
 class Satisficing(Objective):
     """RS: the slope of the least steep line from (0, tau) below the worst-case expectation."""
 
+    about = About(
+        title="RS",
+        summary="robust satisficing at an aspiration tau",
+    )
     Parameters = SatisficingParameters
 
     def over(self, contexts: np.ndarray) -> UncertaintyObjective:

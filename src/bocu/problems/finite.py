@@ -185,7 +185,6 @@ class FiniteProblem(Problem):
     def _lay_out(self) -> None:
         """Make grids and distributions, for which no file is needed."""
         settings = self.parameters
-        self.protocol = settings.protocol
         self.decisions = self._grid("decision", settings.decision_points, len(self.decision_names))
         self.contexts = self._grid("context", settings.context_points, len(self.context_names))
         cells = len(self.decisions) * len(self.contexts)

@@ -5,7 +5,9 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.parameters import Integer
+from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.problems.functions import function_named
@@ -25,8 +27,13 @@ class Hartmann3Parameters(FiniteParameters):
 class Hartmann3(FiniteProblem):
     """The function as it is maximised: the first two inputs decide."""
 
+    about = About(
+        title="Hartmann 3-D",
+        summary="the Hartmann function of three inputs, two of which decide",
+        paper="Tay et al. 2024",
+    )
+    protocols = CONTEXTUAL
     Parameters = Hartmann3Parameters
-    title = "Hartmann 3-D"
     units = "1"
     decision_names = ("x1", "x2")
     decision_units = ("1", "1")

@@ -21,9 +21,11 @@ from pydantic import Field, model_validator
 
 from bocu.ambiguity.mmd.gram import JITTER
 from bocu.contexts.estimates import nearest, product_grid
+from bocu.core.about import About
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Parameters
+from bocu.core.protocols import ROLLING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.io.files import read_netcdf
@@ -181,9 +183,13 @@ class WindCommitment(Problem):
         BocuError: the prepared file is unusable, or does not hold the hours asked for with the days before them.
     """
 
+    about = About(
+        title="Wind power commitment",
+        summary="how much wind power to commit to the next hour, anew each hour",
+        paper="Kirschner et al. 2020",
+    )
+    protocols = ROLLING
     Parameters = WindCommitmentParameters
-    protocol = "rolling-simulator"
-    title = "Wind power commitment"
     units = "1"
     parameters: WindCommitmentParameters
 
