@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from bocu.ambiguity.named import Settings, set_named
 from pydantic import Field
 
 from bocu.algorithms.base import Algorithm
-from bocu.ambiguity.named import Settings, set_named
 from bocu.core.domains import FiniteDomain
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round

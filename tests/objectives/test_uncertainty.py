@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from bocu.ambiguity.named import Settings
 
 from bocu.ambiguity import ModifiedChiSquared, TotalVariation, mmd_radius, set_named
-from bocu.ambiguity.named import Settings
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.rounds import Situation

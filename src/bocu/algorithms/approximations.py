@@ -13,15 +13,14 @@ from pydantic import Field
 from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
 from bocu.ambiguity.approximations import identity_sensitivity, linearised, minimax_approximation
 from bocu.ambiguity.base import AmbiguitySet, worst_case
+from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancyParameters
+from bocu.ambiguity.parameters import sets_that
 from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import GRID
 from bocu.objectives.configured import DistributionallyRobustParameters
 from bocu.objectives.values import Slice, UncertaintyObjective
-
-APPROXIMATED = ("tv", "mmd", "wass", "chi2", "chi2mod")
-"""Distances whose worst expectation lies between the two lines that the approximations are made of."""
 
 
 class ApproximationParameters(BoundParameters):
@@ -36,11 +35,12 @@ class ApproximationParameters(BoundParameters):
     def unfit(self, name: str, objective: Parameters) -> str:
         if not isinstance(objective, DistributionallyRobustParameters):
             return "only the worst expectation itself is approximated; take dro"
-        distance = objective.set.name
-        if distance not in APPROXIMATED:
-            return f"'{distance}' has no such approximation; take one of {', '.join(APPROXIMATED)}"
-        if self.sensitivity == "identity" and distance != "mmd":
-            return f"the sensitivity `identity` stands in for that of mmd, not of '{distance}'"
+        stated = objective.set
+        if stated.family.sensitivity_power is None:
+            others = sets_that(lambda family: family.sensitivity_power is not None)
+            return f"'{stated.name}' has no such approximation; take {others}"
+        if self.sensitivity == "identity" and not isinstance(stated, MaximumMeanDiscrepancyParameters):
+            return f"the sensitivity `identity` stands in for that of mmd, not of '{stated.name}'"
         return ""
 
 

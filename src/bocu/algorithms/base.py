@@ -20,7 +20,7 @@ from bocu.core.parameters import Parameters
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
 
 if TYPE_CHECKING:
-    from bocu.objectives.configured import SetParameters
+    from bocu.ambiguity.parameters import SetParameters
 
 
 @dataclass(frozen=True)

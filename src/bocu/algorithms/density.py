@@ -11,11 +11,10 @@ from bocu.acquisition.functionals import Expectation, SampledTotalVariation
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
 from bocu.contexts.estimates import KernelDensity, kde_radius
 from bocu.core.about import About, Look
-from bocu.core.parameters import Integer
+from bocu.core.parameters import Integer, NotNegative
 from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.rounds import Round
-from bocu.objectives.configured import NotNegative
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior

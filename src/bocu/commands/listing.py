@@ -6,6 +6,7 @@ import typer
 
 KINDS = {
     "problems": "problem",
+    "sets": "set",
     "objectives": "objective",
     "algorithms": "algorithm",
     "metrics": "metric",
@@ -14,7 +15,7 @@ KINDS = {
 
 
 def list_command(
-    kind: Annotated[str, typer.Argument(help="problems, objectives, algorithms, metrics, figures or data.")],
+    kind: Annotated[str, typer.Argument(help="problems, sets, objectives, algorithms, metrics, figures or data.")],
     name: Annotated[str | None, typer.Argument(help="One of them, with its parameters.")] = None,
 ) -> None:
     """List what an experiment file may name."""

@@ -32,7 +32,9 @@ app.command("list")(list_command)
 app.command("check")(check_command)
 app.command("design")(design_command)
 app.command("schema")(schema_command)
-app.command("worst-case")(worst_case_command)
+app.command("worst-case", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    worst_case_command
+)
 app.command("plan")(plan_command)
 app.command("status")(status_command)
 app.command("resume")(resume_command)

@@ -1,7 +1,10 @@
-"""Metrics: objectives that recorded runs are scored by. Scoring reads what happened and reruns nothing."""
+"""Metrics: what recorded runs are scored by. Scoring reads what happened and reruns nothing.
+
+Every objective is one as it stands (`ObjectiveMetric`); classes of their own are for what takes more.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -10,10 +13,10 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.parameters import Parameters
-from bocu.core.protocols import ANNOUNCED, EVERY, FINITE, SCALARISED, TIME_VARYING
+from bocu.core.protocols import EVERY, TIME_VARYING
 from bocu.core.rounds import Situation
 from bocu.evaluation.scalarised_metrics import ScalarisedScores
-from bocu.objectives import configured
+from bocu.objectives.configured import Objective
 from bocu.objectives.values import UncertaintyObjective
 from bocu.problems.base import Realisation
 from bocu.runs.protocol import Announcer
@@ -137,22 +140,6 @@ class Stochastic(Metric):
         return distribution
 
 
-class Robust(Metric):
-    """Payoff in the worst of all contexts, whatever the reference (RO)."""
-
-    about = About(
-        title="RO",
-        summary="payoff in the worst context, against the best available decision",
-    )
-    protocols = FINITE + SCALARISED
-
-    def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
-        return payoffs.min(axis=1)
-
-    def same(self, situation: Situation, other: Situation) -> bool:
-        return True
-
-
 class BestFixedDecision(Stochastic):
     """Expected payoff, against the single decision that would have been best over the whole run.
 
@@ -182,19 +169,25 @@ class BestFixedDecision(Stochastic):
         return values[:, best] - value, value
 
 
-class UncertaintyMetric(Metric):
-    """An uncertainty objective over a finite set of contexts, at the radius that its own rule gives."""
+class ObjectiveMetric(Metric):
+    """An objective, over a finite set of contexts at the radius that its own rule gives where it has a set.
 
-    objective: ClassVar[type[configured.Objective]]
+    Args:
+        objective: as an experiment states it.
+    """
+
     _over: UncertaintyObjective
     _announcer: Announcer
 
+    def __init__(self, objective: Objective) -> None:
+        super().__init__(objective.parameters)
+        self.objective = objective
+
     def meet(self, realisation: Realisation) -> None:
         contexts = realisation.description.contexts
-        assert isinstance(contexts, FiniteDomain)
-        stated = self.objective(self.parameters)
-        self._over = stated.over(contexts.points)
-        self._announcer = Announcer(stated.ambiguity, contexts.points)
+        points = contexts.points if isinstance(contexts, FiniteDomain) else None
+        self._over = self.objective.over(points)
+        self._announcer = Announcer(self.objective.ambiguity, points)
 
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
         objective = self._over.with_epsilon(self._announcer.epsilon(situation) or 0.0)
@@ -202,66 +195,12 @@ class UncertaintyMetric(Metric):
         return values
 
     def same(self, situation: Situation, other: Situation) -> bool:
-        if situation.reference is not other.reference:
+        if self.objective.reference_matters and situation.reference is not other.reference:
             return False
         return self._announcer.epsilon(situation) == self._announcer.epsilon(other)
 
 
-class DistributionallyRobust(UncertaintyMetric):
-    """DRO."""
-
-    about = About(
-        title="DRO",
-        summary="worst expectation over an ambiguity set",
-    )
-    protocols = ANNOUNCED
-    objective = configured.DistributionallyRobust
-    Parameters = configured.DistributionallyRobustParameters
-
-
-class WorstCaseSensitivity(UncertaintyMetric):
-    """WCS."""
-
-    about = About(
-        title="WCS",
-        summary="worst-case sensitivity",
-    )
-    protocols = ANNOUNCED
-    objective = configured.WorstCaseSensitivity
-    Parameters = configured.WorstCaseSensitivityParameters
-
-
-class MeanRisk(UncertaintyMetric):
-    """MR."""
-
-    about = About(
-        title="MR",
-        summary="mean and risk",
-    )
-    protocols = ANNOUNCED
-    objective = configured.MeanRisk
-    Parameters = configured.MeanRiskParameters
-
-
-class General(UncertaintyMetric):
-    """GEN."""
-
-    about = About(
-        title="GEN",
-        summary="general uncertainty objective",
-    )
-    protocols = ANNOUNCED
-    objective = configured.General
-    Parameters = configured.GeneralParameters
-
-
-class Satisficing(UncertaintyMetric):
-    """RS."""
-
-    about = About(
-        title="RS",
-        summary="robust satisficing",
-    )
-    protocols = ANNOUNCED
-    objective = configured.Satisficing
-    Parameters = configured.SatisficingParameters
+def build_metric(kind: type[Metric] | type[Objective], parameters: Mapping[str, Any]) -> Metric:
+    """Build what runs are scored by: a metric itself, or what an objective makes of payoffs."""
+    validated = kind.Parameters.model_validate(parameters)
+    return ObjectiveMetric(kind(validated)) if issubclass(kind, Objective) else kind(validated)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.algorithms.base import AlgorithmParameters
+from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections, validate
@@ -25,7 +26,6 @@ from bocu.experiment.papers import known_papers
 from bocu.experiment.plan import Plan
 from bocu.experiment.registry import find, registered
 from bocu.io.files import canonical_json
-from bocu.objectives.configured import SetParameters
 from bocu.problems.base import ProblemParameters
 
 SOURCES_FILE = "data/sources.yaml"

@@ -12,6 +12,16 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import nearest
 
+_OBJECTIVES = {
+    "so": "bocu.objectives.configured:Stochastic",
+    "ro": "bocu.objectives.configured:Robust",
+    "dro": "bocu.objectives.configured:DistributionallyRobust",
+    "wcs": "bocu.objectives.configured:WorstCaseSensitivity",
+    "mr": "bocu.objectives.configured:MeanRisk",
+    "gen": "bocu.objectives.configured:General",
+    "rs": "bocu.objectives.configured:Satisficing",
+}
+
 REGISTRY: Mapping[str, Mapping[str, str]] = {
     "problem": {
         "hills": "bocu.problems.hills:Hills",
@@ -39,15 +49,18 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "newsvendor-grid": "bocu.problems.scalarised:Newsvendor",
         "portfolio-grid": "bocu.problems.scalarised:Portfolio",
     },
-    "objective": {
-        "so": "bocu.objectives.configured:Stochastic",
-        "ro": "bocu.objectives.configured:Robust",
-        "dro": "bocu.objectives.configured:DistributionallyRobust",
-        "wcs": "bocu.objectives.configured:WorstCaseSensitivity",
-        "mr": "bocu.objectives.configured:MeanRisk",
-        "gen": "bocu.objectives.configured:General",
-        "rs": "bocu.objectives.configured:Satisficing",
+    "set": {
+        "tv": "bocu.ambiguity.total_variation:TotalVariation",
+        "mmd": "bocu.ambiguity.mmd.maximum_mean_discrepancy:MaximumMeanDiscrepancy",
+        "wass": "bocu.ambiguity.wasserstein:Wasserstein",
+        "chi2": "bocu.ambiguity.divergences.chi_squared:ChiSquared",
+        "chi2mod": "bocu.ambiguity.divergences.chi_squared:ModifiedChiSquared",
+        "kl": "bocu.ambiguity.divergences.kullback_leibler:KullbackLeibler",
+        "cr": "bocu.ambiguity.divergences.cressie_read:CressieRead",
+        "cvar": "bocu.ambiguity.conditional_value_at_risk:ConditionalValueAtRisk",
+        "phi": "bocu.ambiguity.divergences.phi_divergence:PhiDivergence",
     },
+    "objective": _OBJECTIVES,
     "algorithm": {
         "random": "bocu.algorithms.simple:Random",
         "constant": "bocu.algorithms.simple:Constant",
@@ -79,13 +92,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "tv-gp-ucb": "oracle",
     },
     "metric": {
+        **_OBJECTIVES,  # every objective is one
         "so": "bocu.evaluation.metrics:Stochastic",
-        "ro": "bocu.evaluation.metrics:Robust",
-        "dro": "bocu.evaluation.metrics:DistributionallyRobust",
-        "wcs": "bocu.evaluation.metrics:WorstCaseSensitivity",
-        "mr": "bocu.evaluation.metrics:MeanRisk",
-        "gen": "bocu.evaluation.metrics:General",
-        "rs": "bocu.evaluation.metrics:Satisficing",
         "best-fixed-decision": "bocu.evaluation.metrics:BestFixedDecision",
     },
     "figure": {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.ambiguity.parameters import StatedSet, by_default
 from bocu.core.about import About
 from bocu.core.domains import FiniteDomain
 from bocu.core.parameters import LARGEST_SEED, Integer
@@ -19,7 +20,6 @@ from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
 from bocu.figures.reading import shown_unit, with_unit
 from bocu.figures.realised import ProblemParameters, problem_inputs
-from bocu.objectives.configured import SetParameters
 from bocu.objectives.values import UncertaintyObjective
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ class FiniteLandscapeParameters(ProblemParameters):
     """Parameters of `FunctionAndDistributions` and `Contour`."""
 
     seed: Integer = Field(0, ge=0, le=LARGEST_SEED, description="The seed whose problem is drawn, where seeds differ.")
-    set: SetParameters = Field(
-        SetParameters(name="mmd"), description="Ambiguity set of the distributionally robust optimum."
-    )
+    set: StatedSet = Field(by_default("mmd"), description="Ambiguity set of the distributionally robust optimum.")
 
 
 @dataclass(frozen=True)

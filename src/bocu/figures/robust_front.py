@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.ambiguity.parameters import SetParameters, StatedSet
 from bocu.core.about import About
 from bocu.core.domains import FiniteDomain
 from bocu.core.loading import refuse_unknown_classes
@@ -22,7 +23,6 @@ from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothin
 from bocu.figures.reading import Cube, seed_counts, with_unit
 from bocu.figures.realised import RealisedParameters, paths_of, problem_inputs
 from bocu.io.files import read_netcdf
-from bocu.objectives.configured import SetParameters
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,7 +46,7 @@ TRUE_LINE: dict[str, Any] = {"color": style.BLACK, "marker": "o", "markersize": 
 class RobustFrontParameters(RealisedParameters):
     """Parameters of `RobustFront`."""
 
-    set: SetParameters | None = Field(
+    set: StatedSet | None = Field(
         None,
         description="The ambiguity set that robustness is against; left out, the first that a run pursues. Of the "
         "runs, those that pursue dro over just this set are drawn, and those that pursue nothing.",
