@@ -98,9 +98,7 @@ class Robust(Objective):
 class WithSet(Parameters):
     """An objective over an ambiguity set."""
 
-    set: StatedSet = Field(
-        by_default("tv"), description="the ambiguity set; a name alone is that set with its defaults"
-    )
+    set: StatedSet = Field(by_default("tv"), description="the ambiguity set; a name alone has its defaults")
 
 
 class WithSlope(WithSet):
