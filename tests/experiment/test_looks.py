@@ -42,7 +42,9 @@ def test_every_class_tells_of_itself(kind):
     for entry in registered(kind):
         about = vars(entry.load()).get("about")
         assert isinstance(about, About), f"{entry.name} inherits what is told of another"
-        assert about.title and about.summary and not about.line.endswith("."), entry.name
+        assert about.title, entry.name
+        assert about.summary, entry.name
+        assert not about.line.endswith("."), entry.name
         others = {alias for alias, target in REGISTRY[kind].items() if target == entry.name}
         assert set(about.aliases) <= others, entry.name
 
