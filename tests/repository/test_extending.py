@@ -39,11 +39,12 @@ def copy(root, tmp_path_factory):
 
 
 def perform(command, folder):
-    """Run a command of the page; `make` takes the environment of this test for its own, and installs nothing."""
+    """Run commands of the page on the code of the copy; `make` takes this environment and installs nothing."""
     made = f"make VENV={ENVIRONMENT} --assume-old={ENVIRONMENT}/installed "
+    command = 'bocu() { python -m bocu.commands.main "$@"; }\n' + command.replace("make ", made)
     path = f"{ENVIRONMENT / 'bin'}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command.replace("make ", made)],
+        ["bash", "-euo", "pipefail", "-c", command],
         cwd=folder,
         env={**os.environ, "PATH": path, "PYTHONPATH": str(folder / "src")},
         capture_output=True,
