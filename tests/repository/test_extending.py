@@ -14,6 +14,10 @@ BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", flags=re.DOTALL | re.MUL
 ENVIRONMENT = Path(sys.executable).parents[1]
 LEFT = (".git", ".venv", ".snakemake", "results", "__pycache__", ".pytest_cache", "*.egg-info")
 KINDS = ("algorithm", "problem", "ambiguity set", "objective", "metric", "figure", "command")
+SHORTCUTS = f"""
+bocu() {{ python -m bocu.commands.main "$@"; }}
+make() {{ command make VENV={ENVIRONMENT} --assume-old={ENVIRONMENT}/installed "$@"; }}
+"""
 
 
 def steps(page):
@@ -40,11 +44,9 @@ def copy(root, tmp_path_factory):
 
 def perform(command, folder):
     """Run commands of the page on the code of the copy; `make` takes this environment and installs nothing."""
-    made = f"make VENV={ENVIRONMENT} --assume-old={ENVIRONMENT}/installed "
-    command = 'bocu() { python -m bocu.commands.main "$@"; }\n' + command.replace("make ", made)
     path = f"{ENVIRONMENT / 'bin'}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command],
+        ["bash", "-euo", "pipefail", "-c", SHORTCUTS + command],
         cwd=folder,
         env={**os.environ, "PATH": path, "PYTHONPATH": str(folder / "src")},
         capture_output=True,
