@@ -9,6 +9,7 @@ from pydantic import Field
 from bocu.algorithms.base import Algorithm
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.domains import FiniteDomain
+from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
 from bocu.experiment.registry import find
@@ -109,6 +110,7 @@ class Wavy(FiniteProblem):
     """Waves of a height that is drawn for each seed."""
 
     Parameters = WavyParameters
+    protocols = CONTEXTUAL
     title = "waves"
     units = "1"
     decision_names = ("x1", "x2")
