@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bocu import definition_links, fingerprint, import_effects
+from bocu.experiment.fingerprints import definition_links, fingerprint, import_effects
 
-SOURCE = Path(fingerprint.__file__).parent
+SOURCE = Path(fingerprint.__file__).parents[2]
 
 
 def forget() -> None:

@@ -9,8 +9,9 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from logging import INFO, WARNING, LogRecord
+from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -100,7 +101,7 @@ class LogHandler(LogHandlerBase):
     def _started(self, record: LogRecord) -> Iterable[str]:
         """A job begins, or, of a dry run, would."""
         given = record.__dict__
-        job = Job(given["rule_name"], given["wildcards"], given["log"], given["output"])
+        job = Job(given["rule_name"], given["wildcards"], _logs(given), given["output"])
         if self.common_settings.dryrun:
             return () if self._quiet & {"rules", "all"} else (f"{job.name}: {' '.join(given['reason'].split())}",)
         self._narrator.start(given["jobid"], job)
@@ -130,14 +131,14 @@ class LogHandler(LogHandlerBase):
 
     def _failed(self, record: LogRecord) -> Iterable[str]:
         given = record.__dict__
-        job = Job(given["rule_name"], {}, given["log"], given["output"])
+        job = Job(given["rule_name"], {}, _logs(given), given["output"])
         name = self._narrator.name(given["jobid"])
         self._narrator.fail(given["jobid"])
-        lines = [f"error: {name} failed"]
+        lines = [f"failed: {name}"]
         lines += [f"    {given['rule_msg']}"] if given["rule_msg"] else []
         lines += [f"    {key}: {value}" for key, value in given["aux"].items()]
         lines += [f"    command: {given['shellcmd']}"] if given["shellcmd"] else []
-        lines += [f"    log: {path}" for path in given["log"]]
+        lines += [f"    log: {path}" for path in job.logs]
         if self.common_settings.show_failed_logs:
             lines += [f"        {line}" for line in job.last_lines(LOG_LINES)]
         return lines
@@ -158,6 +159,15 @@ class LogHandler(LogHandlerBase):
             self._stream.write(f"{before}{line}{after}\n")
         self._stream.flush()
         self._printed = time.monotonic()
+
+
+def _logs(given: Mapping[str, Any]) -> Sequence[str]:
+    """Return the logs of a job; those of blocks of runs are opened by the jobs themselves, unknown to Snakemake."""
+    if given["log"] or given["rule_name"] != "run":
+        return given["log"]
+    from bocu.experiment.plan import log_file
+
+    return [str(log_file(path)) for path in given["output"]]
 
 
 _TELL = {

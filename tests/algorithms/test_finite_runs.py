@@ -83,7 +83,7 @@ def test_a_recorded_run_tells_what_was_known(tmp_path, name, objective, paramete
     execute(Block(specified, {}, "code"), tmp_path / "run.nc", tmp_path / "checkpoints", 1e9)
     recommended = read_netcdf(tmp_path / "run.nc")["recommended"].sel(seed=1)
     for until in (3, 8):
-        _, algorithm = replay_file(tmp_path / "run.nc", {}, 1, until)
+        _, algorithm = replay_file(tmp_path / "run.nc", {}, 1, until, named=[specified["problem"]["class"]])
         assert algorithm.recommend() == int(recommended.sel(iteration=until))
 
 

@@ -35,8 +35,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "chance that the confidence statements fail",
         NOTHING,
     ),
-    "a docstring": ("runs.py", "Run a block of seeds and write its run file.", "Run seeds.", NOTHING),
-    "a docstring of a module": ("protocol.py", '"""', '"""Once more: ', NOTHING),
+    "a docstring": ("runs/execution.py", "Run a block of seeds and write its run file.", "Run seeds.", NOTHING),
+    "a docstring of a module": ("runs/protocol.py", '"""', '"""Once more: ', NOTHING),
     "a comment": ("surrogates/time_varying.py", "# rows; doubled when full", "# rows", NOTHING),
     "layout": (
         "algorithms/simple.py",
@@ -62,19 +62,24 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "lower = mean - 2.0 * noise\n",
         NOTHING,
     ),
-    "a new function": ("runs.py", "def execute(", "def _spare() -> int:\n    return 1\n\n\ndef execute(", NOTHING),
-    "an import that is not used": ("runs.py", "import json\n", "import json\nimport math\n", NOTHING),
+    "a new function": (
+        "runs/execution.py",
+        "def execute(",
+        "def _spare() -> int:\n    return 1\n\n\ndef execute(",
+        NOTHING,
+    ),
+    "an import that is not used": ("runs/execution.py", "import json\n", "import json\nimport math\n", NOTHING),
     "an annotation's import for type checkers": (
-        "runs.py",
+        "runs/execution.py",
         "    import xarray as xr\n",
         "    import xarray\n    import xarray as xr\n",
         NOTHING,
     ),
-    "a cost": ("resources.py", "START_SECONDS = 4.0", "START_SECONDS = 5.0", NOTHING),
-    "progress": ("progress.py", "SECONDS_BETWEEN_LINES = 15.0", "SECONDS_BETWEEN_LINES = 5.0", NOTHING),
-    "the wrapper of jobs": ("jobs.py", "def job(", "def another():\n    return 1\n\n\ndef job(", NOTHING),
+    "a cost": ("experiment/resources.py", "START_SECONDS = 4.0", "START_SECONDS = 5.0", NOTHING),
+    "progress": ("io/progress.py", "SECONDS_BETWEEN_LINES = 15.0", "SECONDS_BETWEEN_LINES = 5.0", NOTHING),
+    "the wrapper of jobs": ("sweep/jobs.py", "def job(", "def another():\n    return 1\n\n\ndef job(", NOTHING),
     "what a command says": ("commands/status.py", '"""', '"""\nMORE = 1\n"""', NOTHING),
-    "planning": ("plan.py", 'RESULTS = "results"', 'RESULTS = "outcome"', NOTHING),
+    "planning": ("experiment/plan.py", 'RESULTS = "results"', 'RESULTS = "outcome"', NOTHING),
     "a set that is not pursued": (
         "algorithms/confidence.py",
         "return UncertaintyObjective.ro()",
@@ -119,19 +124,19 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["run hills/any/*-*", "run hills/any/mle", "run sensors/any/*-*", "run sensors/any/mle"],
     ),
     "a compiled helper of the MMD's path": (
-        "ambiguity/dense.py",
+        "ambiguity/mmd/dense.py",
         "    scale = 1.0 / pivot\n",
         "    scale = -1.0 / pivot\n",
         ["run kirschner/dro/ucb-bocu-2", "figure kirschner/contour"],  # which draws a worst case
     ),
     "an objective": (
-        "uncertainty.py",
+        "objectives/configured.py",
         'if rule == "announced":',
         'if rule != "announced":',
         ["run kirschner/dro/ucb-bocu-2", "figure kirschner/contour"],  # which draws a worst case
     ),
-    "how a block of runs is executed": ("runs.py", "if self.t < 1:", "if self.t <= 1:", RUNS),
-    "checkpoints": ("checkpoints.py", "_GENERATIONS = 2", "_GENERATIONS = 3", RUNS),
+    "how a block of runs is executed": ("runs/execution.py", "if self.t < 1:", "if self.t <= 1:", RUNS),
+    "checkpoints": ("runs/checkpoints.py", "_GENERATIONS = 2", "_GENERATIONS = 3", RUNS),
     # Runs and what metrics them by the problem
     "a problem": (
         "problems/hills.py",
@@ -153,19 +158,19 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     # Scores
     "a metric": (
-        "metrics.py",
+        "evaluation/metrics.py",
         "        return values[:, best] - value, value\n",
         "        return value - values[:, best], value\n",
         ["score hills/*"],
     ),
     "the base class of metrics": (
-        "metrics.py",
+        "evaluation/metrics.py",
         "                found[key] = (values if available is None else values[available]).max()",
         "                found[key] = (values if available is None else values[available]).min()",
         SCORES,
     ),
     # Cubes and what is drawn from them
-    "how cubes are built": ("cubes.py", "CHECKPOINTS = (0.1,", "CHECKPOINTS = (0.2,", ["summary"]),
+    "how cubes are built": ("evaluation/cubes.py", "CHECKPOINTS = (0.1,", "CHECKPOINTS = (0.2,", ["summary"]),
     "a figure": ("figures/regret.py", "MARKED_LINES = 6", "MARKED_LINES = 7", ["figure */regret"]),
     "another figure": (
         "figures/priors.py",
@@ -181,7 +186,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "the report": ("report/tables.py", "NOTICEABLE = 0.01", "NOTICEABLE = 0.02", ["report"]),
     "the summary line of a registered class": (
-        "registry.py",
+        "experiment/registry.py",
         '"a uniform draw from the available decisions"',
         '"a draw from the available decisions"',
         ["report", "figure */regret", "figure */chosen-priors", "figure all/summary"],

@@ -218,7 +218,7 @@ def test_record_and_first_day_follow_from_the_source(catalogue, tmp_path):
     assert (later.record, str(later.start)) == ("opsd-2017-2019", "2018-01-01")
     for name in ("de_wind_2013_2014_levels.csv", "de_wind_reference_distribution.csv"):
         (tmp_path / "wind" / name).touch()
-    levels = WindCommitmentParameters(start="2014-06-01").resolve(catalogue, "mirror", str(tmp_path))
+    levels = WindCommitmentParameters(start="2014-06-01", hours=24).resolve(catalogue, "mirror", str(tmp_path))
     assert (levels.record, str(levels.start)) == ("levels-2013-2014", "2014-06-01")
     with pytest.raises(BocuError, match="source: found 'download'"):
         WindCommitmentParameters(source="download").resolve(catalogue, "mirror", str(tmp_path))

@@ -57,7 +57,7 @@ def test_a_failed_job_is_named_with_its_log_and_what_it_said_however_quiet(pipel
     done = pipeline.snakemake("--configfile", config, "--rerun-triggers", "mtime", *quiet, "--", prior, check=False)
     assert done.returncode == 1
     said = done.stderr.splitlines()
-    assert "error: fit_prior sensors/2004-03-01 failed" in said
+    assert "failed: fit_prior sensors/2004-03-01" in said
     assert "    log: results/tiny/logs/priors/sensors/2004-03-01.log" in said
     assert any(line.startswith("        error: data/simulate/intel/log-10min.nc: not a readable") for line in said)
 

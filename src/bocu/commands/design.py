@@ -1,10 +1,12 @@
 """`bocu design`: the initial design of run files, as a file that other runs can be given."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def design_command(

@@ -1,6 +1,7 @@
 """Finding the experiment that a command is about."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -76,10 +77,11 @@ def sources_of(experiment: str | Path) -> tuple[list[Path], dict[str, Any]]:
     Raises:
         BocuError: no such file or experiment.
     """
-    if Path(experiment).is_file():
-        return [Path(experiment)], {}
     name = str(experiment)
-    if name.endswith((".yaml", ".yml")) or "/" in name:
+    written_as_file = name.endswith((".yaml", ".yml")) or "/" in name
+    if Path(experiment).is_file() or (written_as_file and os.path.lexists(experiment)):
+        return [Path(experiment)], {}
+    if written_as_file:
         raise BocuError(f"{name}: no such file")
     known = dict(_names())
     if name in known:

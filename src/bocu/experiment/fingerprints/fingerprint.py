@@ -34,9 +34,16 @@ from bocu.experiment.fingerprints.definition_links import (
 from bocu.experiment.fingerprints.import_effects import acting
 from bocu.experiment.registry import find
 
-# What a script uses of these makes no number: the wrapper of jobs, progress, names of files, the hashes themselves.
+# What a script uses of these makes no number: the wrapper of jobs, progress, where machine code is kept, names of
+# files, the hashes themselves.
 BYSTANDERS = frozenset(
-    {"bocu.sweep.jobs", "bocu.io.progress", "bocu.experiment.plan", "bocu.experiment.fingerprints.fingerprint"}
+    {
+        "bocu.sweep.jobs",
+        "bocu.io.progress",
+        "bocu.runs.compiling",
+        "bocu.experiment.plan",
+        "bocu.experiment.fingerprints.fingerprint",
+    }
 )
 _NAMED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _DIGITS = 16
