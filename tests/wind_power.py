@@ -22,7 +22,7 @@ ALGORITHMS = {
 }
 METRICS = [
     {"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {"under": "truth"}},
-    {"label": "dro", "class": "bocu.evaluation.metrics:DistributionallyRobust", "parameters": DRO["parameters"]},
+    {"label": "dro", "class": "bocu.objectives.configured:DistributionallyRobust", "parameters": DRO["parameters"]},
 ]
 LOOKS = ["blue solid <", "sky dash-dot >", "purple dashed h", "grey dotted x", "black dotted X"]
 SMALL = {

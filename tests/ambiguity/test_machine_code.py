@@ -272,7 +272,7 @@ print([len(function.signatures) for function in entries])
     assert set(json.loads(done.stdout)) == {1}
 
 
-@pytest.mark.parametrize("entry", registered("set"), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", [*registered("set")], ids=lambda entry: entry.name)
 def test_the_sets_that_run_compiled_code_say_so(entry) -> None:
     keys = {"cr": {"k": 3.0}, "cvar": {"alpha": 0.3}, "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"}}
     stated = {"name": entry.name, **keys.get(entry.name, {})}
@@ -286,5 +286,6 @@ stated = SetParameters.model_validate({stated!r})
 worst_case(np.cos(9 * points), np.full(6, 1 / 6), stated.over(points).with_epsilon(0.7))
 print("numba" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
     assert done.stdout.strip() == str(entry.load().compiled)

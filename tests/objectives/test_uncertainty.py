@@ -54,7 +54,7 @@ def test_what_is_stated_is_written_out_with_the_keys_of_its_set_alone():
     assert General.Parameters().model_dump(mode="json")["set"] == {"name": "tv", "radius": "margin"}
 
 
-@pytest.mark.parametrize("entry", registered("set"), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", [*registered("set")], ids=lambda entry: entry.name)
 def test_what_a_class_says_of_its_slope_and_sensitivity_is_so(entry):
     more = {**DISTANCES, "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"}}[entry.name]
     family, built = entry.load(), chosen_set(name=entry.name, **more).over(POINTS)

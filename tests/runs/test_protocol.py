@@ -15,8 +15,12 @@ from bocu.runs.protocol import PROTOCOLS
 
 METRICS = [
     {"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {"under": "truth"}},
-    {"label": "dro", "class": "bocu.evaluation.metrics:DistributionallyRobust", "parameters": {"set": {"name": "mmd"}}},
-    {"label": "ro", "class": "bocu.evaluation.metrics:Robust", "parameters": {}},
+    {
+        "label": "dro",
+        "class": "bocu.objectives.configured:DistributionallyRobust",
+        "parameters": {"set": {"name": "mmd"}},
+    },
+    {"label": "ro", "class": "bocu.objectives.configured:Robust", "parameters": {}},
 ]
 
 

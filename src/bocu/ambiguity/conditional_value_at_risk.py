@@ -15,7 +15,7 @@ from pydantic import Field
 from bocu.ambiguity import checks
 from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, pair
 from bocu.ambiguity.checks import Floats
-from bocu.ambiguity.parameters import SetParameters
+from bocu.ambiguity.parameters import SetParameters, named
 from bocu.ambiguity.polytope import Polytope
 from bocu.ambiguity.sorting import at_first, sorted_rows, unsorted
 from bocu.core.about import About
@@ -26,7 +26,7 @@ from bocu.core.parameters import Number
 class ConditionalValueAtRiskParameters(SetParameters):
     """The level of CVaR; no radius matters."""
 
-    name: str = "cvar"
+    name: str = named("cvar")
     alpha: Annotated[Number, Field(gt=0.0, le=1.0)] = Field(description="fraction of the worst outcomes")
 
 

@@ -40,6 +40,11 @@ class Concentration(Parameters):
 Radius = NotNegative | list[NotNegative] | Literal["margin", "announced"] | Concentration
 
 
+def named(name: str) -> Any:
+    """Return the field `name` of the parameters of a set."""
+    return Field(name, description="the set (see `bocu list sets`), whose own keys stand beside its name")
+
+
 class SetParameters(Parameters):
     """An ambiguity set around the reference; a name alone is the set with its defaults.
 
@@ -47,7 +52,7 @@ class SetParameters(Parameters):
         BocuError: as a `pydantic.ValidationError` while it is validated: there is no such set, or it has no such key.
     """
 
-    name: str = Field("tv", description="the set (see `bocu list sets`), whose own keys stand beside its name")
+    name: str = named("tv")
     radius: Radius = Field(
         "margin",
         description="a number; a list over the rounds, whose last number stays; `margin`: the distance of the true "

@@ -18,19 +18,18 @@ def worst_case_command(
     The set's own keys are options too: `--set mmd --lengthscale 0.2`; `bocu list sets NAME` names them.
     """
     from bocu.ambiguity.base import worst_case
+    from bocu.ambiguity.checks import radius
     from bocu.ambiguity.parameters import SetParameters
     from bocu.ambiguity.tables import as_csv, read_table
     from bocu.core.errors import BocuError
     from bocu.core.parameters import validate
+    from bocu.experiment.registry import find
 
     table = read_table(file)
-    radius = {} if epsilon is None else {"radius": epsilon}
-    stated = validate(SetParameters, {**_keys(context.args), **radius, "name": name}, "--")
-    if epsilon is None and stated.family.has_radius:
+    if find("set", name, "--set: ").load().has_radius and epsilon is None:
         raise BocuError(f"--epsilon: the set '{name}' needs a radius")
-    ambiguity_set = stated.over(table.contexts)
-    if epsilon is not None:
-        ambiguity_set = ambiguity_set.with_epsilon(epsilon)
+    stated = validate(SetParameters, {**_keys(context.args), "name": name}, "--")
+    ambiguity_set = stated.over(table.contexts).with_epsilon(radius(epsilon or 0.0, "--epsilon"))
     try:
         answer = worst_case(table.payoffs, table.reference, ambiguity_set)
     except BocuError as error:

@@ -21,7 +21,7 @@ from bocu.ambiguity import checks
 from bocu.ambiguity.base import SolveCost, Tangent, expectation, pair, pick, relative
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.divergences.curve import LOWEST, CurveDivergence, Point
-from bocu.ambiguity.parameters import SetParameters
+from bocu.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
@@ -44,7 +44,7 @@ Beyond = Callable[[Point, Floats, NDArray[np.intp]], NDArray[np.bool_]]
 class CressieReadParameters(SetParameters):
     """The order of the divergence."""
 
-    name: str = "cr"
+    name: str = named("cr")
     k: Annotated[Number, Field(ge=SMALLEST_ORDER, le=LARGEST_ORDER)] = Field(description="order of the divergence")
 
 

@@ -18,7 +18,7 @@ from bocu.ambiguity.base import expectation, pair, pick, relative
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.divergences.curve import HIGHEST, LOWEST, CurveDivergence, Point
 from bocu.ambiguity.divergences.roots import bracketed
-from bocu.ambiguity.parameters import SetParameters
+from bocu.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
@@ -32,7 +32,7 @@ _LARGEST_GAP = 1e-6
 class PhiDivergenceParameters(SetParameters):
     """A divergence of the user's own."""
 
-    name: str = "phi"
+    name: str = named("phi")
     phi: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(
         description="`module:name` of a pair of functions of arrays, phi and its conjugate, or of three with the "
         "conjugate's derivative; the module must be importable, and editing what they use reruns what uses them",

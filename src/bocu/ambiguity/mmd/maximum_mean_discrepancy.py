@@ -19,7 +19,7 @@ from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, 
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.mmd.gram import JITTER, Gram, mmd_radius, squared_exponential_gram
 from bocu.ambiguity.mmd.path import PreparedReference
-from bocu.ambiguity.parameters import SetParameters
+from bocu.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import NotNegative, Positive
@@ -31,7 +31,7 @@ _JITTER_ABOVE_ONE = 1e-3
 class MaximumMeanDiscrepancyParameters(SetParameters):
     """The squared-exponential kernel of the distance."""
 
-    name: str = "mmd"
+    name: str = named("mmd")
     lengthscale: Positive = Field(0.1, description="length-scale of the squared-exponential kernel")
     jitter: NotNegative = Field(JITTER, description="added to the diagonal of the Gram matrix")
 
