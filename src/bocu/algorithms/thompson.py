@@ -1,5 +1,6 @@
 """TS-BOCU: Thompson sampling under any uncertainty objective (Tay et al. 2024, algorithm 1)."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Protocol, Self
 
 import numpy as np
@@ -7,6 +8,7 @@ import pydantic
 from pydantic import Field
 
 from bocu.algorithms.finite_base import BoundParameters, FiniteAlgorithm
+from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Integer
 from bocu.core.rounds import Description, Round
 from bocu.objectives.values import UncertaintyObjective
@@ -44,6 +46,22 @@ class ThompsonSampling(FiniteAlgorithm):
     name = "ts-bocu"
     Parameters = ThompsonParameters
     parameters: ThompsonParameters
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        exact = super().work(parameters, size, rounds)
+        if parameters.posterior == "pathwise":
+            return exact
+        features = parameters.features
+        solved = min(rounds**2 / 3, rounds * features / 2)  # more observations than features are solved in another way
+        counts = {
+            "round": rounds,
+            "history": exact.counts["history"],
+            "feature": size.points * features * rounds,
+            "feature_solve": features * solved * rounds,
+        }
+        return replace(exact, counts=counts)
 
     def __init__(
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
