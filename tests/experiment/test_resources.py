@@ -110,15 +110,14 @@ def test_a_class_has_the_prices_of_its_nearest_base():
 
 
 def test_requests_have_a_margin_and_grow_with_each_attempt():
-    block = branch(grid=1000, iterations=3200)
-    found = resources.estimate(block, 1000)
-    asked = [resources.run_memory(block, 0, "999", attempt) for attempt in (1, 2, 3)]
+    found = resources.estimate(branch(grid=1000, iterations=3200), 1000)
+    asked = [resources.memory(found.memory_mb, attempt) for attempt in (1, 2, 3)]
     assert asked[0] > found.memory_mb
     assert asked == [asked[0], 2 * asked[0], 4 * asked[0]]
-    times = [resources.run_minutes(block, 0, "999", attempt) for attempt in (1, 2, 3)]
+    times = [resources.minutes(found.seconds, attempt) for attempt in (1, 2, 3)]
     assert 60 * times[0] > 2 * found.seconds
     assert times == [times[0], 2 * times[0], 4 * times[0]]
-    assert resources.run_minutes(branch("random"), 0, 0, 1) == resources.LEAST_MINUTES
+    assert resources.minutes(1.0, 1) == resources.LEAST_MINUTES
 
 
 def test_estimating_imports_nothing_heavy():

@@ -150,16 +150,6 @@ def _valuation(branch: "Branch") -> Valuation:
     return VALUATIONS.get(ambiguity_set.name, OTHER_VALUATION) if ambiguity_set is not None else NO_VALUATION
 
 
-def run_memory(branch: "Branch", first: int | str, last: int | str, attempt: int) -> int:
-    """Return the memory in MB to ask for in an attempt at the block of seeds `first` to `last`."""
-    return memory(estimate(branch, int(last) - int(first) + 1).memory_mb, attempt)
-
-
-def run_minutes(branch: "Branch", first: int | str, last: int | str, attempt: int) -> int:
-    """Return the minutes to ask for in an attempt at the block of seeds `first` to `last`."""
-    return minutes(estimate(branch, int(last) - int(first) + 1).seconds, attempt)
-
-
 def memory(expected_mb: float, attempt: int) -> int:
     """Return the memory in MB to ask for where `expected_mb` is expected: with a margin, doubled by each attempt."""
     return _round_up(expected_mb * MEMORY_MARGIN, MEMORY_STEP_MB) * MORE ** (attempt - 1)
