@@ -10,9 +10,9 @@ The model of a block, on one core of the machine it was measured on:
 The classes of problem and algorithm say the counts (`bocu.core.costs`): `Problem.size`, `Algorithm.work`. The prices
 stand in `costs.json` beside this module, measured by the commands that it names, by class: a class without a line of
 its own has that of the nearest base class. Bare `Problem` and `Algorithm` have cautious ones, which hold for classes
-that say nothing. A problem takes block + cubic x arms^3 seconds once; its set-up is followed by `rehearsal` rounds of a
-simulator in each round where it has one. What a payoff table takes depends on the ambiguity set of the objective
-pursued.
+that say nothing. A problem takes block + cubic x arms^3 seconds once, and `round` in each round, in which algorithms
+play as many rounds as its `rehearsal` has, where it has one. What a payoff table takes depends on the ambiguity set of
+the objective pursued.
 
 Measured times of earlier runs or of a pilot correct all this: `bocu.sweep.forecast`. Planning calls this for every job,
 so nothing is imported but the classes, and no data are opened.
@@ -111,12 +111,12 @@ def estimate(branch: "Branch", seeds: int) -> Estimate:
     valuation = _valuation(branch) if work.tables else NO_VALUATION
     a_seed = sum(count * prices[step] for step, count in work.counts.items())
     a_seed += work.tables * valuation.round_seconds(size)
+    a_seed *= rounds if size.rehearsal else 1
+    a_seed += set_up.get("round", 0.0) * rounds
     rows_mb = 1e-6 * seeds * rounds * (prices["row"] + prices.get("row_per_prior", 0.0) * work.priors)
     held_mb = 8e-6 * (6 * size.arms**2 + work.numbers)
     return Estimate(
-        seconds=START_SECONDS
-        + (set_up["block"] + set_up.get("cubic", 0.0) * size.arms**3)
-        + seeds * a_seed * (rounds if size.rehearsal else 1),
+        seconds=START_SECONDS + (set_up["block"] + set_up.get("cubic", 0.0) * size.arms**3) + seeds * a_seed,
         memory_mb=WORKFLOW_MB + PROCESS_MB + valuation.memory_mb + held_mb + ROW_COPIES * rows_mb,
         disk_mb=FILE_MB + rows_mb,
         unknown=tuple(unknown),

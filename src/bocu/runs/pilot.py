@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,13 @@ def in_a_process(specification: Mapping[str, Any], inputs: Inputs, seed: int, li
     return Pilot.from_plain(json.loads(done.stdout.splitlines()[-1]))
 
 
-def measure(specification: Mapping[str, Any], inputs: Inputs, seed: int, limit_seconds: float = SECONDS) -> Pilot:
+def measure(
+    specification: Mapping[str, Any],
+    inputs: Inputs,
+    seed: int,
+    limit_seconds: float = SECONDS,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Pilot:
     """Play one seed until its rounds took `limit_seconds`, or are all played.
 
     A first round is played beforehand, for what it imports and compiles.
@@ -80,27 +86,28 @@ def measure(specification: Mapping[str, Any], inputs: Inputs, seed: int, limit_s
         inputs: files that the problem is built from.
         seed: the seed.
         limit_seconds: of the rounds together; the one in which they are spent is finished.
+        clock: what the time is taken by.
     """
     from threadpoolctl import threadpool_limits
 
     from bocu.runs.execution import SeedRun, build_problem
 
     with threadpool_limits(specification["threads"]):
-        start = time.perf_counter()
+        start = clock()
         problem = build_problem(specification["problem"], inputs)
-        built = time.perf_counter()
+        built = clock()
         run = SeedRun(specification, problem, seed)
         while not run.finished and run.t <= 1:
             run.play()
-        warm = time.perf_counter()
+        warm = clock()
         run = SeedRun(specification, problem, seed)
         while run.t < 1:
             run.play()
-        started = time.perf_counter()
+        started = clock()
         lengths: list[Length] = []
         while not run.finished and (not lengths or lengths[-1].seconds < limit_seconds):
             run.play()
-            lengths.append(Length(len(lengths) + 1, time.perf_counter() - started, peak_mb()))
+            lengths.append(Length(len(lengths) + 1, clock() - started, peak_mb()))
     held = sum(array.nbytes for array in run.record.arrays.values())
     half = lengths[(len(lengths) + 1) // 2 - 1]
     return Pilot(built - start, started - warm, half, lengths[-1], held / run.rows)
