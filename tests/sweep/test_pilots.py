@@ -144,12 +144,14 @@ def test_pilots_enter_no_parameters_of_jobs_and_no_paths(sources):
 
 
 @pytest.mark.parametrize("text", ["no json", "[1]", '{"hills/any/random": {"pilot": {}}}'])
-def test_a_broken_file_of_pilots_is_one_line(sources, text):
+def test_a_broken_file_of_pilots_is_named_and_ignored(sources, caplog, text):
     plan = make_plan(tiny(), sources_file=sources)
     pilots_file(plan).parent.mkdir(parents=True)
     pilots_file(plan).write_text(text)
-    with pytest.raises(BocuError, match=r"costs\.json: not readable .* delete it"):
-        read_pilots(plan)
+    assert read_pilots(plan) == {}
+    assert "costs.json: not readable as what pilots took" in caplog.text
+    branch = plan.branch("hills", "any", "pe-gp-ucb")
+    assert Forecaster(plan).block(branch, 2).source == "model"
 
 
 def test_data_that_are_not_prepared_are_named(sources):

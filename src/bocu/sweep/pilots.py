@@ -1,7 +1,8 @@
 """Pilots of an experiment's branches: measured when asked for, kept beside its results, read while planning."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from bocu.runs import pilot
 from bocu.runs.compiling import compile_ahead
 from bocu.runs.pilot import Pilot
 
+logger = logging.getLogger(__name__)
+
 
 def pilots_file(plan: Plan) -> Path:
     """Return the file that holds what an experiment's pilots took."""
@@ -21,21 +24,14 @@ def pilots_file(plan: Plan) -> Path:
 
 
 def read_pilots(plan: Plan) -> dict[tuple[str, str, str], Pilot]:
-    """Return the pilots of branches that stand as they were measured, but perhaps for the number of iterations.
-
-    Raises:
-        BocuError: the file of pilots is broken.
-    """
-    file = pilots_file(plan)
-    kept = _read(file)
-    try:
-        return {
-            branch.key: Pilot.from_plain(kept[name]["pilot"])
-            for name, branch in _named(plan)
-            if name in kept and kept[name]["specification"] == _measured_as(branch)
-        }
-    except (TypeError, KeyError):
-        raise _broken(file) from None
+    """Return the pilots of branches that stand as they were measured, but perhaps for the number of iterations."""
+    kept = _read(pilots_file(plan))
+    names = {"/".join(branch.key): branch for branch in plan.branches.values()}
+    return {
+        branch.key: Pilot.from_plain(kept[name]["pilot"])
+        for name, branch in names.items()
+        if name in kept and kept[name]["specification"] == _measured_as(branch)
+    }
 
 
 def measure_pilots(
@@ -75,26 +71,21 @@ def measure_pilots(
         tell(f"{name}: {found.whole.rounds} rounds in {found.whole.seconds:.2g} s")
 
 
-def _named(plan: Plan) -> Iterator[tuple[str, Branch]]:
-    return (("/".join(branch.key), branch) for branch in plan.branches.values())
-
-
 def _measured_as(branch: Branch) -> str:
     """Return what a pilot holds for: the specification, at any number of iterations."""
     return canonical_json({**branch.specification, "iterations": None})
 
 
 def _read(file: Path) -> dict[str, Any]:
+    """Return what the file holds by branch; nothing of a broken one, which only estimates are lost with."""
     if not file.is_file():
         return {}
     try:
         kept = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        raise _broken(file) from None
-    if not isinstance(kept, Mapping):
-        raise _broken(file)
+        for entry in kept.values():
+            Pilot.from_plain(entry["pilot"])
+            entry["specification"]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        logger.warning("%s: not readable as what pilots took, ignored; `bocu plan --measure` makes it again", file)
+        return {}
     return dict(kept)
-
-
-def _broken(file: Path) -> BocuError:
-    return BocuError(f"{file}: not readable as what pilots took; delete it, and `bocu plan --measure` makes it again")
