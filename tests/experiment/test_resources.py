@@ -59,7 +59,7 @@ def test_every_line_of_the_prices_is_of_a_class_and_every_class_has_a_line(kind,
     assert set(lines) <= known
     name = f"{root.__module__}:{root.__qualname__}"
     for found in classes:
-        assert resources._prices(f"{kind}s", found)[0] != name, found
+        assert resources.prices_of(f"{kind}s", found)[0] != name, found
 
 
 def test_every_registered_pair_says_what_it_takes(root):

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from bocu.commands.main import app
 from bocu.core.errors import BocuError
+from bocu.experiment import resources
 from bocu.experiment.planning import make_plan
 from bocu.experiment.resources import START_SECONDS, estimate
 from bocu.runs.execution import Block, execute
@@ -193,3 +194,16 @@ def test_plan_measures_when_asked_to_and_says_where_times_come_from(sources):
     measured = said("--measure")
     assert "pilot" in measured
     assert "model" not in measured
+
+
+def test_plan_names_the_classes_that_it_is_cautious_about(sources, monkeypatch):
+    Path("experiment.yaml").write_text(json.dumps(tiny(data="simulate")))
+    result = CliRunner().invoke(app, ["plan", "experiment.yaml"])
+    assert "caution" not in result.stdout
+    monkeypatch.delitem(resources.COSTS["algorithms"], "bocu.algorithms.simple:WithoutModel")
+    resources.prices_of.cache_clear()
+    try:
+        result = CliRunner().invoke(app, ["plan", "experiment.yaml"])
+    finally:
+        resources.prices_of.cache_clear()
+    assert "caution: bocu.algorithms.simple:Random says nothing of what a round costs" in result.stdout

@@ -101,7 +101,7 @@ NO_VALUATION = Valuation(0.0)
 def estimate(branch: "Branch", seeds: int) -> Estimate:
     """Estimate what a block of `seeds` seeds of a branch takes, by the model alone."""
     problem = branch.problem.registered.load()
-    priced_as, set_up = _prices("problems", problem)
+    priced_as, set_up = prices_of("problems", problem)
     unknown = [branch.problem.registered.target] if priced_as == UNKNOWN_PROBLEM else []
     size: Size = problem.size(branch.problem.parameters)
     rounds = branch.iterations
@@ -129,14 +129,14 @@ def _work(branch: "Branch", size: Size, rounds: int) -> tuple[Work, Prices]:
 
     algorithm, parameters = branch.algorithm.registered.load(), branch.algorithm.parameters
     work: Work = algorithm.work(parameters, size, rounds)
-    _, prices = _prices("algorithms", algorithm)
+    _, prices = prices_of("algorithms", algorithm)
     if work.counts.keys() <= prices.keys():
         return work, prices
     return Algorithm.work(parameters, size, rounds), COSTS["algorithms"][UNKNOWN_ALGORITHM]
 
 
 @functools.cache
-def _prices(kind: str, found: type) -> tuple[str, Prices]:
+def prices_of(kind: str, found: type) -> tuple[str, Prices]:
     """Return the class whose prices hold for a class, and these."""
     known: Mapping[str, Prices] = COSTS[kind]
     names = (f"{base.__module__}:{base.__qualname__}" for base in found.__mro__)

@@ -12,7 +12,6 @@ from bocu.experiment.branches import Branch
 from bocu.experiment.plan import Plan
 from bocu.io.files import canonical_json, write_json
 from bocu.runs import pilot
-from bocu.runs.compiling import compile_ahead
 from bocu.runs.pilot import Pilot
 
 logger = logging.getLogger(__name__)
@@ -48,6 +47,8 @@ def measure_pilots(
     Raises:
         BocuError: data or priors of a branch are not there yet, or its run fails.
     """
+    from bocu.runs.compiling import compile_ahead
+
     chosen = list(branches)
     inputs = {branch.problem.label: plan.problem_inputs(branch.problem.label) for branch in chosen}
     for files in inputs.values():
