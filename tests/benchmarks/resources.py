@@ -1,12 +1,17 @@
-"""What a block of seeds costs: the measurements behind the coefficients of `bocu.experiment.resources`.
+"""What steps of problems and algorithms take: measures the prices of `src/bocu/experiment/costs.json`.
 
-python tests/benchmarks/resources.py --output resources.json
+    python tests/benchmarks/resources.py [line ...] [--write]
 
-Each cell is a process of its own, one numeric thread: two seeds of an algorithm on hills, timed from after the imports
-to the written run file; then the same once more with frequent checkpoints, for the peak memory. From Random comes what
-the problem itself costs, block + cubic x arms^3; what is left of the others is fitted by non-negative least squares to
+A line is a class of that file. Each cell of a line is a process of its own, one numeric thread: one seed of a class
+that has the line's prices, on a problem that needs no data. Half of its rounds and all of them (`bocu.runs.pilot`) are
+fitted by non-negative least squares, relative to what was measured, to
 
-    seconds a round = round + prediction x priors x arms + update x kernels x arms x rounds / 2
+    seconds of the rounds = sum over kinds of steps of count x price
+
+with the counts that the class itself says (`Algorithm.work`), and the time before the rounds of a problem's line to
+block + cubic x arms^3. Seconds are the processor's. Bytes a row are what the run file of the longest run has more than
+that of the shortest; those of each prior have the share that they have uncompressed. Without --write the prices are
+only printed, beside those that stand.
 """
 
 import argparse
@@ -15,109 +20,179 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
-GRIDS = (100, 500, 1000)
-ROUNDS = (200, 800, 3200)
-SEEDS = 2
-ALGORITHMS = ("random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle")
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "src/bocu/experiment/costs.json"
+UNBOUNDED = 1e9  # seconds: all rounds are played
+
+Entry = str | dict[str, Any]
 
 
-def cell(algorithm: str, grid: int, rounds: int) -> dict:
-    """Run one block in this process."""
-    start = time.perf_counter()
+def hills(*grids: int) -> list[Entry]:
+    return [{"name": "hills", "parameters": {"grid": grid}} for grid in grids]
+
+
+def tables(*sides: tuple[int, int]) -> list[Entry]:
+    parameters = [{"decision_points": [x, x], "context_points": [c, c]} for x, c in sides]
+    return [{"name": "gp-sample", "parameters": each} for each in parameters]
+
+
+HILLS, TABLES, BOXES = hills(100, 500, 1000), tables((16, 8), (32, 8), (24, 12)), ["newsvendor", "modified-branin"]
+LONG, MIDDLE, SHORT = (200, 800, 3200), (100, 400, 1000), (20, 60, 120)
+FOURIER = [
+    {"name": "ts-bocu", "parameters": {"posterior": "fourier", "features": features}} for features in (256, 1024)
+]
+
+Cells = tuple[Sequence[Entry], Sequence[Entry], Sequence[int]]
+LINES: Mapping[str, Cells] = {
+    "bocu.problems.hills:Hills": (HILLS, ["random"], LONG[:1]),
+    "bocu.problems.finite:FiniteProblem": (TABLES, ["random"], MIDDLE[:1]),
+    "bocu.problems.continuous:ContinuousProblem": (BOXES, ["random"], SHORT[:1]),
+    "bocu.problems.scalarised:ScalarisedProblem": (["newsvendor-grid", "modified-branin-grid"], ["random"], SHORT[:1]),
+    "bocu.algorithms.simple:WithoutModel": (HILLS, ["random"], LONG),
+    "bocu.algorithms.unknown_prior:UnknownPriorAlgorithm": (HILLS, ["pe-gp-ucb"], LONG),
+    "bocu.algorithms.time_varying:RegretBalancing": (HILLS, ["regret-balancing"], LONG),
+    "bocu.algorithms.time_varying:_WeightedPriors": (HILLS, ["mle", "fully-bayesian"], LONG),
+    "bocu.algorithms.time_varying:Oracle": (HILLS, ["oracle"], LONG),
+    "bocu.algorithms.finite_base:FiniteAlgorithm": (TABLES, ["ucb-so"], MIDDLE),
+    "bocu.algorithms.thompson:ThompsonSampling": (TABLES, ["ts-bocu", *FOURIER], MIDDLE),
+    "bocu.algorithms.gp_ucb:GPUCB": (BOXES, ["gp-ucb"], SHORT),
+    "bocu.algorithms.density:SBOKDE": (BOXES, ["sbo-kde"], SHORT),
+    "bocu.algorithms.density:DRBOKDE": (BOXES, ["drbo-kde"], SHORT),
+    "bocu.algorithms.stable_continuous:StableOptContinuous": (BOXES, ["stableopt"], SHORT),
+    "bocu.algorithms.grid_contexts:DRBOMMD": (BOXES, ["drbo-mmd"], SHORT),
+    "bocu.algorithms.grid_contexts:MinimaxContinuous": (BOXES, ["minimax-continuous"], SHORT),
+    "bocu.algorithms.thompson_density:ThompsonDensity": (BOXES, ["ts-bocu-kde"], SHORT),
+    "bocu.algorithms.multi_objective:MOBO": (["newsvendor-grid"], ["mobo"], SHORT),
+}
+
+
+def branch_of(problem: Entry, algorithm: Entry, rounds: int) -> Any:
     from bocu.experiment.planning import make_plan
-    from bocu.runs.execution import Block, execute
 
     experiment = {
         "name": "cell",
-        "seeds": {"count": SEEDS, "per_job": SEEDS},
+        "seeds": 1,
         "iterations": rounds,
-        "problems": [{"name": "hills", "parameters": {"grid": grid}}],
+        "problems": [problem],
+        "objectives": ["so"],
         "algorithms": [algorithm],
         "figures": [],
     }
-    plan = make_plan(experiment, sources_file=Path(__file__).parents[2] / "data/sources.yaml")
-    (branch,) = plan.branches.values()
+    (branch,) = make_plan(experiment, sources_file=ROOT / "data/sources.yaml").branches.values()
+    return branch
+
+
+def cell(problem: Entry, algorithm: Entry, rounds: int) -> dict[str, Any]:
+    """Measure one seed in this process."""
+    from bocu.runs.execution import Block, execute
+    from bocu.runs.pilot import measure
+
+    specification = branch_of(problem, algorithm, rounds).specification
+    pilot = measure(specification, {}, 0, UNBOUNDED, time.process_time)
     with tempfile.TemporaryDirectory() as name:
-        output = Path(name) / "run.nc"
-        import filelock  # noqa: F401
-        import threadpoolctl  # noqa: F401
-        import xarray  # noqa: F401
-
-        specification = {**branch.specification, "seeds": [0, SEEDS - 1]}
-        block = Block(specification, {}, "measured")
-        imported = time.perf_counter()
-        execute(block, output, Path(name) / "checkpoints")
-        seconds = time.perf_counter() - imported
-        size = output.stat().st_size
-        output.unlink()
-        execute(block, output, Path(name) / "checkpoints", checkpoint_seconds=0.1)
-    status = Path("/proc/self/status").read_text()
-    peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
-    return {
-        "algorithm": algorithm,
-        "grid": grid,
-        "rounds": rounds,
-        "import_seconds": imported - start,
-        "seconds": seconds,
-        "peak_mb": peak / 1024,
-        "disk_kb": size / 1000,
-    }
+        output = Path(name, "run.nc")
+        execute(Block({**specification, "seeds": [0, 0]}, {}, "measured"), output, Path(name, "checkpoints"))
+        return {"pilot": asdict(pilot), "bytes": output.stat().st_size}
 
 
-def fit(rows: list[dict], terms: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the coefficients of `terms` beside the `known` seconds, and the largest measured over modelled time."""
-    seconds = np.array([row["seconds"] for row in rows])
-    coefficients, _ = nnls(terms / seconds[:, None], (seconds - known) / seconds)
-    return coefficients, float((seconds / (known + terms @ coefficients)).max())
+def in_a_process(problem: Entry, algorithm: Entry, rounds: int) -> dict[str, Any]:
+    asked = json.dumps([problem, algorithm, rounds])
+    done = subprocess.run([sys.executable, __file__, "--cell", asked], capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout))
 
 
-def report(rows: list[dict]) -> None:
-    """Print the fitted coefficients."""
-    cells = {algorithm: [row for row in rows if row["algorithm"] == algorithm] for algorithm in ALGORITHMS}
-    arms = np.array([row["grid"] for row in cells["random"]], dtype=float)
-    rounds = np.array([row["rounds"] for row in cells["random"]], dtype=float)
-    total = SEEDS * rounds
-    problem = np.column_stack([np.ones_like(arms), arms**3, total])
-    (block, cubic, a_round), worst = fit(cells["random"], problem, np.zeros_like(arms))
-    print(f"block {block:.2e} s, cubic {cubic:.2e} s; random: round {a_round:.2e} s, worst {worst:.2f}")
-    print(f"{'algorithm':>18} {'round':>9} {'prediction':>10} {'update':>9} {'worst':>6}")
-    for algorithm in ALGORITHMS[1:]:
-        priors = 1 if algorithm == "oracle" else 11
-        terms = np.column_stack([total, total * priors * arms, total * arms * rounds / 2])
-        coefficients, worst = fit(cells[algorithm], terms, block + cubic * arms**3)
-        a_round, prediction, update = coefficients
-        print(f"{algorithm:>18} {a_round:>9.2e} {prediction:>10.2e} {update:>9.2e} {worst:>6.2f}")
+def fit(terms: Sequence[Mapping[str, float]], measured: Sequence[float]) -> tuple[dict[str, float], float]:
+    """Return the price of each term, and the largest measured over modelled time."""
+    names = sorted({name for counts in terms for name in counts})
+    matrix = np.array([[counts.get(name, 0.0) for name in names] for counts in terms])
+    seconds = np.array(measured)
+    scale = np.maximum(matrix.max(axis=0), 1e-300)
+    prices, _ = nnls(matrix / scale / seconds[:, None], np.ones(len(seconds)))
+    worst = float((seconds / (matrix / scale @ prices)).max())
+    return {name: float(f"{price:.2g}") for name, price in zip(names, prices / scale, strict=True)}, worst
+
+
+def measure_line(line: str) -> dict[str, float]:
+    """Measure all cells of a line and fit its prices."""
+    problems, algorithms, lengths = LINES[line]
+    terms: list[dict[str, float]] = []
+    seconds: list[float] = []
+    rows: list[float] = []
+    columns = 0.0
+    is_problem = line.startswith("bocu.problems.")
+    for problem in problems:
+        for algorithm in algorithms:
+            sizes: list[tuple[int, float]] = []
+            for rounds in lengths:
+                found = in_a_process(problem, algorithm, rounds)
+                branch, pilot = branch_of(problem, algorithm, rounds), found["pilot"]
+                size = branch.problem.registered.load().size(branch.problem.parameters)
+                chosen = branch.algorithm.registered.load()
+                print(f"{line}: {problem} {algorithm} {rounds}: {pilot['whole']['seconds']:.3f} s", flush=True)
+                sizes.append((rounds, found["bytes"]))
+                columns = _per_prior(chosen) / pilot["row_bytes"]
+                if is_problem:
+                    terms.append({"block": 1.0, "cubic": float(size.arms) ** 3})
+                    seconds.append(pilot["set_up_seconds"] + pilot["start_seconds"])
+                    continue
+                for length in (pilot["half"], pilot["whole"]):
+                    terms.append(dict(chosen.work(branch.algorithm.parameters, size, length["rounds"]).counts))
+                    seconds.append(length["seconds"])
+            if len(sizes) > 1:
+                (least, small), (most, large) = sizes[0], sizes[-1]
+                rows.append((large - small) / (most - least))
+    prices, worst = fit(terms, seconds)
+    if not is_problem:
+        row = max(rows)
+        prices["row"] = round(row * (1 - columns * size.priors), 1)
+        if columns:
+            prices["row_per_prior"] = round(row * columns, 1)
+    print(f"{line}: {prices}; largest measured over modelled time {worst:.2f}", flush=True)
+    return prices
+
+
+def _per_prior(algorithm: Any) -> float:
+    """Return the bytes a round and prior of what an algorithm reports."""
+    return float(sum(np.dtype(report.dtype).itemsize for report in algorithm.reports if report.per_prior))
+
+
+def write(measured: Mapping[str, dict[str, float]]) -> None:
+    """Put measured lines into the file of prices."""
+    from bocu.io.provenance import cpu
+
+    costs = json.loads(FILE.read_text(encoding="utf-8"))
+    for line, prices in measured.items():
+        costs["problems" if line.startswith("bocu.problems.") else "algorithms"][line] = prices
+        costs["measured_by"][line] = f"python tests/benchmarks/resources.py {line} --write, on {cpu()}"
+    FILE.write_text(json.dumps(costs, indent=2) + "\n", encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path)
-    parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("lines", nargs="*", metavar="line", help="class; all of them if left out")
+    parser.add_argument("--write", action="store_true", help=f"put the prices into {FILE.relative_to(ROOT)}")
+    parser.add_argument("--cell", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.cell:
-        algorithm, grid, rounds = arguments.cell
-        print(json.dumps(cell(algorithm, int(grid), int(rounds))))
+        print(json.dumps(cell(*json.loads(arguments.cell))))
         return
-    rows = []
-    print(f"{'algorithm':>18} {'grid':>5} {'rounds':>6} {'import s':>8} {'seconds':>8} {'peak MB':>8} {'disk kB':>8}")
-    for algorithm in ALGORITHMS:
-        for grid in GRIDS:
-            for rounds in ROUNDS:
-                command = [sys.executable, __file__, "--cell", algorithm, str(grid), str(rounds)]
-                rows.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
-                print(
-                    f"{algorithm:>18} {grid:>5} {rounds:>6} {rows[-1]['import_seconds']:>8.2f} "
-                    f"{rows[-1]['seconds']:>8.3f} {rows[-1]['peak_mb']:>8.0f} {rows[-1]['disk_kb']:>8.1f}",
-                    flush=True,
-                )
-    report(rows)
-    if arguments.output:
-        arguments.output.write_text(json.dumps(rows, indent=2) + "\n")
+    if unknown := set(arguments.lines) - set(LINES):
+        parser.error(f"no such line: {', '.join(sorted(unknown))}; allowed: {', '.join(LINES)}")
+    measured = {}
+    for line in arguments.lines or LINES:
+        measured[line] = measure_line(line)
+        standing = json.loads(FILE.read_text(encoding="utf-8"))
+        print(f"{line}: stands {({**standing['problems'], **standing['algorithms']}).get(line)}", flush=True)
+    if arguments.write:
+        write(measured)
 
 
 if __name__ == "__main__":

@@ -2,15 +2,22 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from experiments import ALGORITHMS, tiny
 
+from bocu.algorithms.base import Algorithm
+from bocu.algorithms.time_varying import PEGPUCB
+from bocu.algorithms.unknown_prior import ConfidenceParameters
+from bocu.core.costs import Work
 from bocu.experiment import resources
 from bocu.experiment.branches import Branch
+from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
 from bocu.experiment.registry import registered
+from bocu.problems.base import Problem
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,34 +51,73 @@ def test_a_block_by_hand():
     assert found.disk_mb == pytest.approx(0.1 + 6400 * 43e-6)
 
 
-@pytest.mark.parametrize(
-    ("kind", "table"),
-    [("problem", resources.SIZES), ("algorithm", resources.COSTS)],
-)
-def test_every_line_of_the_tables_is_of_a_registered_class(kind, table):
-    assert set(table) <= {entry.target for entry in registered(kind)}
+@pytest.mark.parametrize(("kind", "root"), [("problem", Problem), ("algorithm", Algorithm)])
+def test_every_line_of_the_prices_is_of_a_class_and_every_class_has_a_line(kind, root):
+    lines = resources.COSTS[f"{kind}s"]
+    classes = [entry.load() for entry in registered(kind)]
+    known = {f"{base.__module__}:{base.__qualname__}" for found in classes for base in found.__mro__}
+    assert set(lines) <= known
+    name = f"{root.__module__}:{root.__qualname__}"
+    for found in classes:
+        assert resources.prices_of(f"{kind}s", found)[0] != name, found
 
 
-def test_what_was_not_measured_gets_cautious_numbers(monkeypatch):
+def test_every_registered_pair_says_what_it_takes(root):
+    for file in ("grand-tour", "ziomek2025"):
+        plan = make_plan(
+            read_experiment_file(root / f"config/experiments/{file}.yaml"), sources_file=root / "data/sources.yaml"
+        )
+        for found in plan.branches.values():
+            assert resources.estimate(found, 1).unknown == (), found.key
+
+
+class Silent(Algorithm):
+    """Says nothing of what it costs."""
+
+    Parameters = ConfidenceParameters
+
+
+class Peculiar(PEGPUCB):
+    """Counts a step that nobody has measured."""
+
+    @classmethod
+    def work(cls, parameters, size, rounds):
+        return Work({"round": rounds, "guess": rounds})
+
+
+class Derived(PEGPUCB):
+    """Takes what its base takes."""
+
+
+def of_class(found):
+    known = branch()
+    registered = replace(known.algorithm.registered, target=f"{__name__}:{found.__name__}")
+    return replace(known, algorithm=replace(known.algorithm, registered=registered))
+
+
+@pytest.mark.parametrize("found", [Silent, Peculiar])
+def test_what_was_not_measured_gets_cautious_numbers_and_is_named(found):
     measured = resources.estimate(branch(), 10)
-    monkeypatch.setattr(resources, "COSTS", {})
-    monkeypatch.setattr(resources, "SIZES", {})
-    unmeasured = resources.estimate(branch(), 10)
-    assert unmeasured.seconds > measured.seconds
+    unmeasured = resources.estimate(of_class(found), 10)
+    assert unmeasured.seconds > 100 * measured.seconds
     assert unmeasured.memory_mb > measured.memory_mb
     assert unmeasured.disk_mb > measured.disk_mb
+    assert unmeasured.unknown == (f"{__name__}:{found.__name__}",)
+
+
+def test_a_class_has_the_prices_of_its_nearest_base():
+    assert resources.estimate(of_class(Derived), 10) == resources.estimate(branch(), 10)
 
 
 def test_requests_have_a_margin_and_grow_with_each_attempt():
-    block = branch(grid=1000, iterations=3200)
-    found = resources.estimate(block, 1000)
-    asked = [resources.run_memory(block, 0, "999", attempt) for attempt in (1, 2, 3)]
+    found = resources.estimate(branch(grid=1000, iterations=3200), 1000)
+    asked = [resources.memory(found.memory_mb, attempt) for attempt in (1, 2, 3)]
     assert asked[0] > found.memory_mb
     assert asked == [asked[0], 2 * asked[0], 4 * asked[0]]
-    times = [resources.run_minutes(block, 0, "999", attempt) for attempt in (1, 2, 3)]
+    times = [resources.minutes(found.seconds, attempt) for attempt in (1, 2, 3)]
     assert 60 * times[0] > 2 * found.seconds
     assert times == [times[0], 2 * times[0], 4 * times[0]]
-    assert resources.run_minutes(branch("random"), 0, 0, 1) == resources.LEAST_MINUTES
+    assert resources.minutes(1.0, 1) == resources.LEAST_MINUTES
 
 
 def test_estimating_imports_nothing_heavy():

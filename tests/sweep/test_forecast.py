@@ -36,7 +36,7 @@ def test_without_runs_the_model_speaks_and_says_so(sources):
     plan = make_plan(tiny(), sources_file=sources)
     branch = plan.branch("hills", "any", "pe-gp-ucb")
     forecast = Forecaster(plan).block(branch, 2)
-    assert forecast.measured == 0
+    assert forecast.source == "model"
     assert forecast.seconds == pytest.approx(model(branch, 2))
     assert forecast.disk_mb == pytest.approx(estimate(branch, 2).disk_mb)
 
@@ -47,7 +47,7 @@ def test_measured_times_are_given_back_for_the_same_blocks(sources):
     run(plan, branch, 0, 1, 100.0)
     run(plan, branch, 2, 3, 300.0)
     forecast = Forecaster(plan).block(branch, 2)
-    assert forecast.measured == 2
+    assert forecast.source == "2 run files"
     assert forecast.seconds == pytest.approx(200.0)
 
 
@@ -70,15 +70,15 @@ def test_runs_of_another_experiment_count_where_there_are_none_of_its_own_but_on
     plan = make_plan(tiny(algorithms=[{"name": "random", "label": "chance"}, "pe-gp-ucb"]), sources_file=sources)
     forecaster = Forecaster(plan)
     chance = forecaster.block(plan.branch("hills", "any", "chance"), 2)
-    assert (chance.measured, chance.seconds) == (1, pytest.approx(50.0))
-    assert forecaster.block(plan.branch("hills", "any", "pe-gp-ucb"), 2).measured == 0
+    assert (chance.source, chance.seconds) == ("1 run file", pytest.approx(50.0))
+    assert forecaster.block(plan.branch("hills", "any", "pe-gp-ucb"), 2).source == "model"
 
 
 def test_runs_of_another_algorithm_under_the_same_label_teach_nothing(sources):
     before = make_plan(tiny(algorithms=[{"name": "random", "label": "mine"}]), sources_file=sources)
     run(before, before.branch("hills", "any", "mine"), 0, 1, 50.0)
     plan = make_plan(tiny(algorithms=[{"name": "mle", "label": "mine"}]), sources_file=sources)
-    assert Forecaster(plan).block(plan.branch("hills", "any", "mine"), 2).measured == 0
+    assert Forecaster(plan).block(plan.branch("hills", "any", "mine"), 2).source == "model"
 
 
 def test_a_resumed_run_counts_with_all_its_rounds(sources):
@@ -95,7 +95,7 @@ def test_broken_run_files_teach_nothing(sources):
     branch = plan.branch("hills", "any", "random")
     run(plan, branch, 0, 1, 10.0)
     Path(plan.run_file(branch, 2, 3)).write_bytes(b"nothing")
-    assert Forecaster(plan).block(branch, 2).measured == 1
+    assert Forecaster(plan).block(branch, 2).source == "1 run file"
 
 
 def test_scores_and_cubes_grow_with_metrics_seeds_and_branches(sources):

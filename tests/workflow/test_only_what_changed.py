@@ -59,7 +59,7 @@ DOWNSTREAM = LATER | {("score", "scores/hills/any/fully-bayesian.nc")}
     ("name", "old", "new", "expected"),
     [
         ("src/bocu/algorithms/unknown_prior.py", "probability with which the conf", "chance that the conf", set()),
-        ("src/bocu/experiment/resources.py", "START_SECONDS = 4.0", "START_SECONDS = 5.0", set()),
+        ("src/bocu/experiment/resources.py", "TIME_MARGIN = 3.0", "TIME_MARGIN = 4.0", set()),
         ("workflow/scripts/run.py", '"""Run a block of seeds."""', '"""Run seeds."""', set()),
         (
             "src/bocu/algorithms/time_varying.py",

@@ -2,7 +2,9 @@
 # job, so one wildcard names the block, and functions are `signed`.
 
 from bocu.experiment.plan import signed
-from bocu.experiment.resources import run_memory, run_minutes
+from bocu.sweep.forecast import Forecaster
+
+forecaster = Forecaster(plan, elsewhere=False)
 
 
 rule run:
@@ -24,12 +26,12 @@ rule run:
     threads: plan.experiment.threads
     resources:
         mem_mb=signed(
-            lambda wildcards, attempt: run_memory(
+            lambda wildcards, attempt: forecaster.memory(
                 *plan.block(wildcards.block), attempt
             )
         ),
         runtime=signed(
-            lambda wildcards, attempt: run_minutes(
+            lambda wildcards, attempt: forecaster.minutes(
                 *plan.block(wildcards.block), attempt
             )
         ),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bocu.core.about import About
+from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Parameters
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
 
@@ -99,6 +100,19 @@ class Algorithm(ABC):
         Raises:
             BocuError: no algorithm can be built from them there.
         """
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        """Count what a seed of so many rounds takes. Where nothing is said, planning assumes the worst.
+
+        Args:
+            parameters: those of the algorithm.
+            size: how large the problem is.
+            rounds: to be played, not counting the initial design.
+        """
+        held = 7 * size.kernels * size.arms * rounds
+        return Work({"round": rounds}, numbers=held, tables=rounds, priors=size.priors)
 
     @abstractmethod
     def ask(self, round: Round) -> Decision:

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
 from bocu.algorithms.base import Algorithm, AlgorithmParameters, Reported
+from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
@@ -48,6 +49,11 @@ class DecisionModelParameters(Parameters):
         """Return the kernel over so many coordinates of decisions and contexts."""
         return joint(decisions, 0, self.decision_kernel)
 
+    @planning_only
+    def expense(self, context_coordinates: int) -> tuple[float, float]:
+        """Return how much more a round, and its work with the observations, take than with one context coordinate."""
+        return 1.0, 1.0
+
     @property
     def settings(self) -> FitSettings:
         return FitSettings(every=self.refit_every, restarts=self.fit_restarts)
@@ -60,6 +66,11 @@ class ProductModelParameters(DecisionModelParameters):
 
     def structure(self, decisions: int, contexts: int) -> Structure:
         return product(decisions, contexts, self.decision_kernel, self.context_kernel)
+
+    @planning_only
+    def expense(self, context_coordinates: int) -> tuple[float, float]:
+        # Contexts compress the less, the more coordinates they have.
+        return 1.0, {0: 1.0, 1: 1.0, 2: 5.0}.get(context_coordinates, 40.0)
 
 
 class ModelParameters(ProductModelParameters):
@@ -78,6 +89,11 @@ class ModelParameters(ProductModelParameters):
         if self.kernel == "joint":
             return joint(decisions, contexts, self.decision_kernel)
         return super().structure(decisions, contexts)
+
+    @planning_only
+    def expense(self, context_coordinates: int) -> tuple[float, float]:
+        # With a joint kernel every context is evaluated.
+        return (5.0, 20.0) if self.kernel == "joint" else super().expense(context_coordinates)
 
 
 class SearchParameters(Parameters):
@@ -144,6 +160,13 @@ class ContinuousAlgorithm(Algorithm):
     """
 
     parameters: ContinuousParameters
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        ascents = 0.3 + 0.7 * parameters.search.restarts / 50
+        round, solve = parameters.model.expense(size.context_coordinates)
+        return Work({"round": round * ascents * rounds, "solve": solve * ascents * rounds**3 / 3})
 
     def __init__(
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator

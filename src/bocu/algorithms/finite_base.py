@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.base import RECOMMENDED, Algorithm, AlgorithmParameters, Reported
+from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
@@ -53,6 +54,19 @@ class FiniteAlgorithm(Algorithm):
     """
 
     parameters: BoundParameters
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        distinct = min(rounds / 2, size.arms)  # decisions observed, on average
+        counts = {
+            "round": rounds,
+            "point": size.points * rounds,
+            "history": size.points * distinct * rounds,
+            "solve": rounds**3 / 3,
+        }
+        numbers = 12 * size.points + 2 * rounds**2 + 2 * size.arms * min(rounds, size.arms)
+        return Work(counts, numbers, tables=rounds)
 
     def __init__(
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator

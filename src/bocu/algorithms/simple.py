@@ -8,6 +8,7 @@ from pydantic import Field
 
 from bocu.algorithms.base import RECOMMENDED, Algorithm, Reported
 from bocu.core.about import About, Look
+from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number
@@ -18,6 +19,11 @@ from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Ro
 
 class WithoutModel(Algorithm):
     """What they share."""
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        return Work({"round": rounds})
 
     def __init__(
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator

@@ -1,5 +1,6 @@
 """TS-BOCU: Thompson sampling under any uncertainty objective (Tay et al. 2024, algorithm 1)."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Protocol, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from pydantic import Field
 
 from bocu.algorithms.finite_base import BoundParameters, FiniteAlgorithm
 from bocu.core.about import About, Look
+from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Integer
 from bocu.core.protocols import GRID
 from bocu.core.rounds import Description, Round
@@ -53,6 +55,22 @@ class ThompsonSampling(FiniteAlgorithm):
     pursues_objective = True
     Parameters = ThompsonParameters
     parameters: ThompsonParameters
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        exact = super().work(parameters, size, rounds)
+        if parameters.posterior == "pathwise":
+            return exact
+        features = parameters.features
+        solved = min(rounds**2 / 3, rounds * features / 2)  # more observations than features are solved in another way
+        counts = {
+            "round": rounds,
+            "history": exact.counts["history"],
+            "feature": size.points * features * rounds,
+            "feature_solve": features * solved * rounds,
+        }
+        return replace(exact, counts=counts)
 
     def __init__(
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator

@@ -6,7 +6,7 @@ the observation, choices are among the available arms, and the data of all prior
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from bocu.algorithms.unknown_prior import (
     squared_noise_bound,
 )
 from bocu.core.about import About, Look
+from bocu.core.costs import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 from bocu.core.protocols import TIME_VARYING
@@ -365,6 +366,11 @@ class Oracle(UnknownPriorAlgorithm):
     )
     protocols = TIME_VARYING
     Parameters = ConfidenceParameters
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        return super().work(parameters, replace(size, priors=1, kernels=1), rounds)
 
     def _candidates(self) -> tuple[TimeVaryingPrior, ...]:
         if self.description.best_prior is None:

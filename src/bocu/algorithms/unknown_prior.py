@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.base import Algorithm, Reported
+from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number, Parameters
@@ -107,6 +108,13 @@ class UnknownPriorAlgorithm(Algorithm):
 
     reports: tuple[Reported, ...] = CHOICE_REPORTS
     parameters: ConfidenceParameters
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        rows = size.kernels * size.arms * rounds
+        counts = {"round": rounds, "prediction": size.priors * size.arms * rounds, "update": rows * rounds / 2}
+        return Work(counts, numbers=7 * rows, priors=size.priors)
 
     def __init__(
         self, description: Description, objective: Any, parameters: Parameters, generator: np.random.Generator

@@ -21,11 +21,16 @@ def plan_command(
     ] = None,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
     config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
+    measure: Annotated[
+        bool,
+        typer.Option("--measure", help="First time some rounds of each branch without a run file."),
+    ] = False,
 ) -> None:
     """Show jobs, core hours, wall time and disk of an experiment: of all of it, and of what is still to be done.
 
-    Times are learnt from run files of the same problem and algorithm where there are any under results/, else they come
-    from a model; the last column says which. What is done is scored by what the files say of themselves.
+    Times are learnt from run files of the branch, else from a pilot (--measure), else from run files of the same
+    problem and algorithm under results/, else they come from a model; the last column says which. What is done is
+    scored by what the files say of themselves.
     """
     from bocu.sweep.forecast import Forecaster
     from bocu.sweep.opening import open_plan
@@ -33,6 +38,12 @@ def plan_command(
     from bocu.sweep.status import statuses
 
     plan = open_plan(experiment, mirror, config or [])
+    forecaster = Forecaster(plan)
+    if measure:
+        from bocu.sweep.pilots import measure_pilots
+
+        unknown = (branch for branch in plan.branches.values() if not forecaster.runs(branch))
+        measure_pilots(plan, unknown, lambda line: typer.echo(line, err=True))
     staleness = Staleness(plan)
     blocks = list(statuses(plan, staleness))
     per_job = plan.experiment.seeds.per_job
@@ -41,7 +52,7 @@ def plan_command(
         f"{plan.results}: {len(plan.problems)} problems, {len(plan.branches)} branches, {runs} runs in {len(blocks)} "
         f"jobs of up to {per_job} seeds\n"
     )
-    for lines in (_stages(plan, staleness), _branches(plan, blocks, Forecaster(plan), cores or os.cpu_count() or 1)):
+    for lines in (_stages(plan, staleness), _branches(plan, blocks, forecaster, cores or os.cpu_count() or 1)):
         for line in lines:
             typer.echo(line)
         typer.echo("")
@@ -90,7 +101,6 @@ def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster
         disk += sum(forecast.disk_mb for forecast in forecasts)
         to_do_disk += sum(forecast.disk_mb for _, forecast in to_do)
         largest = max(forecasts, key=lambda forecast: forecast.seconds)
-        measured = f"{largest.measured} run files" if largest.measured else "model"
         core = duration(sum(forecast.seconds for forecast in forecasts))
         rows.append(
             (
@@ -100,12 +110,15 @@ def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster
                 duration(largest.seconds),
                 core,
                 size(1e6 * largest.memory_mb),
-                measured,
+                largest.source,
             )
         )
     yield from table(
         ("problem", "objective", "algorithm", "jobs", "to do", "longest job", "core time", "memory", "times from"), rows
     )
+    if cautious := sorted({name for mine in by_branch(blocks).values() for name in forecaster.unknown(mine[0].branch)}):
+        says = "says" if len(cautious) == 1 else "say"
+        yield f"caution: {', '.join(cautious)} {says} nothing of what a round costs; `--measure` measures it"
     yield ""
     head = ("", "jobs", "core hours", f"on {cores} cores", "run files")
     yield from table(

@@ -15,6 +15,7 @@ import numpy as np
 
 from bocu.contexts.estimates import draw
 from bocu.core.about import About
+from bocu.core.costs import Size, planning_only
 from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
@@ -214,6 +215,12 @@ class Problem(ABC):
             BocuError: no problem can be built from these parameters.
         """
         return Outline()
+
+    @classmethod
+    @planning_only
+    def size(cls, parameters: Any) -> Size:
+        """Say how large a problem of these parameters is. Where nothing is said, planning assumes the worst."""
+        return Size(arms=2_000, priors=11, kernels=11)
 
     def initial_design(self, realisation: Realisation, streams: Streams) -> Sequence[tuple[Decision, Context]]:
         """Return the decisions and contexts that a seed starts from: those given for it, or drawn ones.

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from bocu.contexts.laws import ContextLaw
 from bocu.core.about import About
+from bocu.core.costs import Size, planning_only
 from bocu.core.domains import Domain, unit_cube
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number
@@ -79,6 +80,11 @@ class ContinuousProblem(Problem):
     def outline(cls, parameters: Any) -> Outline:
         cls._rule(parameters)
         return Outline()
+
+    @classmethod
+    @planning_only
+    def size(cls, parameters: Any) -> Size:
+        return Size(context_coordinates=expectation_named(cls.expectation).law.dimension)
 
     @classmethod
     def _rule(cls, parameters: ContinuousParameters) -> RuleName:

@@ -13,6 +13,7 @@ import pydantic
 from pydantic import Field
 
 from bocu.contexts.estimates import discretised, product_grid
+from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import Integer, Number, Parameters
@@ -183,6 +184,11 @@ class FiniteProblem(Problem):
         bare._lay_out()
         check_scales(parameters.variance, bare._model_noise)
         return Outline(FiniteDomain(bare.decisions, cls.decision_names, cls.decision_units))
+
+    @classmethod
+    @planning_only
+    def size(cls, parameters: Any) -> Size:
+        return Size(math.prod(parameters.decision_points), math.prod(parameters.context_points))
 
     def _lay_out(self) -> None:
         """Make grids and distributions, for which no file is needed."""

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
+from bocu.core.costs import Size, planning_only
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number
@@ -77,6 +78,11 @@ class Hills(Problem):
         Problem.__init__(bare, parameters, {})
         bare.positions = np.linspace(0.0, 1.0, parameters.grid)
         return Outline(_arms(bare.positions), bare._open_arms(), cls.prior_labels)
+
+    @classmethod
+    @planning_only
+    def size(cls, parameters: Any) -> Size:
+        return Size(arms=parameters.grid, priors=len(cls.prior_labels))
 
     def realise(self, streams: Streams) -> "HillsRealisation":
         """Draw the payoff of every arm from the true prior, with the stream "problem"."""

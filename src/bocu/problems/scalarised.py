@@ -18,6 +18,7 @@ from pydantic import Field
 from bocu.contexts.estimates import covering_grid, discretised, draw
 from bocu.contexts.laws import burr_xii
 from bocu.core.about import About
+from bocu.core.costs import Size, planning_only
 from bocu.core.domains import BoxDomain, FiniteDomain, unit_cube
 from bocu.core.parameters import Integer, Number
 from bocu.core.protocols import SCALARISED
@@ -90,6 +91,11 @@ class ScalarisedProblem(Problem):
         """Return the payoffs of decisions (m, Dx) in all contexts, shape (m, contexts, K)."""
         found = self.evaluate(decisions[:, None, :], self.contexts[None])
         return found[..., None] if found.ndim == 2 else found
+
+    @classmethod
+    @planning_only
+    def size(cls, parameters: Any) -> Size:
+        return Size()
 
     def realise(self, streams: Streams) -> "ScalarisedRealisation":
         return ScalarisedRealisation(self, int(streams["weights"].integers(2**63)))

@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from bocu.core.about import About
+from bocu.core.costs import Size, planning_only
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
@@ -237,6 +238,12 @@ class Sensors(Problem):
     @classmethod
     def outline(cls, parameters: Any) -> Outline:
         return Outline(priors=parameters.settings.prior_days)
+
+    @classmethod
+    @planning_only
+    def size(cls, parameters: Any) -> Size:
+        days = len(parameters.settings.prior_days)
+        return Size(arms=parameters.settings.sensors_per_seed or MOTES, priors=days, kernels=days)
 
     def realise(self, streams: Streams) -> "SensorsRealisation":
         """Draw the sensors of one seed with the stream "problem"; without `sensors_per_seed` all play."""

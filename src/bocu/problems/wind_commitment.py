@@ -24,6 +24,7 @@ from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancyPa
 from bocu.ambiguity.parameters import SetParameters
 from bocu.contexts.estimates import nearest, product_grid
 from bocu.core.about import About
+from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Parameters
@@ -214,6 +215,12 @@ class WindCommitment(Problem):
         check_scales(parameters.variance, parameters.noise)
         points = product_grid(np.zeros(1), np.ones(1), parameters.decision_points)
         return Outline(_powers(points))
+
+    @classmethod
+    @planning_only
+    def size(cls, parameters: Any) -> Size:
+        hour = parameters.initial + parameters.steps
+        return Size(parameters.decision_points, parameters.context_points, rehearsal=hour)
 
     def realise(self, streams: Streams) -> "WindRealisation":
         return WindRealisation(self)

@@ -1,21 +1,36 @@
-"""How long blocks of seeds take and how large they get: as measured where runs of the kind stand, else by the model.
+"""How long blocks of seeds take and how large they get, and what their jobs ask for.
 
-Measured times correct the model (`bocu.experiment.resources`) by a factor, so that they hold for other numbers of seeds
-and iterations too.
+Known from, in this order: run files of the branch; a pilot of it (`bocu.sweep.pilots`); run files of other experiments,
+of the same classes; else the model alone (`bocu.experiment.resources`), cautious where a class says nothing. The model
+carries measured times over to other numbers of seeds and iterations. None of this enters a path or the parameters of
+a job.
 """
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.plan import RESULTS, Plan
-from bocu.experiment.resources import FILE_MB, START_SECONDS, estimate
+from bocu.experiment.resources import (
+    FILE_MB,
+    PROCESS_MB,
+    ROW_COPIES,
+    START_SECONDS,
+    WORKFLOW_MB,
+    Estimate,
+    estimate,
+    memory,
+    minutes,
+)
+from bocu.runs.pilot import Pilot
+from bocu.sweep.pilots import read_pilots
 
 _FILES = 4  # that are read of one branch
+MODEL, CAUTION = "model", "caution"
 
 
 @dataclass(frozen=True)
@@ -26,61 +41,132 @@ class Forecast:
         seconds: core seconds of the run itself.
         memory_mb: peak memory of its job, MB.
         disk_mb: its run file, MB.
-        measured: number of run files that it was learnt from; 0 where the model speaks alone.
+        source: where this is known from: "4 run files", "pilot", "model" or, where the model knows nothing, "caution".
     """
 
     seconds: float
     memory_mb: float
     disk_mb: float
-    measured: int
+    source: str
 
 
 @dataclass(frozen=True)
-class _Measured:
+class Measured:
+    """What a run file tells of its run."""
+
     specification: Mapping[str, Any]
     seconds: float
     megabytes: float
 
 
 class Forecaster:
-    """Forecasts the blocks of one plan."""
+    """Forecasts the blocks of one plan.
 
-    def __init__(self, plan: Plan) -> None:
+    Args:
+        plan: the plan.
+        elsewhere: whether run files of other experiments are looked at, which takes time.
+    """
+
+    def __init__(self, plan: Plan, elsewhere: bool = True) -> None:
         self.plan = plan
-        self._factors: dict[tuple[str, str, str], tuple[float, float, int]] = {}
+        self.looks_elsewhere = elsewhere
+        self._known: dict[tuple[str, str, str], Callable[[int], Forecast]] = {}
 
     def block(self, branch: Branch, seeds: int) -> Forecast:
         """Forecast a block of `seeds` seeds."""
-        if branch.key not in self._factors:
-            self._factors[branch.key] = self._learn(branch)
-        slower, larger, count = self._factors[branch.key]
-        model = estimate(branch, seeds)
-        return Forecast((model.seconds - START_SECONDS) * slower, model.memory_mb, model.disk_mb * larger, count)
+        if branch.key not in self._known:
+            self._known[branch.key] = functools.cache(self._learn(branch))
+        return self._known[branch.key](seeds)
 
-    def _learn(self, branch: Branch) -> tuple[float, float, int]:
+    def unknown(self, branch: Branch) -> tuple[str, ...]:
+        """Return the classes whose cost nothing is known of: the branch's forecast is cautious."""
+        return estimate(branch, 1).unknown if self.block(branch, 1).source == CAUTION else ()
+
+    def memory(self, branch: Branch, first: int | str, last: int | str, attempt: int) -> int:
+        """Return the memory in MB to ask for in an attempt at the block of seeds `first` to `last`."""
+        return memory(self.block(branch, int(last) - int(first) + 1).memory_mb, attempt)
+
+    def minutes(self, branch: Branch, first: int | str, last: int | str, attempt: int) -> int:
+        """Return the minutes to ask for in an attempt at the block of seeds `first` to `last`."""
+        return minutes(START_SECONDS + self.block(branch, int(last) - int(first) + 1).seconds, attempt)
+
+    def runs(self, branch: Branch) -> "list[Measured]":
+        """Return what run files of a branch tell, some of them."""
         own = sorted(Path(self.plan.run_file(branch, 0, 0)).parent.glob("seeds-*.nc"))
-        found = [run for run in map(_measure, own[:_FILES]) if run and _kind(run.specification) == _kind_of(branch)]
-        found = found or self._elsewhere.get(_kind_of(branch), [])
-        seconds = megabytes = seconds_by_model = megabytes_by_model = 0.0
-        for run in found:
-            first, last = run.specification["seeds"]
-            model = estimate(_as_run(branch, run.specification), last - first + 1)
-            seconds, megabytes = seconds + run.seconds, megabytes + run.megabytes
-            seconds_by_model += model.seconds - START_SECONDS
-            megabytes_by_model += model.disk_mb
-        if not found:
-            return 1.0, 1.0, 0
-        return seconds / seconds_by_model, megabytes / megabytes_by_model, len(found)
+        return [run for run in map(_measure, own[:_FILES]) if run and _kind(run.specification) == _kind_of(branch)]
+
+    def _learn(self, branch: Branch) -> Callable[[int], Forecast]:
+        if found := self.runs(branch):
+            return functools.partial(_by_runs, branch, found)
+        if branch.key in self._pilots:
+            return functools.partial(by_pilot, branch, self._pilots[branch.key])
+        if self.looks_elsewhere and (found := self._elsewhere.get(_kind_of(branch), [])):
+            return functools.partial(_by_runs, branch, found)
+        return functools.partial(_by_model, branch)
 
     @functools.cached_property
-    def _elsewhere(self) -> dict[tuple[str, ...], list[_Measured]]:
+    def _pilots(self) -> dict[tuple[str, str, str], Pilot]:
+        return read_pilots(self.plan)
+
+    @functools.cached_property
+    def _elsewhere(self) -> dict[tuple[str, ...], list[Measured]]:
         """Runs of all experiments, a file a branch."""
-        kinds: dict[tuple[str, ...], list[_Measured]] = {}
+        kinds: dict[tuple[str, ...], list[Measured]] = {}
         for folder in sorted(Path(RESULTS).glob("*/runs/*/*/*")):
             run = _measure(min(folder.glob("seeds-*.nc"), default=None))
             if run:
                 kinds.setdefault(_kind(run.specification), []).append(run)
         return {kind: runs[:_FILES] for kind, runs in kinds.items()}
+
+
+def _by_model(branch: Branch, seeds: int) -> Forecast:
+    model = estimate(branch, seeds)
+    source = CAUTION if model.unknown else MODEL
+    return Forecast(model.seconds - START_SECONDS, model.memory_mb, model.disk_mb, source)
+
+
+def _by_runs(branch: Branch, runs: Sequence[Measured], seeds: int) -> Forecast:
+    """Correct the model by a factor."""
+    seconds = megabytes = seconds_by_model = megabytes_by_model = 0.0
+    for run in runs:
+        first, last = run.specification["seeds"]
+        model = estimate(_as_run(branch, run.specification), last - first + 1)
+        seconds, megabytes = seconds + run.seconds, megabytes + run.megabytes
+        seconds_by_model += model.seconds - START_SECONDS
+        megabytes_by_model += model.disk_mb
+    slower, larger = seconds / seconds_by_model, megabytes / megabytes_by_model
+    model = estimate(branch, seeds)
+    source = f"{len(runs)} run file{'s' if len(runs) > 1 else ''}"
+    return Forecast((model.seconds - START_SECONDS) * slower, model.memory_mb, model.disk_mb * larger, source)
+
+
+def by_pilot(branch: Branch, pilot: Pilot, seeds: int) -> Forecast:
+    """Carry a pilot's rounds on to all rounds, by the model's growth; where that knows nothing, by the pilot's own."""
+    half, whole, rounds = pilot.half, pilot.whole, branch.iterations
+    model = estimate(branch, seeds)
+    last = (whole.seconds - half.seconds) / max(whole.rounds - half.rounds, 1) or whole.seconds / whole.rounds
+    more = max(rounds - whole.rounds, 0)
+    if model.unknown:
+        # A line through the rates of both halves of the pilot, in their middles, which never falls.
+        growth = max(0.0, last - half.seconds / half.rounds) / (whole.rounds / 2)
+        added = more * (last + growth * (rounds - half.rounds) / 2)
+        held = more * (whole.memory_mb - half.memory_mb) / max(whole.rounds - half.rounds, 1)
+        rows_mb = 1e-6 * seeds * rounds * pilot.row_bytes
+        disk_mb = FILE_MB + rows_mb
+        memory_mb = WORKFLOW_MB + max(whole.memory_mb, PROCESS_MB) + held + ROW_COPIES * rows_mb
+    else:
+
+        def modelled(iterations: int) -> Estimate:
+            return estimate(replace(branch, iterations=iterations), 1)
+
+        done = modelled(whole.rounds)
+        before = modelled(half.rounds if half.rounds < whole.rounds else 0)
+        slower = last * max(whole.rounds - half.rounds, 1) / (done.seconds - before.seconds)
+        added = slower * (modelled(rounds).seconds - done.seconds) if more else 0.0
+        disk_mb = model.disk_mb
+        memory_mb = max(model.memory_mb, WORKFLOW_MB + whole.memory_mb + model.memory_mb - done.memory_mb)
+    a_seed = pilot.start_seconds + whole.seconds * min(rounds / whole.rounds, 1.0) + added
+    return Forecast(pilot.set_up_seconds + seeds * a_seed, memory_mb, disk_mb, "pilot")
 
 
 def aggregates_mb(plan: Plan) -> float:
@@ -101,7 +187,7 @@ def wall_seconds(blocks: Sequence[float], cores: int) -> float:
     return max(sum(blocks) / cores, max(blocks, default=0.0))
 
 
-def _measure(path: Path | None) -> _Measured | None:
+def _measure(path: Path | None) -> Measured | None:
     import netCDF4
     import numpy as np
 
@@ -114,7 +200,7 @@ def _measure(path: Path | None) -> _Measured | None:
             seconds = max(float(data.getncattr("wall_seconds")), float(np.nansum(data["seconds"][:])))
     except (OSError, AttributeError, IndexError, ValueError, RuntimeError):
         return None
-    return _Measured(specification, seconds, 1e-6 * path.stat().st_size)
+    return Measured(specification, seconds, 1e-6 * path.stat().st_size)
 
 
 def _kind(specification: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """What a file of Python code defines, statement by statement: what code fingerprints are made from.
 
-Comments, docstrings and layout are not seen, nor what changes no number: descriptions of pydantic fields and a class's
-`about`. Names of imported modules are no part of a statement's hash, so that a definition may move.
+Comments, docstrings and layout are not seen, nor what changes no number: descriptions of pydantic fields, a class's
+`about`, and its methods that are `planning_only`. Names of imported modules are no part of a statement's hash, so that
+a definition may move.
 """
 
 import ast
@@ -19,6 +20,7 @@ def words(text: str) -> frozenset[str]:
 _TOLD = frozenset({"description", "title", "examples"})
 _FIELD = ("pydantic", "Field")
 _ABOUT, _ABOUT_CLASS = "about", "About"
+_PLANNING_ONLY = "planning_only"  # decorates methods that no run calls
 _BY_TEXT = words("globals eval exec")  # find what no name leads to; so may `__name__` in a function
 CHANGERS = words(  # methods that change what they are called on
     "add append appendleft clear discard extend insert pop popitem popleft register remove reverse setdefault "
@@ -382,7 +384,7 @@ class _Reader:
         self._write(node.keywords)
         self._write(getattr(node, "type_params", []))
         inside, self._in_class = self._in_class, True
-        self._write([child for child in node.body if not _is_about(child)])
+        self._write([child for child in node.body if not (_is_about(child) or _is_for_planning(child))])
         self._in_class = inside
         self._text.append(")")
 
@@ -438,6 +440,12 @@ def _is_about(node: ast.stmt) -> bool:
         return False
     called = _dotted(node.value.func) if isinstance(node.value, ast.Call) else None
     return [_dotted(target) for target in targets] == [_ABOUT] and (called or "").split(".")[-1] == _ABOUT_CLASS
+
+
+def _is_for_planning(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef) and any(
+        (_dotted(decorator) or "").rpartition(".")[2] == _PLANNING_ONLY for decorator in node.decorator_list
+    )
 
 
 def _is_blind(decorator: ast.expr) -> bool:

@@ -1,0 +1,63 @@
+"""What classes say of their costs, and that it stays out of the hash of their code."""
+
+import pytest
+
+from bocu.core.costs import Size, planning_only
+from bocu.experiment.fingerprints.definitions import read_source
+
+CLASS = """
+from abc import ABC
+from bocu.core import costs
+from bocu.core.costs import planning_only
+
+class Mine(ABC):
+    @classmethod
+    @planning_only
+    def work(cls, rounds):
+        return rounds
+
+    @classmethod
+    def ask(cls, rounds):
+        return rounds
+"""
+
+
+def digest(text):
+    return read_source(text.encode(), "mine.py").statements[0].digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def work(cls, rounds):\n        return rounds", "def work(cls, rounds):\n        return rounds**3"),
+        ("@planning_only", "@costs.planning_only"),
+        ("    @classmethod\n    @planning_only\n    def work(cls, rounds):\n        return rounds\n", ""),
+    ],
+)
+def test_what_only_planning_calls_is_no_part_of_a_class(old, new):
+    assert old in CLASS
+    assert digest(CLASS.replace(old, new, 1)) == digest(CLASS)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def ask(cls, rounds):\n        return rounds", "def ask(cls, rounds):\n        return rounds**3"),
+        ("    @planning_only\n", ""),
+        ("(ABC)", ""),
+    ],
+)
+def test_all_else_is(old, new):
+    assert old in CLASS
+    assert digest(CLASS.replace(old, new, 1)) != digest(CLASS)
+
+
+def test_the_mark_changes_nothing():
+    def method(cls):
+        return cls
+
+    assert planning_only(method) is method
+
+
+def test_a_payoff_table_has_a_point_for_each_decision_and_context():
+    assert Size(arms=3, contexts=5).points == 15
