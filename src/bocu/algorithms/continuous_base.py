@@ -23,8 +23,8 @@ from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.rounds import Context, Decision, Description, Round
-from bocu.surrogates.continuous.kernels import Hyperparameters, Structure, joint, product
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings
+from bocu.surrogates.continuous.structure import Hyperparameters, Structure, joint, product
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
@@ -111,7 +111,7 @@ class SearchParameters(Parameters):
         return self
 
 
-class ContinuousParameters(AlgorithmParameters):
+class ContinuousAlgorithmParameters(AlgorithmParameters):
     """Confidence bound and search."""
 
     sqrt_beta: Annotated[Number, Field(ge=0.0)] = Field(
@@ -121,7 +121,7 @@ class ContinuousParameters(AlgorithmParameters):
     model: DecisionModelParameters
 
 
-class ContextualParameters(ContinuousParameters):
+class ContextualParameters(ContinuousAlgorithmParameters):
     """Confidence bound, search, and a model with contexts."""
 
     model: ModelParameters = Field(ModelParameters(), description="the Gaussian process of payoffs")
@@ -159,7 +159,7 @@ class ContinuousAlgorithm(Algorithm):
         BocuError: decisions are no bounded box.
     """
 
-    parameters: ContinuousParameters
+    parameters: ContinuousAlgorithmParameters
 
     @classmethod
     @planning_only

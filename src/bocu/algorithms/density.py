@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.acquisition.base import Functional
-from bocu.acquisition.functionals import Expectation, SampledTotalVariation
+from bocu.acquisition.functionals import ExpectedValue, SampledTotalVariation
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
 from bocu.contexts.estimates import KernelDensity, kde_radius
 from bocu.core.about import About, Look
@@ -44,7 +44,7 @@ class SBOKDE(Contextual):
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
     ) -> tuple[np.ndarray, Functional]:
-        return self._sample(generator), Expectation()
+        return self._sample(generator), ExpectedValue()
 
     def _sample(self, generator: np.random.Generator) -> np.ndarray:
         estimate = KernelDensity.fit(self.observed, self.lower, self.upper)

@@ -7,8 +7,12 @@ import numpy as np
 from pydantic import Field
 
 from bocu.acquisition.base import Functional
-from bocu.acquisition.functionals import Expectation
-from bocu.algorithms.continuous_base import ContinuousAlgorithm, ContinuousParameters, DecisionModelParameters
+from bocu.acquisition.functionals import ExpectedValue
+from bocu.algorithms.continuous_base import (
+    ContinuousAlgorithm,
+    ContinuousAlgorithmParameters,
+    DecisionModelParameters,
+)
 from bocu.core.about import About, Look
 from bocu.core.protocols import CONTINUOUS
 from bocu.core.rounds import Round
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
 
 
-class GPUCBParameters(ContinuousParameters):
+class GPUCBParameters(ContinuousAlgorithmParameters):
     """Confidence bound, search, and a model of decisions."""
 
     model: DecisionModelParameters = Field(
@@ -40,4 +44,4 @@ class GPUCB(ContinuousAlgorithm):
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
     ) -> tuple[np.ndarray, Functional]:
-        return np.empty((1, 0)), Expectation()
+        return np.empty((1, 0)), ExpectedValue()

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.objectives import ObjectiveValue
-from bocu.algorithms.continuous_base import Contextual, ContinuousParameters, ProductModelParameters
+from bocu.algorithms.continuous_base import Contextual, ContinuousAlgorithmParameters, ProductModelParameters
 from bocu.contexts.estimates import KernelDensity
 from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
 
 
-class ThompsonDensityParameters(ContinuousParameters):
+class ThompsonDensityParameters(ContinuousAlgorithmParameters):
     """How the posterior and the estimate are sampled; `sqrt_beta` does not enter."""
 
     model: ProductModelParameters = Field(ProductModelParameters(), description="the Gaussian process of payoffs")
@@ -91,10 +91,7 @@ class ThompsonDensity(Contextual):
 
     def _explored(self, posteriors: Sequence["Posterior"], points: np.ndarray, round: Round) -> Surface:
         from bocu.acquisition.samples import SampledSurface
-        from bocu.surrogates.continuous.features import SampledWaves
 
         posterior = posteriors[0]
-        waves = SampledWaves.draw(
-            posterior.structure, posterior.hyperparameters, self.parameters.features, self.generator
-        )
+        waves = posterior.prior_sample(self.parameters.features, self.generator)
         return SampledSurface(posterior, points, waves, self.generator.standard_normal(len(posterior.inputs)))

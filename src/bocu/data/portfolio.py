@@ -21,6 +21,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from bocu.core.errors import BocuError
+from bocu.core.kernels import Matern52, squared_distance
 from bocu.data.means import (
     LENGTHSCALES,
     VARIANCE,
@@ -28,7 +29,6 @@ from bocu.data.means import (
     Mean,
     input_coordinates,
     input_variables,
-    matern_five_halves,
 )
 from bocu.data.provenance import attributes
 from bocu.io.files import write_netcdf
@@ -84,7 +84,10 @@ def prepare_portfolio(
     shuffled = np.random.default_rng(SPLIT_SEED).permutation(len(values))
     held_out, training = np.split(shuffled, [int(HELD_OUT * len(values))])
     used = min(subset, len(training))
-    candidates = {"published": PUBLISHED, "refitted": fit(inputs[training[:used]], values[training[:used]])}
+    candidates = {
+        "published": PUBLISHED,
+        "refitted": fit_hyperparameters(inputs[training[:used]], values[training[:used]]),
+    }
     errors = {
         name: _held_out_error(parameters, inputs, values, training, held_out) for name, parameters in candidates.items()
     }
@@ -155,7 +158,7 @@ class _ExactModel(gpytorch.models.ExactGP):
         return gpytorch.distributions.MultivariateNormal(self.mean_module(points), self.covar_module(points))
 
 
-def fit(inputs: np.ndarray, values: np.ndarray, iterations: int = 60) -> HyperParameters:
+def fit_hyperparameters(inputs: np.ndarray, values: np.ndarray, iterations: int = 60) -> HyperParameters:
     """Hyper-parameters by maximum a posteriori on inputs (n, 5) and values (n,), by L-BFGS.
 
     The priors are those that the published surrogate was fitted under.
@@ -199,7 +202,7 @@ def payoff_mean(parameters: HyperParameters, inputs: np.ndarray, values: np.ndar
     """The posterior mean of -Y through inputs (n, 5) and Y (n,)."""
     lengthscales = np.array(parameters.lengthscales)
     scaled = inputs / lengthscales
-    gram = parameters.variance * matern_five_halves(scaled, scaled)
+    gram = parameters.variance * Matern52.value(squared_distance(scaled, scaled))
     gram[np.diag_indices_from(gram)] += parameters.noise
     residual = (values - parameters.offset) / parameters.scale - parameters.constant
     weights = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), residual)
@@ -209,7 +212,7 @@ def payoff_mean(parameters: HyperParameters, inputs: np.ndarray, values: np.ndar
         weights=weights,
         lengthscales=lengthscales,
         variance=parameters.variance,
-        kernel=matern_five_halves,
+        kernel=Matern52,
         constant=parameters.constant,
         offset=-parameters.offset,
         scale=-parameters.scale,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import Field
@@ -117,7 +117,7 @@ class Regret(Figure):
                 axes.set_title(_panel_title(pursued, metric if len(metrics) > 1 else "", far))
             row[0].set_ylabel(with_unit(self._quantity, cube.units))
         for axes in panels[-1]:
-            axes.set_xlabel(counted(self.parameters.from_initial))
+            axes.set_xlabel(axis_word(self.parameters.from_initial))
         handles, labels = panels[0][0].get_legend_handles_labels()
         picture.legend(handles, labels, loc="outside lower center", ncols=3)
         return self._described(cube, picture, curves)
@@ -240,8 +240,7 @@ def draw_curves(axes: "Axes", curves: Sequence[Curve], log_rounds: bool = False,
         marks = {"marker": curve.look.marker, "markevery": _marks(len(curve.rounds), curve.position)}
         axes.plot(curve.rounds, curve.mean, label=curve.title, **curve.look.line(), **marks)  # type: ignore[arg-type]
         if curve.seeds > 1:
-            band: dict[str, Any] = {"color": curve.look.colour, "alpha": style.BAND_OPACITY, "linewidth": 0}
-            axes.fill_between(curve.rounds, curve.mean - curve.error, curve.mean + curve.error, **band)
+            style.error_band(axes, curve.rounds, curve.mean, curve.error, curve.look.colour)
     axes.set_xscale("log" if log_rounds else "linear")
     axes.set_yscale("log" if log_regret else "linear")
     if not log_regret:
@@ -304,7 +303,7 @@ def accumulate(
     return rounds, total / np.arange(1, len(rounds) + 1) if kind == "average" else total
 
 
-def counted(from_initial: bool) -> str:
+def axis_word(from_initial: bool) -> str:
     """Name what the horizontal axis counts."""
     return "evaluation" if from_initial else "round"
 

@@ -15,7 +15,8 @@ from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
-from bocu.core.parameters import Integer, Number
+from bocu.core.kernels import SquaredExponential
+from bocu.core.parameters import Integer, Number, Positive
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
@@ -24,8 +25,6 @@ from bocu.surrogates.time_varying import TimeVaryingPrior
 
 HILLS = 10
 CENTRES = np.arange(HILLS) / (HILLS - 1)
-
-Positive = Annotated[Number, Field(gt=0.0)]
 
 
 class HillsParameters(ProblemParameters):
@@ -91,8 +90,8 @@ class Hills(Problem):
 
     def _priors(self) -> tuple[TimeVaryingPrior, ...]:
         settings = self.parameters
-        distance = (self.positions[:, None] - self.positions) / settings.kernel_lengthscale
-        covariance = settings.kernel_variance * np.exp(-0.5 * distance**2)
+        arms = self.positions[:, None]
+        covariance = settings.kernel_variance * SquaredExponential((settings.kernel_lengthscale,))(arms, arms)
         bumps = np.exp(-0.5 * ((self.positions - CENTRES[:, None]) / settings.hill_width) ** 2)  # (hills, arms)
         heights = np.full((HILLS + 1, HILLS), settings.low)
         heights[1:][np.diag_indices(HILLS)] = settings.high
