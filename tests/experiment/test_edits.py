@@ -192,19 +192,19 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["report", "figure */regret", "figure */chosen-priors", "figure all/summary"],
     ),
     # Data and priors
-    "how a data set is prepared": ("data/intel_log.py", "DAY = 24 * 60", "DAY = 24 * 61", ["data prepare_intel_log"]),
+    "how a data set is prepared": (
+        "data/intel_log.py",
+        "DAY = 24 * 60",
+        "DAY = 24 * 61",
+        ["data prepare data/*/intel/log-*min.nc"],
+    ),
     "a stand-in": ("data/simulated/wind.py", "CUT_IN, RATED = 3.0", "CUT_IN, RATED = 4.0", ["data simulate wind"]),
 }
 SCRIPT_EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     "a comment in a script": ("run.py", '"""Run a block', '# A comment.\n"""Run a block', NOTHING),
-    "the script of runs": ("run.py", 'snakemake.config["checkpoint_seconds"]', "20.0", RUNS),
+    "the script of runs": ("run.py", "float(snakemake.resources.checkpoint_seconds)", "20.0", RUNS),
     "the script of figures": ("figure.py", "drawing = figure.draw(inputs)", "drawing = figure.draw({})", ["figure *"]),
-    "the script of a data set": (
-        "prepare_wind.py",
-        "snakemake.output[0]",
-        "snakemake.output[-1]",
-        ["data prepare_wind"],
-    ),
+    "the script of data sets": ("prepare.py", "snakemake.output[0]", "snakemake.output[-1]", ["data prepare *"]),
 }
 
 
@@ -224,8 +224,10 @@ def jobs(plan: Plan) -> dict[str, Any]:
             found[f"figure {folder}/{figure}"] = plan.figure_parameters(figure, folder)
     found["report"] = plan.report_parameters()
     found["summary"] = plan.fingerprint("summary")
-    for script in ("download", "mirror", *(file.stem for file in plan.scripts.glob("prepare_*.py"))):
+    for script in ("download", "mirror"):
         found[f"data {script}"] = plan.fingerprint(script)
+    for path, made in plan.catalogue.prepared_files().items():
+        found[f"data prepare {path}"] = plan.prepare_parameters(made.source, made.dataset, Path(path).stem)
     for data_set in ("wind", "intel", "portfolio", "plant", "infection"):
         found[f"data simulate {data_set}"] = plan.fingerprint("simulate", f"bocu.data.simulated.{data_set}:simulate")
     return found

@@ -57,6 +57,7 @@ def test_partial_results_logs_and_benchmarks_go_with_the_files_they_belong_to(pl
             ("logs/scores", ".log"),
             ("logs/partial/scores", ".log"),
             ("benchmarks/runs", "/seeds-0-1.tsv"),
+            ("benchmarks/partial/scores", ".tsv"),
         )
     }
     for name in (*files, "results/tiny/notes.txt", "results/tiny/report/index.html", "results/tiny/logs/report.log"):

@@ -16,11 +16,11 @@ rule run:
         ),
     output:
         # `update` leaves the finished file in place, so that more iterations continue it.
-        update(plan.results + "/runs/{block}.nc"),
+        update(f"{plan.results}/runs/{{block}}.nc"),
     # No `log`: Snakemake deletes it before a job, also under a job of an earlier call that still writes there. The script
     # adds to `log_file` of the output.
     benchmark:
-        plan.results + "/benchmarks/runs/{block}.tsv"
+        f"{plan.results}/benchmarks/runs/{{block}}.tsv"
     threads: plan.experiment.threads
     resources:
         mem_mb=signed(
@@ -33,6 +33,8 @@ rule run:
                 *plan.block(wildcards.block), attempt
             )
         ),
+        # No parameter: another number of seconds is to rerun nothing. As text, for Snakemake rounds numbers.
+        checkpoint_seconds=str(plan.experiment.checkpoint_seconds),
     params:
         block=signed(
             lambda wildcards: plan.run_parameters(*plan.block(wildcards.block))

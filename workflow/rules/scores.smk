@@ -1,6 +1,6 @@
-# Scores: the runs of a branch under each metric. `part` is empty, or "/partial" for what exists so far.
+# Scores: the runs of a branch under each metric.
 
-from bocu.experiment.resources import memory, minutes
+from bocu.experiment.stages import stage_memory, stage_minutes
 
 
 rule score:
@@ -10,12 +10,14 @@ rule score:
             [] if wildcards.part else plan.run_files(plan.branch_at(wildcards))
         ),
     output:
-        plan.results + "{part}/scores/{problem}/{objective}/{algorithm}.nc",
+        f"{plan.results}{{part}}/scores/{{problem}}/{{objective}}/{{algorithm}}.nc",
     log:
-        plan.results + "/logs{part}/scores/{problem}/{objective}/{algorithm}.log",
+        f"{plan.results}/logs{{part}}/scores/{{problem}}/{{objective}}/{{algorithm}}.log",
+    benchmark:
+        f"{plan.results}/benchmarks{{part}}/scores/{{problem}}/{{objective}}/{{algorithm}}.tsv"
     resources:
-        mem_mb=lambda wildcards, attempt: memory(1000, attempt),
-        runtime=lambda wildcards, attempt: minutes(600, attempt),
+        mem_mb=lambda wildcards, attempt: stage_memory("score", attempt),
+        runtime=lambda wildcards, attempt: stage_minutes("score", attempt),
     params:
         score=lambda wildcards: plan.score_parameters(
             plan.branch_at(wildcards), wildcards.part

@@ -22,7 +22,7 @@ with block_job(snakemake.output[0]):
             block,
             snakemake.output[0],
             checkpoint_folder(snakemake.output[0]),
-            snakemake.config["checkpoint_seconds"],
+            float(snakemake.resources.checkpoint_seconds),
             progress.advance,
             RunCache(RUN_CACHE),
         )

@@ -255,11 +255,24 @@ class Plan:
         paths = [Path(folder, dataset, file) for file in files] if folder else []
         return [path.as_posix() for path in paths if path.is_file()]
 
-    def raw_inputs(self, dataset: str, record: str, source: str) -> dict[str, list[str]]:
+    def raw_inputs(self, source: str, dataset: str, prepared: str) -> dict[str, list[str]]:
         """Return what a data set is prepared from: raw files, and the files of the mirror that they are copies of."""
+        record = self.catalogue.prepared_file(source, dataset, prepared).record
         raw = self.catalogue.raw_paths(dataset, record, source)
         names = [Path(path).name for path in raw]
         return {"raw": raw, "mirror": self.mirrored(dataset, names) if source == "mirror" else []}
+
+    def prepare_parameters(self, source: str, dataset: str, prepared: str) -> dict[str, Any]:
+        """Return what makes a prepared data set out of date when it changes."""
+        _, record, _, minutes = self.catalogue.prepared_file(source, dataset, prepared)
+        function = self.catalogue.record(dataset, record).prepare
+        return {
+            "function": function,
+            "minutes": minutes,
+            "origin": self.catalogue.origin(dataset, record, source),
+            "known": self.catalogue.hashes(dataset, record, source),
+            "fingerprint": self.fingerprint("prepare", function),
+        }
 
     def priors(self, problem: str) -> dict[str, dict[str, Any]]:
         """Return the candidate priors that are fitted for a problem, by label."""

@@ -23,7 +23,14 @@ def job(snakemake: Any) -> Iterator[None]:
 
     A `BocuError` ends the job with exit status 1 and one line, in the log and on the terminal.
     """
-    with _one_line(), _log_in(Path(snakemake.log[0]), "w"):
+    with logged(snakemake.log[0]):
+        yield
+
+
+@contextlib.contextmanager
+def logged(log: str) -> Iterator[None]:
+    """Do as `job` where a rule has no script."""
+    with _one_line(), _log_in(Path(log), "w"):
         yield
 
 

@@ -70,7 +70,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _folders(plan: Plan, stage: str) -> Iterator[Path]:
-    for prefix in ("", PARTIAL, "/logs", f"/logs{PARTIAL}", "/benchmarks"):
+    for prefix in ("", PARTIAL, "/logs", f"/logs{PARTIAL}", "/benchmarks", f"/benchmarks{PARTIAL}"):
         yield Path(f"{plan.results}{prefix}/{stage}")
 
 
