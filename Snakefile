@@ -14,6 +14,7 @@ try:
     from bocu.sweep import calls
     from bocu.core.errors import BocuError
     from bocu.experiment.planning import make_plan
+    from bocu.experiment.record import refuse_to_shrink, write_record
 except ModuleNotFoundError as error:
     sys.exit(
         f"error: {error}; install the package in this environment first: pip install -e ."
@@ -34,7 +35,7 @@ try:
         sources_file=workflow.source_path("data/sources.yaml"),
         scripts=f"{workflow.basedir}/workflow/scripts",
     )
-    plan.refuse_to_shrink()
+    refuse_to_shrink(plan)
 except BocuError as error:
     sys.exit(f"error: {error}")
 
@@ -75,7 +76,7 @@ if workflow.is_main_process and (hindrance := calls.hindrance(plan)):
 onstart:
     from bocu.runs.compiling import compile_ahead
 
-    plan.write_record(configfiles, workflow.config_settings.config)
+    write_record(plan, configfiles, workflow.config_settings.config)
     compile_ahead(plan)
     calls.begin(plan.experiment.name, log)
 

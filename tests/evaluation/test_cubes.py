@@ -43,7 +43,7 @@ def finished(root, tmp_path_factory):
 
 
 def description(plan, problem):
-    return json.loads(plan.cube_parameters(problem)["description"])
+    return json.loads(plan.parameters.cube(problem)["description"])
 
 
 @pytest.fixture

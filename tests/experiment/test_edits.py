@@ -213,21 +213,23 @@ def jobs(plan: Plan) -> dict[str, Any]:
     plan = replace(plan)  # without what it remembers
     found: dict[str, Any] = {}
     for branch in plan.branches.values():
-        found[f"run {'/'.join(branch.key)}"] = plan.run_parameters(branch, 0, 1)
-        found[f"score {'/'.join(branch.key)}"] = plan.score_parameters(branch)
+        found[f"run {'/'.join(branch.key)}"] = plan.parameters.run(branch, 0, 1)
+        found[f"score {'/'.join(branch.key)}"] = plan.parameters.score(branch)
     for problem in plan.problems:
-        found[f"cube {problem}"] = plan.cube_parameters(problem)
+        found[f"cube {problem}"] = plan.parameters.cube(problem)
         for prior in plan.priors(problem):
-            found[f"prior {problem}/{prior}"] = plan.prior_parameters(problem, prior)
+            found[f"prior {problem}/{prior}"] = plan.parameters.prior(problem, prior)
     for figure, folders in plan.figure_problems.items():
         for folder in folders:
-            found[f"figure {folder}/{figure}"] = plan.figure_parameters(figure, folder)
-    found["report"] = plan.report_parameters()
-    found["summary"] = plan.fingerprint("summary")
+            found[f"figure {folder}/{figure}"] = plan.parameters.figure(figure, folder)
+    found["report"] = plan.parameters.report()
+    found["summary"] = plan.parameters.fingerprint("summary")
     for script in ("download", "mirror", *(file.stem for file in plan.scripts.glob("prepare_*.py"))):
-        found[f"data {script}"] = plan.fingerprint(script)
+        found[f"data {script}"] = plan.parameters.fingerprint(script)
     for data_set in ("wind", "intel", "portfolio", "plant", "infection"):
-        found[f"data simulate {data_set}"] = plan.fingerprint("simulate", f"bocu.data.simulated.{data_set}:simulate")
+        found[f"data simulate {data_set}"] = plan.parameters.fingerprint(
+            "simulate", f"bocu.data.simulated.{data_set}:simulate"
+        )
     return found
 
 

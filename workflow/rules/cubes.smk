@@ -16,7 +16,7 @@ rule cube:
         mem_mb=lambda wildcards, attempt: memory(1000, attempt),
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
-        cube=lambda wildcards: plan.cube_parameters(wildcards.problem, wildcards.part),
+        cube=lambda wildcards: plan.parameters.cube(wildcards.problem, wildcards.part),
     script:
         "../scripts/cube.py"
 
@@ -32,6 +32,6 @@ rule summary:
         mem_mb=lambda wildcards, attempt: memory(1000, attempt),
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
-        fingerprint=lambda wildcards: plan.fingerprint("summary"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("summary"),
     script:
         "../scripts/summary.py"

@@ -35,14 +35,14 @@ rule download:
         file=plan.catalogue.patterns("download")["file"],
     params:
         known=lambda wildcards: plan.catalogue.known(wildcards.dataset, wildcards.file),
-        fingerprint=lambda wildcards: plan.fingerprint("download"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("download"),
     script:
         "../scripts/download.py"
 
 
 rule mirror:
     input:
-        lambda wildcards: plan.mirrored(wildcards.dataset, [wildcards.file]),
+        lambda wildcards: plan.inputs.mirrored(wildcards.dataset, [wildcards.file]),
     output:
         "data/mirror/{dataset}/raw/{file}",
     log:
@@ -53,7 +53,7 @@ rule mirror:
     params:
         mirror=plan.experiment.data.mirror,
         known=lambda wildcards: plan.catalogue.known(wildcards.dataset, wildcards.file),
-        fingerprint=lambda wildcards: plan.fingerprint("mirror"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("mirror"),
     script:
         "../scripts/mirror.py"
 
@@ -70,7 +70,7 @@ rule simulate:
         mem_mb=lambda wildcards, attempt: memory(1500, attempt),
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
-        fingerprint=lambda wildcards: plan.fingerprint(
+        fingerprint=lambda wildcards: plan.parameters.fingerprint(
             "simulate", f"bocu.data.simulated.{wildcards.dataset}:simulate"
         ),
     script:
@@ -80,7 +80,7 @@ rule simulate:
 rule prepare_wind:
     input:
         unpack(
-            lambda wildcards: plan.raw_inputs(
+            lambda wildcards: plan.inputs.raw(
                 "wind", wildcards.record, wildcards.source
             )
         ),
@@ -101,14 +101,14 @@ rule prepare_wind:
         known=lambda wildcards: plan.catalogue.hashes(
             "wind", wildcards.record, wildcards.source
         ),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_wind"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("prepare_wind"),
     script:
         "../scripts/prepare_wind.py"
 
 
 rule prepare_intel_log:
     input:
-        unpack(lambda wildcards: plan.raw_inputs("intel", "log", wildcards.source)),
+        unpack(lambda wildcards: plan.inputs.raw("intel", "log", wildcards.source)),
     output:
         "data/{source}/intel/log-{minutes}min.nc",
     log:
@@ -124,14 +124,14 @@ rule prepare_intel_log:
     params:
         origin=lambda wildcards: plan.catalogue.origin("intel", "log", wildcards.source),
         known=lambda wildcards: plan.catalogue.hashes("intel", "log", wildcards.source),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_intel_log"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("prepare_intel_log"),
     script:
         "../scripts/prepare_intel_log.py"
 
 
 rule prepare_intel_matrices:
     input:
-        unpack(lambda wildcards: plan.raw_inputs("intel", "matrices", wildcards.source)),
+        unpack(lambda wildcards: plan.inputs.raw("intel", "matrices", wildcards.source)),
     output:
         "data/{source}/intel/matrices-30min.nc",
     log:
@@ -148,7 +148,9 @@ rule prepare_intel_matrices:
         known=lambda wildcards: plan.catalogue.hashes(
             "intel", "matrices", wildcards.source
         ),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_intel_matrices"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint(
+            "prepare_intel_matrices"
+        ),
     script:
         "../scripts/prepare_intel_matrices.py"
 
@@ -156,7 +158,7 @@ rule prepare_intel_matrices:
 rule prepare_portfolio:
     input:
         unpack(
-            lambda wildcards: plan.raw_inputs("portfolio", "samples", wildcards.source)
+            lambda wildcards: plan.inputs.raw("portfolio", "samples", wildcards.source)
         ),
     output:
         "data/{source}/portfolio/samples.nc",
@@ -174,14 +176,14 @@ rule prepare_portfolio:
         known=lambda wildcards: plan.catalogue.hashes(
             "portfolio", "samples", wildcards.source
         ),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_portfolio"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("prepare_portfolio"),
     script:
         "../scripts/prepare_portfolio.py"
 
 
 rule prepare_plant:
     input:
-        unpack(lambda wildcards: plan.raw_inputs("plant", "svgp", wildcards.source)),
+        unpack(lambda wildcards: plan.inputs.raw("plant", "svgp", wildcards.source)),
     output:
         "data/{source}/plant/svgp.nc",
     log:
@@ -196,14 +198,14 @@ rule prepare_plant:
             "plant", "svgp", wildcards.source
         ),
         known=lambda wildcards: plan.catalogue.hashes("plant", "svgp", wildcards.source),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_plant"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("prepare_plant"),
     script:
         "../scripts/prepare_plant.py"
 
 
 rule prepare_infection:
     input:
-        unpack(lambda wildcards: plan.raw_inputs("infection", "runs", wildcards.source)),
+        unpack(lambda wildcards: plan.inputs.raw("infection", "runs", wildcards.source)),
     output:
         "data/{source}/infection/runs.nc",
     log:
@@ -220,6 +222,6 @@ rule prepare_infection:
         known=lambda wildcards: plan.catalogue.hashes(
             "infection", "runs", wildcards.source
         ),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_infection"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("prepare_infection"),
     script:
         "../scripts/prepare_infection.py"

@@ -5,7 +5,7 @@ from bocu.experiment.resources import memory, minutes
 
 rule fit_prior:
     input:
-        unpack(lambda wildcards: plan.prior_inputs(wildcards.problem)),
+        unpack(lambda wildcards: plan.inputs.prior(wildcards.problem)),
     output:
         plan.results + "/priors/{problem}/{prior}.nc",
     log:
@@ -14,7 +14,7 @@ rule fit_prior:
         mem_mb=lambda wildcards, attempt: memory(1000, attempt),
         runtime=lambda wildcards, attempt: minutes(300, attempt),
     params:
-        prior=lambda wildcards: plan.prior_parameters(
+        prior=lambda wildcards: plan.parameters.prior(
             wildcards.problem, wildcards.prior
         ),
     script:

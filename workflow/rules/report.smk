@@ -19,7 +19,7 @@ rule partial:
 rule figure:
     input:
         unpack(
-            lambda wildcards: plan.figure_inputs(
+            lambda wildcards: plan.inputs.figure(
                 wildcards.figure, wildcards.folder, wildcards.part
             )
         ),
@@ -45,7 +45,7 @@ rule figure:
         mem_mb=lambda wildcards, attempt: memory(1000, attempt),
         runtime=lambda wildcards, attempt: minutes(300, attempt),
     params:
-        figure=lambda wildcards: plan.figure_parameters(
+        figure=lambda wildcards: plan.parameters.figure(
             wildcards.figure, wildcards.folder
         ),
     script:
@@ -69,6 +69,6 @@ rule report:
     log:
         plan.results + "/logs{part}/report.log",
     params:
-        report=lambda wildcards: plan.report_parameters(),
+        report=lambda wildcards: plan.parameters.report(),
     script:
         "../scripts/report.py"

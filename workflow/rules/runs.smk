@@ -9,7 +9,7 @@ rule run:
     input:
         unpack(
             signed(
-                lambda wildcards: plan.problem_inputs(
+                lambda wildcards: plan.inputs.problem(
                     wildcards.block.partition("/")[0]
                 )
             )
@@ -35,7 +35,7 @@ rule run:
         ),
     params:
         block=signed(
-            lambda wildcards: plan.run_parameters(*plan.block(wildcards.block))
+            lambda wildcards: plan.parameters.run(*plan.block(wildcards.block))
         ),
     script:
         "../scripts/run.py"

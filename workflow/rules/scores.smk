@@ -5,7 +5,7 @@ from bocu.experiment.resources import memory, minutes
 
 rule score:
     input:
-        unpack(lambda wildcards: plan.problem_inputs(wildcards.problem)),
+        unpack(lambda wildcards: plan.inputs.problem(wildcards.problem)),
         runs=lambda wildcards: (
             [] if wildcards.part else plan.run_files(plan.branch_at(wildcards))
         ),
@@ -17,7 +17,7 @@ rule score:
         mem_mb=lambda wildcards, attempt: memory(1000, attempt),
         runtime=lambda wildcards, attempt: minutes(600, attempt),
     params:
-        score=lambda wildcards: plan.score_parameters(
+        score=lambda wildcards: plan.parameters.score(
             plan.branch_at(wildcards), wildcards.part
         ),
     script:
