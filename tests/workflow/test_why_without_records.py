@@ -1,4 +1,4 @@
-"""What files say of themselves against Snakemake's records: `why` finds stale what a dry run would make, and no more."""
+"""What files say of themselves and Snakemake's records: `why` finds stale what a dry run would make, and no more."""
 
 import json
 import os
