@@ -20,7 +20,7 @@ def plan(tmp_path, monkeypatch, root):
 
 
 def checkpoint(plan, identity, first=0, last=1):
-    store = CheckpointStore(plan.checkpoint(plan.branch("hills", "any", "random"), first, last), identity)
+    store = CheckpointStore(plan.paths.checkpoint(plan.branch("hills", "any", "random"), first, last), identity)
     store.save({"runs": [{"done": 3}]})
     (store.folder / "lock").touch()
     for path in store.folder.iterdir():

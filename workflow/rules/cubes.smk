@@ -18,7 +18,7 @@ rule cube:
         mem_mb=lambda wildcards, attempt: stage_memory("cube", attempt),
         runtime=lambda wildcards, attempt: stage_minutes("cube", attempt),
     params:
-        cube=lambda wildcards: plan.cube_parameters(wildcards.problem, wildcards.part),
+        cube=lambda wildcards: plan.parameters.cube(wildcards.problem, wildcards.part),
     script:
         "../scripts/cube.py"
 
@@ -36,6 +36,6 @@ rule summary:
         mem_mb=lambda wildcards, attempt: stage_memory("summary", attempt),
         runtime=lambda wildcards, attempt: stage_minutes("summary", attempt),
     params:
-        fingerprint=lambda wildcards: plan.fingerprint("summary"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("summary"),
     script:
         "../scripts/summary.py"

@@ -35,14 +35,14 @@ rule download:
         file=plan.catalogue.patterns("download")["file"],
     params:
         known=lambda wildcards: plan.catalogue.known(wildcards.dataset, wildcards.file),
-        fingerprint=lambda wildcards: plan.fingerprint("download"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("download"),
     script:
         "../scripts/download.py"
 
 
 rule mirror:
     input:
-        lambda wildcards: plan.mirrored(wildcards.dataset, [wildcards.file]),
+        lambda wildcards: plan.inputs.mirrored(wildcards.dataset, [wildcards.file]),
     output:
         "data/mirror/{dataset}/raw/{file}",
     log:
@@ -53,7 +53,7 @@ rule mirror:
     params:
         mirror=plan.experiment.data.mirror,
         known=lambda wildcards: plan.catalogue.known(wildcards.dataset, wildcards.file),
-        fingerprint=lambda wildcards: plan.fingerprint("mirror"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("mirror"),
     script:
         "../scripts/mirror.py"
 
@@ -72,7 +72,7 @@ rule simulate:
         mem_mb=lambda wildcards, attempt: stage_memory("simulate", attempt),
         runtime=lambda wildcards, attempt: stage_minutes("simulate", attempt),
     params:
-        fingerprint=lambda wildcards: plan.fingerprint(
+        fingerprint=lambda wildcards: plan.parameters.fingerprint(
             "simulate", f"bocu.data.simulated.{wildcards.dataset}:simulate"
         ),
     script:
@@ -82,7 +82,7 @@ rule simulate:
 rule prepare:
     input:
         unpack(
-            lambda wildcards: plan.raw_inputs(
+            lambda wildcards: plan.inputs.prepared(
                 wildcards.source, wildcards.dataset, wildcards.prepared
             )
         ),
@@ -101,7 +101,7 @@ rule prepare:
         mem_mb=lambda wildcards, attempt: stage_memory("prepare", attempt),
         runtime=lambda wildcards, attempt: stage_minutes("prepare", attempt),
     params:
-        data=lambda wildcards: plan.prepare_parameters(
+        data=lambda wildcards: plan.parameters.prepared(
             wildcards.source, wildcards.dataset, wildcards.prepared
         ),
     script:

@@ -1,6 +1,7 @@
 # Initial designs that are given. The copy is named by what it holds and has no input, so that a moved file reruns
 # nothing; for the same reason `run` asks the plan where the file is, and no parameter says it.
 
+from bocu.experiment.record import copy_design
 from bocu.sweep.jobs import logged
 
 
@@ -15,4 +16,4 @@ rule design:
         f"{plan.results}/logs/designs/{{sha256}}.log",
     run:
         with logged(log[0]):
-            plan.copy_design(wildcards.sha256, output[0])
+            copy_design(plan, wildcards.sha256, output[0])

@@ -6,7 +6,7 @@ from bocu.experiment.stages import stage_memory, stage_minutes
 rule figure:
     input:
         unpack(
-            lambda wildcards: plan.figure_inputs(
+            lambda wildcards: plan.inputs.figure(
                 wildcards.figure, wildcards.folder, wildcards.part
             )
         ),
@@ -34,7 +34,7 @@ rule figure:
         mem_mb=lambda wildcards, attempt: stage_memory("figure", attempt),
         runtime=lambda wildcards, attempt: stage_minutes("figure", attempt),
     params:
-        figure=lambda wildcards: plan.figure_parameters(
+        figure=lambda wildcards: plan.parameters.figure(
             wildcards.figure, wildcards.folder
         ),
     script:

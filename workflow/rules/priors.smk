@@ -5,7 +5,7 @@ from bocu.experiment.stages import stage_memory, stage_minutes
 
 rule fit_prior:
     input:
-        unpack(lambda wildcards: plan.prior_inputs(wildcards.problem)),
+        unpack(lambda wildcards: plan.inputs.prior(wildcards.problem)),
     output:
         f"{plan.results}/priors/{{problem}}/{{prior}}.nc",
     log:
@@ -16,7 +16,7 @@ rule fit_prior:
         mem_mb=lambda wildcards, attempt: stage_memory("fit_prior", attempt),
         runtime=lambda wildcards, attempt: stage_minutes("fit_prior", attempt),
     params:
-        prior=lambda wildcards: plan.prior_parameters(
+        prior=lambda wildcards: plan.parameters.prior(
             wildcards.problem, wildcards.prior
         ),
     script:

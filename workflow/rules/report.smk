@@ -38,6 +38,6 @@ rule report:
         mem_mb=lambda wildcards, attempt: stage_memory("report", attempt),
         runtime=lambda wildcards, attempt: stage_minutes("report", attempt),
     params:
-        report=lambda wildcards: plan.report_parameters(),
+        report=lambda wildcards: plan.parameters.report(),
     script:
         "../scripts/report.py"

@@ -9,7 +9,7 @@ rule run:
     input:
         unpack(
             signed(
-                lambda wildcards: plan.problem_inputs(
+                lambda wildcards: plan.inputs.problem(
                     wildcards.block.partition("/")[0]
                 )
             )
@@ -37,7 +37,7 @@ rule run:
         checkpoint_seconds=str(plan.experiment.checkpoint_seconds),
     params:
         block=signed(
-            lambda wildcards: plan.run_parameters(*plan.block(wildcards.block))
+            lambda wildcards: plan.parameters.run(*plan.block(wildcards.block))
         ),
     script:
         "../scripts/run.py"

@@ -5,7 +5,7 @@ from bocu.experiment.stages import stage_memory, stage_minutes
 
 rule score:
     input:
-        unpack(lambda wildcards: plan.problem_inputs(wildcards.problem)),
+        unpack(lambda wildcards: plan.inputs.problem(wildcards.problem)),
         runs=lambda wildcards: (
             [] if wildcards.part else plan.run_files(plan.branch_at(wildcards))
         ),
@@ -19,7 +19,7 @@ rule score:
         mem_mb=lambda wildcards, attempt: stage_memory("score", attempt),
         runtime=lambda wildcards, attempt: stage_minutes("score", attempt),
     params:
-        score=lambda wildcards: plan.score_parameters(
+        score=lambda wildcards: plan.parameters.score(
             plan.branch_at(wildcards), wildcards.part
         ),
     script:

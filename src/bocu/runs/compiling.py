@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bocu.ambiguity import machine_code, preparation
-from bocu.experiment.plan import MACHINE_CODE, Plan
+from bocu.experiment.paths import MACHINE_CODE
+from bocu.experiment.plan import Plan
 
 
 def share_with_jobs() -> None:

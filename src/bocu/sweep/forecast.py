@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bocu.experiment.branches import Branch, Component
-from bocu.experiment.plan import RESULTS, Plan
+from bocu.experiment.paths import RESULTS
+from bocu.experiment.plan import Plan
 from bocu.experiment.resources import FILE_MB, START_SECONDS, estimate
 
 _FILES = 4  # that are read of one branch
@@ -58,7 +59,7 @@ class Forecaster:
         return Forecast((model.seconds - START_SECONDS) * slower, model.memory_mb, model.disk_mb * larger, count)
 
     def _learn(self, branch: Branch) -> tuple[float, float, int]:
-        own = sorted(Path(self.plan.run_file(branch, 0, 0)).parent.glob("seeds-*.nc"))
+        own = sorted(Path(self.plan.paths.run_file(branch, 0, 0)).parent.glob("seeds-*.nc"))
         found = [run for run in map(_measure, own[:_FILES]) if run and _kind(run.specification) == _kind_of(branch)]
         found = found or self._elsewhere.get(_kind_of(branch), [])
         seconds = megabytes = seconds_by_model = megabytes_by_model = 0.0

@@ -10,6 +10,7 @@ from typing import Any
 from bocu.core.errors import BocuError
 from bocu.experiment.plan import Plan
 from bocu.experiment.planning import make_plan
+from bocu.experiment.record import refuse_to_shrink, write_record
 from bocu.sweep import calls
 
 SOURCES = "../../data/sources.yaml"  # from the folder of the rules
@@ -40,7 +41,7 @@ def from_snakemake(workflow: Any, config: dict[str, Any]) -> Plan:
             sources_file=_local(workflow, SOURCES),
             scripts=_scripts(workflow),
         )
-        plan.refuse_to_shrink()
+        refuse_to_shrink(plan)
     except BocuError as error:
         sys.exit(f"error: {error}")
     # Snakemake itself would say less, and only when it has planned all jobs.
@@ -53,7 +54,7 @@ def begin(plan: Plan, workflow: Any, logs: str | Sequence[str]) -> None:
     """Record what is about to be made, compile what jobs would compile one by one, and note that this call begins."""
     from bocu.runs.compiling import compile_ahead
 
-    plan.write_record(workflow.configfiles, workflow.config_settings.config)
+    write_record(plan, workflow.configfiles, workflow.config_settings.config)
     compile_ahead(plan)
     calls.begin(plan.experiment.name, logs)
 
