@@ -33,8 +33,10 @@ rule run:
                 *plan.block(wildcards.block), attempt
             )
         ),
-        # No parameter: another number of seconds is to rerun nothing. As text, for Snakemake rounds numbers.
+        # No parameters: another number of seconds, or another place of the clone, is to rerun nothing. The seconds are
+        # text, for Snakemake rounds numbers; the script's own name is an address where the workflow is read from a forge.
         checkpoint_seconds=str(plan.experiment.checkpoint_seconds),
+        script=plan.parameters.script("run"),
     params:
         block=signed(
             lambda wildcards: plan.parameters.run(*plan.block(wildcards.block))

@@ -15,7 +15,7 @@ with block_job(snakemake.output[0]):
     share_with_jobs()
     parameters = snakemake.params.block
     specification = json.loads(parameters["specification"])
-    code = parameters["fingerprint"], definitions([__file__, *run_roots(specification)])
+    code = parameters["fingerprint"], definitions([snakemake.resources.script, *run_roots(specification)])
     block = Block(specification, dict(snakemake.input.items()), *code)
     with Progress(block.rounds, "rounds") as progress:
         execute(
