@@ -32,14 +32,15 @@ drills: $(INSTALLED)
 check: $(INSTALLED)
 	ruff check .
 	ruff format --check .
-	snakefmt --check Snakefile workflow/rules
+	snakefmt --check Snakefile workflow/Snakefile workflow/rules
+	python .ci/lint-workflow
 	mypy
 	lint-imports --no-cache
 
 format: $(INSTALLED)
 	ruff check --fix .
 	ruff format .
-	snakefmt Snakefile workflow/rules
+	snakefmt Snakefile workflow/Snakefile workflow/rules
 
 schema: $(INSTALLED)
 	bocu schema --output workflow/schemas/experiment.schema.json

@@ -1,23 +1,9 @@
-"""bocu: from data sets to a report. Stages: data, priors, runs, scores, cubes, report."""
-
-import gc
-import sys
+"""bocu: from data sets to a report."""
 
 from snakemake.utils import min_version
 
 min_version("9.1")
 
-# Planning keeps nearly all that it allocates: a full collection finds nothing, and takes longer with every job.
-gc.set_threshold(*gc.get_threshold()[:2], 200)
-
-try:
-    from bocu.sweep import calls
-    from bocu.core.errors import BocuError
-    from bocu.experiment.planning import make_plan
-except ModuleNotFoundError as error:
-    sys.exit(
-        f"error: {error}; install the package in this environment first: pip install -e ."
-    )
 
 # The quick start is read only where no other configuration is given: Snakemake would merge the two.
 if not workflow.config_settings.configfiles:
@@ -25,64 +11,25 @@ if not workflow.config_settings.configfiles:
     configfile: "config/config.yaml"
 
 
-configfiles = workflow.config_settings.configfiles or ["config/config.yaml"]
-try:
-    plan = make_plan(
-        config,
-        files=configfiles,
-        overrides=workflow.config_settings.config,
-        sources_file=workflow.source_path("data/sources.yaml"),
-        scripts=f"{workflow.basedir}/workflow/scripts",
-    )
-    plan.refuse_to_shrink()
-except BocuError as error:
-    sys.exit(f"error: {error}")
-
-config["checkpoint_seconds"] = plan.experiment.checkpoint_seconds
+report: "workflow/report/workflow.rst"
 
 
-wildcard_constraints:
-    part="(/partial)?",
-    label="[a-z0-9-]+",
-    problem="[a-z0-9-]+",
-    objective="[a-z0-9-]+",
-    algorithm="[a-z0-9-]+",
-    figure="[a-z0-9-]+",
-    folder="[a-z0-9-]+",
-    block=r"[a-z0-9-]+/[a-z0-9-]+/[a-z0-9-]+/seeds-\d+-\d+",
+# Used with `--software-deployment-method apptainer` only; the Containerfile says how it is made.
+container: "bocu.sif"
 
 
-rule all:
-    default_target: True
-    input:
-        lambda wildcards: plan.products(),
-
-
+include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/designs.smk"
 include: "workflow/rules/priors.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/scores.smk"
 include: "workflow/rules/cubes.smk"
+include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 
 
-# Snakemake itself would say less, and only when it has planned all jobs.
-if workflow.is_main_process and (hindrance := calls.hindrance(plan)):
-    print(f"note: {hindrance}", file=sys.stderr, flush=True)
-
-
-onstart:
-    from bocu.runs.compiling import compile_ahead
-
-    plan.write_record(configfiles, workflow.config_settings.config)
-    compile_ahead(plan)
-    calls.begin(plan.experiment.name, log)
-
-
-onsuccess:
-    calls.end()
-
-
-onerror:
-    calls.end()
+rule all:
+    default_target: True
+    input:
+        lambda wildcards: plan.products(),

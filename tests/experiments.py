@@ -27,18 +27,18 @@ def tiny(**changes: Any) -> dict[str, Any]:
 
 def metric(plan: Plan, branch: Branch, output: str | None = None, partial: bool = False) -> None:
     """Score a branch whose runs stand."""
-    metrics = json.loads(plan.score_parameters(branch)["metrics"])
-    score(plan.run_files(branch), {}, branch.specification, metrics, output or plan.score_file(branch), partial)
+    metrics = json.loads(plan.parameters.score(branch)["metrics"])
+    score(plan.run_files(branch), {}, branch.specification, metrics, output or plan.paths.score_file(branch), partial)
 
 
 def run_all(plan: Plan) -> None:
     """Run an experiment that needs no data, up to its summary, in this process and folder."""
     for branch in plan.branches.values():
         for first, last in plan.blocks:
-            parameters = plan.run_parameters(branch, first, last)
+            parameters = plan.parameters.run(branch, first, last)
             block = Block(json.loads(parameters["specification"]), {}, parameters["fingerprint"])
-            execute(block, plan.run_file(branch, first, last), plan.checkpoint(branch, first, last))
+            execute(block, plan.paths.run_file(branch, first, last), plan.paths.checkpoint(branch, first, last))
         metric(plan, branch)
     for problem in plan.problems:
-        build_cube(json.loads(plan.cube_parameters(problem)["description"]), plan.cube(problem))
-    build_summary(plan.cubes(), plan.summary())
+        build_cube(json.loads(plan.parameters.cube(problem)["description"]), plan.paths.cube(problem))
+    build_summary(plan.cubes(), plan.paths.summary())

@@ -91,15 +91,15 @@ from bocu.figures.base import save
 
 plan = make_plan(read_experiment_file("own.yaml"), ["own.yaml"])
 run_all(plan)
-cube = xr.load_dataset(plan.cube("gp-sample"))
+cube = xr.load_dataset(plan.paths.cube("gp-sample"))
 assert list(cube["metric"].values) == ["so", "wcs", "dro"]
 regret = cube["regret"].sel(objective="own", algorithm="ts-bocu")
 assert np.isfinite(regret).all()
 figure = plan.figures["regret"].registered.load()
-drawing = figure(figure.Parameters()).draw(plan.figure_inputs("regret", "gp-sample"))
+drawing = figure(figure.Parameters()).draw(plan.inputs.figure("regret", "gp-sample"))
 save(drawing, "regret.png", "regret.svg", "regret.json")
 for branch in plan.branches.values():
-    print(*branch.key, plan.fingerprint("run", *branch.roots))
+    print(*branch.key, plan.parameters.fingerprint("run", *branch.roots))
 """
 
 

@@ -49,7 +49,7 @@ def make_runs(plan: Plan) -> None:
 
     for branch in plan.branches.values():
         for first, last in plan.blocks:
-            file = Path(plan.run_file(branch, first, last))
+            file = Path(plan.paths.run_file(branch, first, last))
             specification = {**branch.specification, "seeds": [first, last]}
             if branch is next(iter(plan.branches.values())) and first == 0:
                 execute(Block(specification, {}, "benchmark"), file, "checkpoints")
@@ -66,20 +66,20 @@ def score_all(plan: Plan) -> None:
     from bocu.evaluation.scores import score
 
     for branch in plan.branches.values():
-        metrics = json.loads(plan.score_parameters(branch)["metrics"])
-        score(plan.run_files(branch), {}, branch.specification, metrics, plan.score_file(branch))
+        metrics = json.loads(plan.parameters.score(branch)["metrics"])
+        score(plan.run_files(branch), {}, branch.specification, metrics, plan.paths.score_file(branch))
 
 
 def cube(plan: Plan) -> None:
     from bocu.evaluation.cubes import build_cube
 
-    build_cube(json.loads(plan.cube_parameters("hills")["description"]), plan.cube("hills"))
+    build_cube(json.loads(plan.parameters.cube("hills")["description"]), plan.paths.cube("hills"))
 
 
 def summary(plan: Plan) -> None:
     from bocu.evaluation.cubes import build_summary
 
-    build_summary(plan.cubes(), plan.summary())
+    build_summary(plan.cubes(), plan.paths.summary())
 
 
 def measured(stage: Callable[[Plan], None], plan: Plan, queue: Any) -> None:

@@ -1,15 +1,18 @@
+import inspect
+import re
 import subprocess
 import sys
 
 import pytest
 import yaml
 
+from bocu.core.loading import load
 from bocu.data.catalogue import SOURCES, load_catalogue
 
 
 def entry(**changes):
     file = {"name": "a.csv", "url": "http://127.0.0.1/a.csv"}
-    record = {"description": "d", "sources": ["download"], "files": [file]}
+    record = {"description": "d", "sources": ["download"], "prepare": "bocu.data.wind:prepare_wind", "files": [file]}
     dataset = {"title": "t", "homepage": "http://127.0.0.1", "licence": "l", "citation": "c", "records": {"r": record}}
     for key, value in changes.items():
         section = {"file": file, "record": record, "dataset": dataset}[key]
@@ -150,3 +153,34 @@ def test_mirror_has_the_files_that_the_catalogue_describes(catalogue, mirror):
                     assert sha256(path) == file.sha256
                 if file.bytes:
                     assert path.stat().st_size == file.bytes
+
+
+def test_every_prepared_file_is_known_by_its_path(catalogue):
+    files = catalogue.prepared_files()
+    assert files["data/mirror/wind/levels-2013-2014.nc"] == ("wind", "levels-2013-2014", "mirror", None)
+    assert files["data/simulate/intel/log-10min.nc"] == ("intel", "log", "simulate", 10)
+    assert "data/download/plant/svgp.nc" not in files
+    pattern = re.compile(rf"data/(?:{catalogue.prepared_pattern()})\.nc")
+    assert all(pattern.fullmatch(path) for path in files)
+    assert pattern.fullmatch("data/download/plant/svgp.nc") is None
+    assert pattern.fullmatch("data/mirror/wind/levels-2013-2014-10min.nc") is None
+
+
+def test_a_prepared_file_that_no_source_brings_is_refused(catalogue, refused):
+    assert catalogue.prepared_file("mirror", "intel", "matrices-30min").record == "matrices"
+    with refused("no prepared data set is called 'data/download/intel/matrices-30min.nc'"):
+        catalogue.prepared_file("download", "intel", "matrices-30min")
+
+
+def test_what_prepares_a_record_is_a_function_that_can_be_imported(catalogue):
+    for dataset in catalogue.datasets.values():
+        for record in dataset.records.values():
+            parameters = inspect.signature(load(record.prepare)).parameters
+            assert list(parameters)[:3] == ["raw", "output", "origin"]
+            assert ("minutes" in parameters) == (record.intervals is not None)
+
+
+def test_what_prepares_a_record_is_named_as_module_and_function(tmp_path, refused):
+    path = write(tmp_path, entry(record={"prepare": "prepare_wind"}))
+    with refused(str(path), "datasets.d.records.r.prepare", "prepare_wind"):
+        load_catalogue(path)

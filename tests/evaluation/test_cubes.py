@@ -43,7 +43,7 @@ def finished(root, tmp_path_factory):
 
 
 def description(plan, problem):
-    return json.loads(plan.cube_parameters(problem)["description"])
+    return json.loads(plan.parameters.cube(problem)["description"])
 
 
 @pytest.fixture
@@ -56,11 +56,11 @@ def place(finished, tmp_path, monkeypatch):
 
 
 def test_cube_holds_every_branch_at_its_place(place):
-    cube = read_netcdf(place.cube("coarse"))
+    cube = read_netcdf(place.paths.cube("coarse"))
     assert cube.sizes == {"objective": 1, "algorithm": 3, "metric": 3, "seed": 4, "iteration": 12, "prior": 11}
     assert (cube["status"] == DONE).all()
     for branch in place.branches_of("coarse"):
-        scores = read_netcdf(place.score_file(branch))
+        scores = read_netcdf(place.paths.score_file(branch))
         chunk = cube.sel(objective="any", algorithm=branch.key[2])
         for name in ("regret", "value", "payoff"):
             np.testing.assert_array_equal(chunk[name].transpose(*scores[name].dims), scores[name])
@@ -68,7 +68,7 @@ def test_cube_holds_every_branch_at_its_place(place):
 
 def test_scores_are_the_regret_of_the_recorded_decisions(place):
     branch = place.branch("hills", "any", "random")
-    scores = read_netcdf(place.score_file(branch))
+    scores = read_netcdf(place.paths.score_file(branch))
     runs = xr.concat([read_netcdf(file) for file in place.run_files(branch)], "seed", data_vars="all")
     problem = build_problem(branch.specification["problem"], {})
     from bocu.core.randomness import Streams
@@ -87,14 +87,14 @@ def test_scores_are_the_regret_of_the_recorded_decisions(place):
 
 
 def test_every_variable_has_units_and_a_name(place):
-    for file in (*place.cubes(), place.summary(), place.score_file(place.branch("hills", "any", "random"))):
+    for file in (*place.cubes(), place.paths.summary(), place.paths.score_file(place.branch("hills", "any", "random"))):
         for name, variable in read_netcdf(file).variables.items():
             assert variable.attrs.get("units"), (file, name)
             assert variable.attrs.get("long_name"), (file, name)
 
 
 def test_a_missing_score_is_a_hole_and_never_a_number(place):
-    Path(place.score_file(place.branch("coarse", "any", "mle"))).unlink()
+    Path(place.paths.score_file(place.branch("coarse", "any", "mle"))).unlink()
     build_cube(description(place, "coarse"), "holed.nc")
     cube = read_netcdf("holed.nc")
     hole = cube.sel(algorithm="mle")
@@ -113,8 +113,8 @@ def test_nothing_to_gather_is_an_error(place):
 
 def test_a_score_of_another_length_is_refused(place):
     branch = place.branch("coarse", "any", "mle")
-    scores = read_netcdf(place.score_file(branch))
-    write_netcdf(scores.isel(iteration=slice(5)), place.score_file(branch))
+    scores = read_netcdf(place.paths.score_file(branch))
+    write_netcdf(scores.isel(iteration=slice(5)), place.paths.score_file(branch))
     with pytest.raises(BocuError, match=r"mle\.nc: dimension 'iteration' does not fit the plan"):
         build_cube(description(place, "coarse"), "cube.nc")
 
@@ -134,7 +134,7 @@ def test_blocks_of_different_specifications_are_not_mixed(place):
 @pytest.mark.parametrize("damage", ["missing", "truncated", "other"])
 def test_a_partial_score_leaves_out_what_is_not_of_the_branch(place, damage):
     branch = place.branch("coarse", "any", "mle")
-    whole = read_netcdf(place.score_file(branch))
+    whole = read_netcdf(place.paths.score_file(branch))
     broken = Path(place.run_files(branch)[0])
     if damage == "missing":
         broken.unlink()
@@ -143,7 +143,7 @@ def test_a_partial_score_leaves_out_what_is_not_of_the_branch(place, damage):
     else:
         shutil.copy(place.run_files(place.branch("coarse", "any", "random"))[0], broken)
     metric(place, branch, partial=True)
-    scores = read_netcdf(place.score_file(branch))
+    scores = read_netcdf(place.paths.score_file(branch))
     assert scores["seed"].values.tolist() == [2, 3]
     np.testing.assert_array_equal(scores["regret"], whole["regret"].sel(seed=[2, 3]))
     build_cube(description(place, "coarse"), "cube.nc")
@@ -165,9 +165,9 @@ def test_a_branch_without_a_whole_run_is_a_hole(place):
 def test_chunks_of_any_size_give_the_same_files(place, monkeypatch):
     monkeypatch.setattr(chunks, "CHUNK_ELEMENTS", 13)
     build_cube(description(place, "coarse"), "small.nc")
-    assert read_netcdf("small.nc").identical(read_netcdf(place.cube("coarse")))
+    assert read_netcdf("small.nc").identical(read_netcdf(place.paths.cube("coarse")))
     build_summary(place.cubes(), "summary.nc")
-    assert read_netcdf("summary.nc").identical(read_netcdf(place.summary()))
+    assert read_netcdf("summary.nc").identical(read_netcdf(place.paths.summary()))
 
 
 def test_machines_that_differ_are_listed(place):
@@ -180,8 +180,8 @@ def test_machines_that_differ_are_listed(place):
 
 
 def test_summary_sums_regret_and_says_what_is_not_defined(place):
-    summary = read_netcdf(place.summary())
-    cube = read_netcdf(place.cube("hills"))
+    summary = read_netcdf(place.paths.summary())
+    cube = read_netcdf(place.paths.cube("hills"))
     total = summary["cumulative_regret"].sel(
         problem="hills", algorithm="random", metric="so", checkpoint=1.0, objective="any"
     )

@@ -97,7 +97,7 @@ def test_two_outputs_from_run_to_cube(root, tmp_path, monkeypatch):
     assert run["payoff"].dims == ("seed", "iteration", "output")
     assert run["decision"].shape == (1, 14, 1)
     assert run["context_index"].values.min() >= 0
-    cube = read_netcdf(plan.cube("newsvendor-grid"))
+    cube = read_netcdf(plan.paths.cube("newsvendor-grid"))
     assert (cube["status"].values == DONE).all()
     assert cube["regret"].shape == (1, 1, 2, 2, 14)
     assert (cube["regret"].values >= 0.0).all()

@@ -7,11 +7,13 @@ from typing import Any
 
 import own_package
 import pytest
+from empty_products import write_products
 from experiments import tiny
 from own_package import edit
 
 from bocu.experiment.plan import Plan
 from bocu.experiment.planning import make_plan
+from bocu.sweep.staleness import Staleness
 
 ROOT = own_package.SOURCE.parents[1]
 KIRSCHNER = {"name": "kirschner", "parameters": {"function": "b", "spread": "sd", "protocol": "general"}}
@@ -81,7 +83,12 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     "progress": ("io/progress.py", "SECONDS_BETWEEN_LINES = 15.0", "SECONDS_BETWEEN_LINES = 5.0", NOTHING),
     "the wrapper of jobs": ("sweep/jobs.py", "def job(", "def another():\n    return 1\n\n\ndef job(", NOTHING),
     "what a command says": ("commands/status.py", '"""', '"""\nMORE = 1\n"""', NOTHING),
-    "planning": ("experiment/plan.py", 'RESULTS = "results"', 'RESULTS = "outcome"', NOTHING),
+    "planning": (
+        "experiment/paths.py",
+        'MACHINE_CODE = f"{RESULTS}/.machine',
+        'MACHINE_CODE = f"{RESULTS}/.compiled',
+        NOTHING,
+    ),
     "a set that is not pursued": (
         "algorithms/confidence.py",
         "return UncertaintyObjective.ro()",
@@ -194,19 +201,19 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["report", "figure */regret", "figure */chosen-priors", "figure all/summary"],  # which refuse foreign classes
     ),
     # Data and priors
-    "how a data set is prepared": ("data/intel_log.py", "DAY = 24 * 60", "DAY = 24 * 61", ["data prepare_intel_log"]),
+    "how a data set is prepared": (
+        "data/intel_log.py",
+        "DAY = 24 * 60",
+        "DAY = 24 * 61",
+        ["data prepare data/*/intel/log-*min.nc"],
+    ),
     "a stand-in": ("data/simulated/wind.py", "CUT_IN, RATED = 3.0", "CUT_IN, RATED = 4.0", ["data simulate wind"]),
 }
 SCRIPT_EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     "a comment in a script": ("run.py", '"""Run a block', '# A comment.\n"""Run a block', NOTHING),
-    "the script of runs": ("run.py", 'snakemake.config["checkpoint_seconds"]', "20.0", RUNS),
+    "the script of runs": ("run.py", "float(snakemake.resources.checkpoint_seconds)", "20.0", RUNS),
     "the script of figures": ("figure.py", "drawing = figure.draw(inputs)", "drawing = figure.draw({})", ["figure *"]),
-    "the script of a data set": (
-        "prepare_wind.py",
-        "snakemake.output[0]",
-        "snakemake.output[-1]",
-        ["data prepare_wind"],
-    ),
+    "the script of data sets": ("prepare.py", "snakemake.output[0]", "snakemake.output[-1]", ["data prepare *"]),
 }
 
 
@@ -215,39 +222,44 @@ def jobs(plan: Plan) -> dict[str, Any]:
     plan = replace(plan)  # without what it remembers
     found: dict[str, Any] = {}
     for branch in plan.branches.values():
-        found[f"run {'/'.join(branch.key)}"] = plan.run_parameters(branch, 0, 1)
-        found[f"score {'/'.join(branch.key)}"] = plan.score_parameters(branch)
+        found[f"run {'/'.join(branch.key)}"] = plan.parameters.run(branch, 0, 1)
+        found[f"score {'/'.join(branch.key)}"] = plan.parameters.score(branch)
     for problem in plan.problems:
-        found[f"cube {problem}"] = plan.cube_parameters(problem)
+        found[f"cube {problem}"] = plan.parameters.cube(problem)
         for prior in plan.priors(problem):
-            found[f"prior {problem}/{prior}"] = plan.prior_parameters(problem, prior)
+            found[f"prior {problem}/{prior}"] = plan.parameters.prior(problem, prior)
     for figure, folders in plan.figure_problems.items():
         for folder in folders:
-            found[f"figure {folder}/{figure}"] = plan.figure_parameters(figure, folder)
-    found["report"] = plan.report_parameters()
-    found["summary"] = plan.fingerprint("summary")
-    for script in ("download", "mirror", *(file.stem for file in plan.scripts.glob("prepare_*.py"))):
-        found[f"data {script}"] = plan.fingerprint(script)
+            found[f"figure {folder}/{figure}"] = plan.parameters.figure(figure, folder)
+    found["report"] = plan.parameters.report()
+    found["summary"] = plan.parameters.fingerprint("summary")
+    for script in ("download", "mirror"):
+        found[f"data {script}"] = plan.parameters.fingerprint(script)
+    for path, made in plan.catalogue.prepared_files().items():
+        found[f"data prepare {path}"] = plan.parameters.prepared(made.source, made.dataset, Path(path).stem)
     for data_set in ("wind", "intel", "portfolio", "plant", "infection"):
-        found[f"data simulate {data_set}"] = plan.fingerprint("simulate", f"bocu.data.simulated.{data_set}:simulate")
+        found[f"data simulate {data_set}"] = plan.parameters.fingerprint(
+            "simulate", f"bocu.data.simulated.{data_set}:simulate"
+        )
     return found
 
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
-    """A copy of package and scripts, and what the jobs come to there."""
+    """A copy of package and scripts, what the jobs come to there, and a file of each."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         folder = tmp_path_factory.mktemp("clone")
         package = own_package.copy(folder / "src/bocu", monkeypatch)
         scripts = folder / "scripts"
         own_package.shutil.copytree(ROOT / "workflow/scripts", scripts)
         plan = make_plan(EXPERIMENT, sources_file=ROOT / "data/sources.yaml", scripts=scripts)
-        yield package, scripts, plan, jobs(plan)
+        monkeypatch.chdir(folder)
+        yield package, scripts, plan, jobs(plan), write_products(plan)
     own_package.forget()
 
 
 def check(copied: Any, file: Path, old: str, new: str, expected: list[str]) -> None:
-    _, _, plan, before = copied
+    _, _, plan, before, files = copied
     text = file.read_text(encoding="utf-8")
     if old == '"""':
         file.write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -256,6 +268,8 @@ def check(copied: Any, file: Path, old: str, new: str, expected: list[str]) -> N
         edit(file, old, new)
     try:
         after = jobs(plan)
+        staleness = Staleness(replace(plan))
+        stale = {name for name, made in files.items() if staleness.explain(made).reasons}
     finally:
         file.write_text(text, encoding="utf-8")
         own_package.forget()
@@ -263,6 +277,7 @@ def check(copied: Any, file: Path, old: str, new: str, expected: list[str]) -> N
     for pattern in expected:
         assert any(fnmatchcase(name, pattern) for name in before), pattern
     assert changed == {name for name in before if any(fnmatchcase(name, pattern) for pattern in expected)}
+    assert stale == changed & files.keys()  # what was made says so itself
 
 
 @pytest.mark.parametrize("name", EDITS)
@@ -278,7 +293,7 @@ def test_an_edit_of_a_script_reruns(copied, name):
 
 
 def test_moving_a_module_reruns_nothing(copied):
-    package, _, plan, before = copied
+    package, _, plan, before, _ = copied
     (package / "core/kernels.py").rename(package / "core/moved_kernels.py")
     users = [file for file in package.rglob("*.py") if "bocu.core.kernels" in file.read_text()]
     texts = {file: file.read_text() for file in users}

@@ -74,7 +74,7 @@ def played(game: dict, folder: Path) -> tuple[list[str], list[str], Trace, Trace
     """Play a small experiment, and return what run and score start from and what they executed."""
     plan = make_plan(game, sources_file=SOURCE.parents[1] / "data/sources.yaml")
     (branch,) = plan.branches.values()
-    parameters = plan.score_parameters(branch)
+    parameters = plan.parameters.score(branch)
     block = Block({**branch.specification, "seeds": [0, 1]}, {}, "code")
     run, scored = Trace(), Trace()
     # The first time imports what is imported late; imports execute more than is used.
@@ -85,7 +85,7 @@ def played(game: dict, folder: Path) -> tuple[list[str], list[str], Trace, Trace
             execute(block, path, folder / "checkpoints")
         with scored:
             score([str(path)], {}, branch.specification, json.loads(parameters["metrics"]), f"{path}.score")
-    return branch.roots, [plan.script("score"), *plan.score_roots(branch)], run, scored
+    return branch.roots, [plan.parameters.script("score"), *plan.parameters.score_roots(branch)], run, scored
 
 
 @pytest.fixture(scope="module", params=GAMES, ids=lambda game: game["algorithms"][0])

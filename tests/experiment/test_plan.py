@@ -7,6 +7,7 @@ from experiments import ALGORITHMS, tiny
 
 from bocu.core.errors import BocuError
 from bocu.experiment.planning import make_plan
+from bocu.experiment.record import refuse_to_shrink, write_record
 
 HEAVY = ("torch", "botorch", "gpytorch", "xarray", "pandas", "matplotlib", "numba", "cvxpy", "netCDF4")
 
@@ -38,8 +39,8 @@ def test_a_block_is_found_by_the_name_of_its_files():
     plan = make_plan(tiny(algorithms=["random", {"name": "mle", "label": "my-label-7"}]))
     for branch in plan.branches.values():
         for first, last in plan.blocks:
-            name = plan.run_file(branch, first, last).removeprefix("results/tiny/runs/").removesuffix(".nc")
-            assert plan.log(branch, first, last) == f"results/tiny/logs/runs/{name}.log"
+            name = plan.paths.run_file(branch, first, last).removeprefix("results/tiny/runs/").removesuffix(".nc")
+            assert plan.paths.log(branch, first, last) == f"results/tiny/logs/runs/{name}.log"
             assert plan.block(name) == (branch, first, last)
     with pytest.raises(BocuError, match="no branch 'hills/any/my-label'; did you mean 'hills/any/my-label-7'"):
         plan.block("hills/any/my-label/seeds-0-1")
@@ -47,7 +48,7 @@ def test_a_block_is_found_by_the_name_of_its_files():
 
 def test_specification_is_plain_and_canonical():
     plan = make_plan(tiny())
-    parameters = plan.run_parameters(plan.branch("hills", "any", "random"), 0, 1)
+    parameters = plan.parameters.run(plan.branch("hills", "any", "random"), 0, 1)
     specification = json.loads(parameters["specification"])
     assert specification["seeds"] == [0, 1]
     assert specification["problem"]["parameters"]["grid"] == 60
@@ -75,7 +76,7 @@ def test_simulated_and_real_data_never_share_a_path(tmp_path):
         (tmp_path / "intel" / name).touch()
     plans = [make_plan(tiny(problems=["sensors"], data=source)) for source in ("simulate", "download")]
     plans.append(make_plan(tiny(problems=["sensors"], mirror=str(tmp_path))))
-    files = [plan.problem_inputs("sensors")["data"] for plan in plans]
+    files = [plan.inputs.problem("sensors")["data"] for plan in plans]
     assert [file.split("/")[1] for file in files] == ["simulate", "download", "mirror"]
     specifications = {json.dumps(plan.branch("sensors", "any", "random").specification) for plan in plans}
     assert len(specifications) == 3
@@ -84,14 +85,14 @@ def test_simulated_and_real_data_never_share_a_path(tmp_path):
 def test_a_metric_is_not_part_of_a_run():
     one, two = make_plan(tiny()), make_plan(tiny(metrics=["so", "best-fixed-decision"]))
     branch = ("hills", "any", "random")
-    assert one.run_parameters(one.branch(*branch), 0, 1) == two.run_parameters(two.branch(*branch), 0, 1)
-    assert one.score_parameters(one.branch(*branch)) != two.score_parameters(two.branch(*branch))
+    assert one.parameters.run(one.branch(*branch), 0, 1) == two.parameters.run(two.branch(*branch), 0, 1)
+    assert one.parameters.score(one.branch(*branch)) != two.parameters.score(two.branch(*branch))
 
 
 def test_a_name_or_checkpoint_interval_is_not_part_of_a_run():
     one, two = make_plan(tiny()), make_plan(tiny(name="other", checkpoint_seconds=0, title="T"))
     branch = ("hills", "any", "random")
-    assert one.run_parameters(one.branch(*branch), 0, 1) == two.run_parameters(two.branch(*branch), 0, 1)
+    assert one.parameters.run(one.branch(*branch), 0, 1) == two.parameters.run(two.branch(*branch), 0, 1)
 
 
 FAULTS = {
@@ -163,12 +164,12 @@ def test_a_fault_gets_one_line(fault):
 def test_results_that_exist_are_not_shrunk_unasked(tmp_path, monkeypatch, root, change, message):
     monkeypatch.chdir(tmp_path)
     sources = root / "data/sources.yaml"
-    make_plan(tiny(), sources_file=sources).write_record()
+    write_record(make_plan(tiny(), sources_file=sources))
     with pytest.raises(BocuError, match=message):
-        make_plan(tiny(**change), sources_file=sources).refuse_to_shrink()
-    make_plan(tiny(**change, overwrite=True), sources_file=sources).refuse_to_shrink()
-    make_plan(tiny(**change, name="other"), sources_file=sources).refuse_to_shrink()
-    make_plan(tiny(iterations=20, seeds=9), sources_file=sources).refuse_to_shrink()
+        refuse_to_shrink(make_plan(tiny(**change), sources_file=sources))
+    refuse_to_shrink(make_plan(tiny(**change, overwrite=True), sources_file=sources))
+    refuse_to_shrink(make_plan(tiny(**change, name="other"), sources_file=sources))
+    refuse_to_shrink(make_plan(tiny(iterations=20, seeds=9), sources_file=sources))
 
 
 def test_planning_imports_nothing_heavy(root):
@@ -177,9 +178,9 @@ def test_planning_imports_nothing_heavy(root):
         "for file in ('config/config.yaml', 'config/experiments/ziomek2025.yaml'):\n"
         "    plan = make_plan(yaml.safe_load(open(file)))\n"
         "    for branch in plan.branches.values():\n"
-        "        plan.run_parameters(branch, 0, 1), plan.score_parameters(branch), plan.run_files(branch)\n"
+        "        plan.parameters.run(branch, 0, 1), plan.parameters.score(branch), plan.run_files(branch)\n"
         "    for problem in plan.problems:\n"
-        "        plan.problem_inputs(problem), plan.cube_parameters(problem)\n"
+        "        plan.inputs.problem(problem), plan.parameters.cube(problem)\n"
         "    plan.figure_files('png'), plan.describe()\n"
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )

@@ -23,15 +23,15 @@ def test_a_metric_metrics_the_problems_that_it_names():
     assert [metric.label for metric in plan.metrics_of("hills")] == ["so"]
     assert [metric.label for metric in plan.metrics_of("coarse")] == ["so", "best-fixed-decision"]
     for problem, metrics in (("hills", ["so"]), ("coarse", ["so", "best-fixed-decision"])):
-        scored = json.loads(plan.score_parameters(plan.branch(problem, "any", "random"))["metrics"])
-        cube = json.loads(plan.cube_parameters(problem)["description"])
+        scored = json.loads(plan.parameters.score(plan.branch(problem, "any", "random"))["metrics"])
+        cube = json.loads(plan.parameters.cube(problem)["description"])
         assert [metric["label"] for metric in scored] == cube["metrics"] == metrics
 
 
 def test_a_metric_elsewhere_changes_no_score():
     branch = ("hills", "any", "random")
     one, two = make_plan(tiny(problems=HILLS)), make_plan(tiny(problems=HILLS, metrics=METRICS))
-    assert one.score_parameters(one.branch(*branch)) == two.score_parameters(two.branch(*branch))
+    assert one.parameters.score(one.branch(*branch)) == two.parameters.score(two.branch(*branch))
 
 
 def contextual(**changes):

@@ -53,4 +53,4 @@ def absolute(inputs, folder):
 @pytest.fixture
 def hills_inputs(hills):
     plan, folder = hills
-    return lambda label: absolute(plan.figure_inputs(label, "hills"), folder)
+    return lambda label: absolute(plan.inputs.figure(label, "hills"), folder)

@@ -114,13 +114,13 @@ def test_the_plan_hands_over_the_problem_and_no_cube(root):
         tiny(data={"source": "simulate"}, problems=problems, algorithms=["random"], figures=["contour", "regret"]),
         sources_file=root / "data/sources.yaml",
     )
-    assert plan.figure_inputs("contour", "two") == {}
-    assert plan.figure_inputs("contour", "plant") == {"problem_data": "data/simulate/plant/svgp.nc"}
-    handed = json.loads(plan.figure_parameters("contour", "two")["problem"])
+    assert plan.inputs.figure("contour", "two") == {}
+    assert plan.inputs.figure("contour", "plant") == {"problem_data": "data/simulate/plant/svgp.nc"}
+    handed = json.loads(plan.parameters.figure("contour", "two")["problem"])
     assert handed["label"] == "two"
     assert handed["specification"] == plan.problems["two"].specification
-    assert "problem" not in plan.figure_parameters("regret", "two")
+    assert "problem" not in plan.parameters.figure("regret", "two")
     # Other code behind one of the problems redraws that problem's picture alone.
-    fingerprints = [plan.figure_parameters("contour", problem)["fingerprint"] for problem in ("two", "plant")]
+    fingerprints = [plan.parameters.figure("contour", problem)["fingerprint"] for problem in ("two", "plant")]
     assert fingerprints[0] != fingerprints[1]
     draw("contour", {"problem": handed})

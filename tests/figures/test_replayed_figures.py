@@ -121,7 +121,7 @@ def test_landscape_shows_payoffs_closed_arms_and_the_best_open_one(hills_inputs)
 
 def test_summary_is_the_ratio_to_random(hills):
     plan, folder = hills
-    cube = Cube(folder / plan.cube("hills"))
+    cube = Cube(folder / plan.paths.cube("hills"))
     row = relative_regret(cube, "so", "random")[0]
     regret = cube.data["regret"].sel(objective="any", metric="so").sum("iteration").mean("seed")
     for label in ("mle", "pe-gp-ucb", "oracle"):
@@ -130,7 +130,7 @@ def test_summary_is_the_ratio_to_random(hills):
         )
         assert row.ratios[label].low <= row.ratios[label].value <= row.ratios[label].high
     assert row.ratios["random"].value == row.ratios["random"].low == row.ratios["random"].high == 1.0
-    inputs = {"cubes": [folder / plan.cube("hills")], "summary": folder / plan.summary()}
+    inputs = {"cubes": [folder / plan.paths.cube("hills")], "summary": folder / plan.paths.summary()}
     drawing = Summary(SummaryParameters()).draw(inputs)
     assert drawing.problem == ""
     assert "relative to Random" in drawing.figure.axes[0].get_xlabel()

@@ -41,7 +41,7 @@ def plan(root, tmp_path_factory):
 
 
 def drawn(plan, problem, **parameters):
-    return RobustFront(RobustFrontParameters(**parameters)).draw(plan.figure_inputs("robust-front", problem))
+    return RobustFront(RobustFrontParameters(**parameters)).draw(plan.inputs.figure("robust-front", problem))
 
 
 def test_no_decision_tried_beats_the_best_there_is(plan):

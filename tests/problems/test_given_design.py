@@ -9,6 +9,7 @@ from played import finished, numbers
 from bocu.core.domains import FiniteDomain, unit_cube
 from bocu.core.errors import BocuError
 from bocu.experiment.planning import make_plan
+from bocu.experiment.record import copy_design
 from bocu.problems.given_design import GivenDesign, read_design, write_design
 from bocu.runs.execution import SeedRun, build_problem
 from bocu.sweep.pruning import leftovers
@@ -172,7 +173,7 @@ def test_what_a_file_holds_counts_and_not_where_it_lies(tmp_path, root):
     def parameters(file):
         plan = planned(root, "ackley", {"file": str(file)})
         (branch,) = plan.branches.values()
-        return plan, plan.run_parameters(branch, 3, 4)
+        return plan, plan.parameters.run(branch, 3, 4)
 
     text = "seed,decision_1,decision_2,context_1\n4,0.9,0.1,0.3\n3,0.2,0.4,0.6\n"
     file = written(tmp_path, text)
@@ -180,7 +181,7 @@ def test_what_a_file_holds_counts_and_not_where_it_lies(tmp_path, root):
     moved = shutil.move(file, tmp_path / "moved.csv")
     again, after = parameters(moved)
     assert after == before
-    assert again.problem_inputs("ackley") == plan.problem_inputs("ackley")
+    assert again.inputs.problem("ackley") == plan.inputs.problem("ackley")
     assert str(file) not in str(before)
     assert parameters(written(tmp_path, text.replace("0.9", "0.8")))[1] != before
 
@@ -193,7 +194,7 @@ def test_plan_status_and_why_know_the_copy_of_a_design(tmp_path, root, monkeypat
     (branch,) = plan.branches.values()
     assert Staleness(plan).explain(copy).is_stale
     assert Staleness(plan).identity(branch, 3, 4) is None
-    plan.copy_design(plan.problem_parameters("ackley").given_design.sha256, copy)
+    copy_design(plan, plan.problem_parameters("ackley").given_design.sha256, copy)
     assert not Staleness(plan).explain(copy).is_stale
     assert Staleness(plan).identity(branch, 3, 4) is not None
     assert [left for left in leftovers(plan) if "designs" in str(left.path)] == []
@@ -205,15 +206,15 @@ def test_a_file_that_changes_after_planning_is_refused(tmp_path, root):
     file = written(tmp_path, "seed,decision_1,decision_2,context_1\n4,0.9,0.1,0.3\n3,0.2,0.4,0.6\n")
     plan = planned(root, "ackley", {"file": str(file)})
     ((sha256, source),) = plan.designs().items()
-    plan.copy_design(sha256, tmp_path / "copy.csv")
+    copy_design(plan, sha256, tmp_path / "copy.csv")
     assert (tmp_path / "copy.csv").read_bytes() == file.read_bytes()
     assert source == str(file)
-    assert plan.files()["designs"] == [plan.design_file(sha256)] == [plan.problem_inputs("ackley")["initial"]]
+    assert plan.files()["designs"] == [plan.paths.design(sha256)] == [plan.inputs.problem("ackley")["initial"]]
     written(tmp_path, file.read_text().replace("0.9", "0.8"))
     with pytest.raises(BocuError, match="another file than the experiment was planned with"):
         played(plan, 3, file)
     with pytest.raises(BocuError, match="changed since the experiment was planned"):
-        plan.copy_design(sha256, tmp_path / "copy.csv")
+        copy_design(plan, sha256, tmp_path / "copy.csv")
 
 
 def test_faults_are_found_while_planning(tmp_path, root):

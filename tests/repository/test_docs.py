@@ -8,6 +8,7 @@ import pytest
 
 PAGES = [
     "README.md",
+    "config/README.md",
     "docs/commands.md",
     "docs/extending.md",
     "docs/files.md",

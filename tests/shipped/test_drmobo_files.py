@@ -50,7 +50,7 @@ def test_other_sets_run_and_are_scored(root):
     changes = {"iterations": 1, "seeds": 1, "problems": problems, "metrics": metrics, "figures": ["regret"]}
     plan = plan_of(root, "drmobo-sets", **changes)
     run_all(plan)
-    cube = read_netcdf(plan.cube("newsvendor-two"))
+    cube = read_netcdf(plan.paths.cube("newsvendor-two"))
     done = cube["regret"].values[cube["status"].values[..., 0] == 1]
     assert done.shape[0] == 9  # random, mobo, and drmobo under seven sets
     assert np.isfinite(done).all()

@@ -9,6 +9,7 @@ from experiments import run_all
 
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
+from bocu.experiment.record import write_record
 from bocu.figures.panels import Panels
 
 FILES = [
@@ -38,7 +39,7 @@ def _in_a_folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", FILES)
 def test_smaller_runs_go_under_another_name(root, name):
-    plan_of(root, name).write_record()
+    write_record(plan_of(root, name))
     smaller = plan_of(root, name, name=f"smoke-{name}", iterations="2", seeds="1")
     smaller.refuse_to_shrink()
     assert {smaller.iterations(problem) for problem in smaller.problems} == {2}
@@ -163,7 +164,7 @@ def test_smoke_scale_runs_up_to_the_figures(root, name):
     )
     run_all(plan)
     for label in {"figure-2", "figure-3"} & set(figures):
-        drawing = Panels(figures[label].parameters).draw({"cubes": plan.cubes(), "summary": plan.summary()})
+        drawing = Panels(figures[label].parameters).draw({"cubes": plan.cubes(), "summary": plan.paths.summary()})
         assert len(drawing.figure.axes[0].get_lines()) >= 3
         assert "2 seeds" in drawing.caption
 

@@ -112,7 +112,7 @@ def test_smoke_scale_runs_up_to_the_figures(root):
     smaller = {section: experiment[section] for section in ("problems", *kept)}
     plan = plan_of(root, "grand-tour", **smaller, name="smoke-grand-tour", iterations=2, seeds=1, figures=[])
     run_all(plan)
-    inputs = {"cubes": plan.cubes(), "summary": plan.summary()}
+    inputs = {"cubes": plan.cubes(), "summary": plan.paths.summary()}
     for label, figure in plan_of(root, "grand-tour").figures.items():
         drawing = figure.registered.load()(figure.parameters).draw(inputs)
         if figure.registered.load() is Panels:

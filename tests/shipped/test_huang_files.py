@@ -76,7 +76,7 @@ def test_smoke_scale_runs_and_is_scored(root, name):
     plan = plan_of(root, name, **changes)
     run_all(plan)
     for problem in plan.problems:
-        cube = read_netcdf(plan.cube(problem))
+        cube = read_netcdf(plan.paths.cube(problem))
         done = cube["regret"].values[cube["status"].values[..., 0] == 1]
         assert len(done) == len(parameters_of(plan, problem))
         assert np.isfinite(done).all()

@@ -21,8 +21,8 @@ def sources(tmp_path, monkeypatch, root):
 
 def run(plan, branch, first, last, seconds):
     """Make a run file that says it took so long."""
-    path = plan.run_file(branch, first, last)
-    specification = json.loads(plan.run_parameters(branch, first, last)["specification"])
+    path = plan.paths.run_file(branch, first, last)
+    specification = json.loads(plan.parameters.run(branch, first, last)["specification"])
     execute(Block(specification, {}, "code"), path, "checkpoints")
     with netCDF4.Dataset(path, "a") as data:
         data.wall_seconds = seconds
@@ -85,7 +85,7 @@ def test_a_resumed_run_counts_with_all_its_rounds(sources):
     plan = make_plan(tiny(), sources_file=sources)
     branch = plan.branch("hills", "any", "random")
     run(plan, branch, 0, 1, 0.001)
-    with netCDF4.Dataset(plan.run_file(branch, 0, 1), "a") as data:
+    with netCDF4.Dataset(plan.paths.run_file(branch, 0, 1), "a") as data:
         data["seconds"][:] = 2.0
     assert Forecaster(plan).block(branch, 2).seconds == pytest.approx(2 * 12 * 2.0)
 
@@ -94,7 +94,7 @@ def test_broken_run_files_teach_nothing(sources):
     plan = make_plan(tiny(), sources_file=sources)
     branch = plan.branch("hills", "any", "random")
     run(plan, branch, 0, 1, 10.0)
-    Path(plan.run_file(branch, 2, 3)).write_bytes(b"nothing")
+    Path(plan.paths.run_file(branch, 2, 3)).write_bytes(b"nothing")
     assert Forecaster(plan).block(branch, 2).source == "1 run file"
 
 

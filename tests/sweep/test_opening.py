@@ -10,6 +10,7 @@ from experiments import tiny
 
 from bocu.core.errors import BocuError
 from bocu.experiment.planning import make_plan
+from bocu.experiment.record import write_record
 from bocu.sweep.opening import differences_from_record, name_in, open_plan
 
 
@@ -65,7 +66,7 @@ def test_the_name_is_read_off_a_path():
 
 def test_only_what_changes_numbers_is_told_apart_from_the_last_run(folder):
     assert differences_from_record(open_plan("named")) == []
-    open_plan("named").write_record()
+    write_record(open_plan("named"))
     assert differences_from_record(open_plan("named", settings=["title=Other", "checkpoint_seconds=3"])) == []
     changed = open_plan("named", settings=["iterations=40", "data=simulate"])
     assert differences_from_record(changed) == ['data.source: "download" -> "simulate"', "iterations: 30 -> 40"]
@@ -94,7 +95,7 @@ def test_settings_are_merged_as_snakemake_merges_them(folder, settings):
 def test_an_experiment_that_was_run_under_another_name_is_found_by_that_name(folder):
     file, settings = "config/experiments/file.yaml", {"name": "trial", "iterations": "7", "seeds": {"count": "2"}}
     run = open_plan(file, settings=["name=trial", "iterations=7", "seeds={count: 2}"])
-    run.write_record([file], settings)
+    write_record(run, [file], settings)
     assert open_plan("trial").describe() == run.describe()
     assert open_plan("trial", settings=["seeds={per_job: 1}"]).blocks == [(0, 0), (1, 1)]
     assert differences_from_record(open_plan("trial")) == []

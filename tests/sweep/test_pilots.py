@@ -122,7 +122,7 @@ def test_runs_of_the_branch_come_first_then_a_pilot_then_caution(sources):
     assert forecaster.block(branch, 2).source == "pilot"
     assert forecaster.unknown(branch) == ()
     assert forecaster.minutes(branch, 0, "999", 1) == 130  # 3 x (4 + 1 + 1000 x 2.5) s, in steps of 5
-    execute(Block({**branch.specification, "seeds": [0, 1]}, {}, "code"), plan.run_file(branch, 0, 1), "checkpoints")
+    execute(Block({**branch.specification, "seeds": [0, 1]}, {}, "code"), plan.paths.run_file(branch, 0, 1), "checkpoints")
     assert Forecaster(plan).block(branch, 2).source == "1 run file"
 
 
@@ -138,7 +138,7 @@ def test_a_pilot_holds_for_any_number_of_iterations_and_for_no_other_parameters(
 def test_pilots_enter_no_parameters_of_jobs_and_no_paths(sources):
     plan = make_plan(tiny(), sources_file=sources)
     branch = plan.branch("hills", "any", "pe-gp-ucb")
-    before = plan.run_parameters(branch, 0, 1), plan.products()
+    before = plan.parameters.run(branch, 0, 1), plan.products()
     note(plan, branch, pilot((6, 1e6), (12, 2e6)))
     again = make_plan(tiny(), sources_file=sources)
     assert (again.run_parameters(branch, 0, 1), again.products()) == before

@@ -20,7 +20,7 @@ def plan(tmp_path, monkeypatch, root):
 
 
 def checkpoint(plan, identity, first=0, last=1):
-    store = CheckpointStore(plan.checkpoint(plan.branch("hills", "any", "random"), first, last), identity)
+    store = CheckpointStore(plan.paths.checkpoint(plan.branch("hills", "any", "random"), first, last), identity)
     store.save({"runs": [{"done": 3}]})
     (store.folder / "lock").touch()
     for path in store.folder.iterdir():
@@ -57,6 +57,7 @@ def test_partial_results_logs_and_benchmarks_go_with_the_files_they_belong_to(pl
             ("logs/scores", ".log"),
             ("logs/partial/scores", ".log"),
             ("benchmarks/runs", "/seeds-0-1.tsv"),
+            ("benchmarks/partial/scores", ".tsv"),
         )
     }
     for name in (*files, "results/tiny/notes.txt", "results/tiny/report/index.html", "results/tiny/logs/report.log"):

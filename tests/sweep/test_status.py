@@ -27,13 +27,13 @@ def branch(plan):
 
 
 def specification(plan, branch, first=0, last=1):
-    return json.loads(plan.run_parameters(branch, first, last)["specification"])
+    return json.loads(plan.parameters.run(branch, first, last)["specification"])
 
 
 def make(plan, branch, first=0, last=1, **changes):
-    parameters = plan.run_parameters(branch, first, last)
+    parameters = plan.parameters.run(branch, first, last)
     wanted = {**specification(plan, branch, first, last), **changes}
-    execute(Block(wanted, {}, parameters["fingerprint"]), plan.run_file(branch, first, last), "c")
+    execute(Block(wanted, {}, parameters["fingerprint"]), plan.paths.run_file(branch, first, last), "c")
 
 
 def checkpoint(plan, branch, rounds, first=0, last=1):
@@ -42,13 +42,13 @@ def checkpoint(plan, branch, rounds, first=0, last=1):
     run = SeedRun(plain, build_problem(plain["problem"], {}), first)
     for _ in range(rounds):
         run.play()
-    store = CheckpointStore(plan.checkpoint(branch, first, last), "identity")
+    store = CheckpointStore(plan.paths.checkpoint(branch, first, last), "identity")
     store.save({"runs": [run.state()]})
     return store
 
 
 def log(plan, branch, text, first=0, last=1):
-    path = Path(plan.log(branch, first, last))
+    path = Path(plan.paths.log(branch, first, last))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
@@ -73,7 +73,7 @@ def test_nothing_is_missing_and_a_run_file_is_done(plan, branch):
 def test_a_run_of_another_specification_or_a_broken_one_is_stale(plan, branch):
     make(plan, branch, iterations=5)
     assert first_block(plan).state is State.STALE
-    Path(plan.run_file(branch, 0, 1)).write_bytes(b"nothing")
+    Path(plan.paths.run_file(branch, 0, 1)).write_bytes(b"nothing")
     assert first_block(plan).state is State.STALE
 
 

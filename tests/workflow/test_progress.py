@@ -83,7 +83,8 @@ sys.meta_path.insert(0, Hidden())
 from snakemake.cli import main
 main(sys.argv[1:])
 """
-    command = [sys.executable, "-c", code, "--snakefile", str(ROOT / "Snakefile"), "--dry-run"]
+    files = ["--snakefile", str(ROOT / "Snakefile"), "--configfile", str(ROOT / "config/config.yaml")]
+    command = [sys.executable, "-c", code, *files, "--dry-run"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
     assert "usage:" not in done.stderr

@@ -48,6 +48,8 @@ def test_snakemakes_own_report(pipeline):
     pipeline.snakemake("--configfile", config, "--report", "own.html")
     page = (pipeline.folder / "own.html").read_text()
     assert "regret" in page
+    assert "Robust Bayesian optimisation under a context" in page
+    assert "the experiment <strong>tiny</strong>" in page
     assert (pipeline.folder / "own.html").stat().st_size > 100_000
 
 

@@ -1,22 +1,24 @@
-# Cubes: all branches of a problem, then all problems. `part` is empty, or "/partial" for what exists so far.
+# Cubes: all branches of a problem, then all problems.
 
-from bocu.experiment.resources import memory, minutes
+from bocu.experiment.stages import stage_memory, stage_minutes
 
 
 rule cube:
     input:
         lambda wildcards: plan.score_files(wildcards.problem, wildcards.part),
     output:
-        plan.results + "{part}/cubes/{problem}.nc",
+        f"{plan.results}{{part}}/cubes/{{problem}}.nc",
     log:
-        plan.results + "/logs{part}/cubes/{problem}.log",
+        f"{plan.results}/logs{{part}}/cubes/{{problem}}.log",
+    benchmark:
+        f"{plan.results}/benchmarks{{part}}/cubes/{{problem}}.tsv"
     wildcard_constraints:
         problem="(?!summary)[a-z0-9-]+",
     resources:
-        mem_mb=lambda wildcards, attempt: memory(1000, attempt),
-        runtime=lambda wildcards, attempt: minutes(600, attempt),
+        mem_mb=lambda wildcards, attempt: stage_memory("cube", attempt),
+        runtime=lambda wildcards, attempt: stage_minutes("cube", attempt),
     params:
-        cube=lambda wildcards: plan.cube_parameters(wildcards.problem, wildcards.part),
+        cube=lambda wildcards: plan.parameters.cube(wildcards.problem, wildcards.part),
     script:
         "../scripts/cube.py"
 
@@ -25,13 +27,15 @@ rule summary:
     input:
         lambda wildcards: plan.cubes(wildcards.part),
     output:
-        plan.results + "{part}/cubes/summary.nc",
+        f"{plan.results}{{part}}/cubes/summary.nc",
     log:
-        plan.results + "/logs{part}/cubes/summary.log",
+        f"{plan.results}/logs{{part}}/cubes/summary.log",
+    benchmark:
+        f"{plan.results}/benchmarks{{part}}/cubes/summary.tsv"
     resources:
-        mem_mb=lambda wildcards, attempt: memory(1000, attempt),
-        runtime=lambda wildcards, attempt: minutes(600, attempt),
+        mem_mb=lambda wildcards, attempt: stage_memory("summary", attempt),
+        runtime=lambda wildcards, attempt: stage_minutes("summary", attempt),
     params:
-        fingerprint=lambda wildcards: plan.fingerprint("summary"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("summary"),
     script:
         "../scripts/summary.py"

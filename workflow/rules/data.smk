@@ -3,7 +3,7 @@
 # the copy and of what is prepared from it: Snakemake passes over a copy that is missing where the prepared file stands,
 # and so would pass over a corrected file that was refused. Known hashes are parameters of both for the same reason.
 
-from bocu.experiment.resources import memory, minutes
+from bocu.experiment.stages import stage_memory, stage_minutes
 
 
 # On a cluster, computing nodes may see neither the network nor the mirror.
@@ -35,14 +35,14 @@ rule download:
         file=plan.catalogue.patterns("download")["file"],
     params:
         known=lambda wildcards: plan.catalogue.known(wildcards.dataset, wildcards.file),
-        fingerprint=lambda wildcards: plan.fingerprint("download"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("download"),
     script:
         "../scripts/download.py"
 
 
 rule mirror:
     input:
-        lambda wildcards: plan.mirrored(wildcards.dataset, [wildcards.file]),
+        lambda wildcards: plan.inputs.mirrored(wildcards.dataset, [wildcards.file]),
     output:
         "data/mirror/{dataset}/raw/{file}",
     log:
@@ -53,7 +53,7 @@ rule mirror:
     params:
         mirror=plan.experiment.data.mirror,
         known=lambda wildcards: plan.catalogue.known(wildcards.dataset, wildcards.file),
-        fingerprint=lambda wildcards: plan.fingerprint("mirror"),
+        fingerprint=lambda wildcards: plan.parameters.fingerprint("mirror"),
     script:
         "../scripts/mirror.py"
 
@@ -63,163 +63,46 @@ rule simulate:
         "data/simulate/{dataset}/raw/{file}",
     log:
         "data/simulate/{dataset}/log/{file}.log",
+    benchmark:
+        "data/simulate/{dataset}/benchmark/{file}.tsv"
     wildcard_constraints:
         dataset=plan.catalogue.patterns("simulate")["dataset"],
         file=plan.catalogue.patterns("simulate")["file"],
     resources:
-        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
-        runtime=lambda wildcards, attempt: minutes(600, attempt),
+        mem_mb=lambda wildcards, attempt: stage_memory("simulate", attempt),
+        runtime=lambda wildcards, attempt: stage_minutes("simulate", attempt),
     params:
-        fingerprint=lambda wildcards: plan.fingerprint(
+        fingerprint=lambda wildcards: plan.parameters.fingerprint(
             "simulate", f"bocu.data.simulated.{wildcards.dataset}:simulate"
         ),
     script:
         "../scripts/simulate.py"
 
 
-rule prepare_wind:
+rule prepare:
     input:
         unpack(
-            lambda wildcards: plan.raw_inputs(
-                "wind", wildcards.record, wildcards.source
+            lambda wildcards: plan.inputs.prepared(
+                wildcards.source, wildcards.dataset, wildcards.prepared
             )
         ),
     output:
-        "data/{source}/wind/{record}.nc",
+        "data/{source}/{dataset}/{prepared}.nc",
     log:
-        "data/{source}/wind/log/{record}.log",
+        "data/{source}/{dataset}/log/{prepared}.log",
+    benchmark:
+        "data/{source}/{dataset}/benchmark/{prepared}.tsv"
     wildcard_constraints:
-        source="|".join(plan.catalogue.sources("wind")),
-        record="|".join(plan.catalogue.dataset("wind").records),
+        # Three wildcards, of which not every combination exists: looked up where the first begins.
+        source=rf"(?=(?:{plan.catalogue.prepared_pattern()})\.nc$)[a-z]+",
+        dataset="[a-z0-9-]+",
+        prepared="[a-z0-9-]+",
     resources:
-        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
-        runtime=lambda wildcards, attempt: minutes(600, attempt),
+        mem_mb=lambda wildcards, attempt: stage_memory("prepare", attempt),
+        runtime=lambda wildcards, attempt: stage_minutes("prepare", attempt),
     params:
-        origin=lambda wildcards: plan.catalogue.origin(
-            "wind", wildcards.record, wildcards.source
+        data=lambda wildcards: plan.parameters.prepared(
+            wildcards.source, wildcards.dataset, wildcards.prepared
         ),
-        known=lambda wildcards: plan.catalogue.hashes(
-            "wind", wildcards.record, wildcards.source
-        ),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_wind"),
     script:
-        "../scripts/prepare_wind.py"
-
-
-rule prepare_intel_log:
-    input:
-        unpack(lambda wildcards: plan.raw_inputs("intel", "log", wildcards.source)),
-    output:
-        "data/{source}/intel/log-{minutes}min.nc",
-    log:
-        "data/{source}/intel/log/log-{minutes}min.log",
-    wildcard_constraints:
-        source="|".join(plan.catalogue.record("intel", "log").sources),
-        minutes="|".join(
-            str(minutes) for minutes in plan.catalogue.record("intel", "log").intervals
-        ),
-    resources:
-        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
-        runtime=lambda wildcards, attempt: minutes(600, attempt),
-    params:
-        origin=lambda wildcards: plan.catalogue.origin("intel", "log", wildcards.source),
-        known=lambda wildcards: plan.catalogue.hashes("intel", "log", wildcards.source),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_intel_log"),
-    script:
-        "../scripts/prepare_intel_log.py"
-
-
-rule prepare_intel_matrices:
-    input:
-        unpack(lambda wildcards: plan.raw_inputs("intel", "matrices", wildcards.source)),
-    output:
-        "data/{source}/intel/matrices-30min.nc",
-    log:
-        "data/{source}/intel/log/matrices-30min.log",
-    wildcard_constraints:
-        source="|".join(plan.catalogue.record("intel", "matrices").sources),
-    resources:
-        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
-        runtime=lambda wildcards, attempt: minutes(600, attempt),
-    params:
-        origin=lambda wildcards: plan.catalogue.origin(
-            "intel", "matrices", wildcards.source
-        ),
-        known=lambda wildcards: plan.catalogue.hashes(
-            "intel", "matrices", wildcards.source
-        ),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_intel_matrices"),
-    script:
-        "../scripts/prepare_intel_matrices.py"
-
-
-rule prepare_portfolio:
-    input:
-        unpack(
-            lambda wildcards: plan.raw_inputs("portfolio", "samples", wildcards.source)
-        ),
-    output:
-        "data/{source}/portfolio/samples.nc",
-    log:
-        "data/{source}/portfolio/log/samples.log",
-    wildcard_constraints:
-        source="|".join(plan.catalogue.record("portfolio", "samples").sources),
-    resources:
-        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
-        runtime=lambda wildcards, attempt: minutes(600, attempt),
-    params:
-        origin=lambda wildcards: plan.catalogue.origin(
-            "portfolio", "samples", wildcards.source
-        ),
-        known=lambda wildcards: plan.catalogue.hashes(
-            "portfolio", "samples", wildcards.source
-        ),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_portfolio"),
-    script:
-        "../scripts/prepare_portfolio.py"
-
-
-rule prepare_plant:
-    input:
-        unpack(lambda wildcards: plan.raw_inputs("plant", "svgp", wildcards.source)),
-    output:
-        "data/{source}/plant/svgp.nc",
-    log:
-        "data/{source}/plant/log/svgp.log",
-    wildcard_constraints:
-        source="|".join(plan.catalogue.record("plant", "svgp").sources),
-    resources:
-        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
-        runtime=lambda wildcards, attempt: minutes(600, attempt),
-    params:
-        origin=lambda wildcards: plan.catalogue.origin(
-            "plant", "svgp", wildcards.source
-        ),
-        known=lambda wildcards: plan.catalogue.hashes("plant", "svgp", wildcards.source),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_plant"),
-    script:
-        "../scripts/prepare_plant.py"
-
-
-rule prepare_infection:
-    input:
-        unpack(lambda wildcards: plan.raw_inputs("infection", "runs", wildcards.source)),
-    output:
-        "data/{source}/infection/runs.nc",
-    log:
-        "data/{source}/infection/log/runs.log",
-    wildcard_constraints:
-        source="|".join(plan.catalogue.record("infection", "runs").sources),
-    resources:
-        mem_mb=lambda wildcards, attempt: memory(1500, attempt),
-        runtime=lambda wildcards, attempt: minutes(600, attempt),
-    params:
-        origin=lambda wildcards: plan.catalogue.origin(
-            "infection", "runs", wildcards.source
-        ),
-        known=lambda wildcards: plan.catalogue.hashes(
-            "infection", "runs", wildcards.source
-        ),
-        fingerprint=lambda wildcards: plan.fingerprint("prepare_infection"),
-    script:
-        "../scripts/prepare_infection.py"
+        "../scripts/prepare.py"

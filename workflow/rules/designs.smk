@@ -1,4 +1,8 @@
-# Initial designs that are given. The copy is named by what it holds and has no input, so that a moved file reruns nothing.
+# Initial designs that are given. The copy is named by what it holds and has no input, so that a moved file reruns
+# nothing; for the same reason `run` asks the plan where the file is, and no parameter says it.
+
+from bocu.experiment.record import copy_design
+from bocu.sweep.jobs import logged
 
 
 localrules:
@@ -7,9 +11,9 @@ localrules:
 
 rule design:
     output:
-        plan.results + "/designs/{sha256}.csv",
+        f"{plan.results}/designs/{{sha256}}.csv",
+    log:
+        f"{plan.results}/logs/designs/{{sha256}}.log",
     run:
-        try:
-            plan.copy_design(wildcards.sha256, output[0])
-        except BocuError as error:
-            sys.exit(f"error: {error}")
+        with logged(log[0]):
+            copy_design(plan, wildcards.sha256, output[0])

@@ -1,20 +1,22 @@
 # Candidate priors, one job each.
 
-from bocu.experiment.resources import memory, minutes
+from bocu.experiment.stages import stage_memory, stage_minutes
 
 
 rule fit_prior:
     input:
-        unpack(lambda wildcards: plan.prior_inputs(wildcards.problem)),
+        unpack(lambda wildcards: plan.inputs.prior(wildcards.problem)),
     output:
-        plan.results + "/priors/{problem}/{prior}.nc",
+        f"{plan.results}/priors/{{problem}}/{{prior}}.nc",
     log:
-        plan.results + "/logs/priors/{problem}/{prior}.log",
+        f"{plan.results}/logs/priors/{{problem}}/{{prior}}.log",
+    benchmark:
+        f"{plan.results}/benchmarks/priors/{{problem}}/{{prior}}.tsv"
     resources:
-        mem_mb=lambda wildcards, attempt: memory(1000, attempt),
-        runtime=lambda wildcards, attempt: minutes(300, attempt),
+        mem_mb=lambda wildcards, attempt: stage_memory("fit_prior", attempt),
+        runtime=lambda wildcards, attempt: stage_minutes("fit_prior", attempt),
     params:
-        prior=lambda wildcards: plan.prior_parameters(
+        prior=lambda wildcards: plan.parameters.prior(
             wildcards.problem, wildcards.prior
         ),
     script:

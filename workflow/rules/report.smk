@@ -1,6 +1,6 @@
-# Figures from cubes, and the report that shows them. `part` is empty, or "/partial" for what exists so far.
+# The report, of the whole experiment and of what exists so far.
 
-from bocu.experiment.resources import memory, minutes
+from bocu.experiment.stages import stage_memory, stage_minutes
 from bocu.sweep.staleness import partial_report
 
 
@@ -16,59 +16,28 @@ rule partial:
         lambda wildcards: partial_report(plan),
 
 
-rule figure:
-    input:
-        unpack(
-            lambda wildcards: plan.figure_inputs(
-                wildcards.figure, wildcards.folder, wildcards.part
-            )
-        ),
-    output:
-        png=report(
-            plan.results + "{part}/figures/{folder}/{figure}.png",
-            caption="../report/figure.rst",
-            category="Figures",
-            subcategory="{folder}",
-            labels={"figure": "{figure}", "format": "PNG"},
-        ),
-        svg=report(
-            plan.results + "{part}/figures/{folder}/{figure}.svg",
-            caption="../report/figure.rst",
-            category="Figures",
-            subcategory="{folder}",
-            labels={"figure": "{figure}", "format": "SVG"},
-        ),
-        description=plan.results + "{part}/figures/{folder}/{figure}.json",
-    log:
-        plan.results + "/logs{part}/figures/{folder}/{figure}.log",
-    resources:
-        mem_mb=lambda wildcards, attempt: memory(1000, attempt),
-        runtime=lambda wildcards, attempt: minutes(300, attempt),
-    params:
-        figure=lambda wildcards: plan.figure_parameters(
-            wildcards.figure, wildcards.folder
-        ),
-    script:
-        "../scripts/figure.py"
-
-
 rule report:
     input:
         pictures=lambda wildcards: plan.figure_files("png", wildcards.part)
         + plan.figure_files("svg", wildcards.part),
         descriptions=lambda wildcards: plan.figure_files("json", wildcards.part),
         cubes=lambda wildcards: plan.cubes(wildcards.part),
-        summary=plan.results + "{part}/cubes/summary.nc",
+        summary=f"{plan.results}{{part}}/cubes/summary.nc",
     output:
         page=report(
-            plan.results + "{part}/report/index.html",
+            f"{plan.results}{{part}}/report/index.html",
             caption="../report/page.rst",
             category="Report",
         ),
-        tables=directory(plan.results + "{part}/report/tables"),
+        tables=directory(f"{plan.results}{{part}}/report/tables"),
     log:
-        plan.results + "/logs{part}/report.log",
+        f"{plan.results}/logs{{part}}/report.log",
+    benchmark:
+        f"{plan.results}/benchmarks{{part}}/report.tsv"
+    resources:
+        mem_mb=lambda wildcards, attempt: stage_memory("report", attempt),
+        runtime=lambda wildcards, attempt: stage_minutes("report", attempt),
     params:
-        report=lambda wildcards: plan.report_parameters(),
+        report=lambda wildcards: plan.parameters.report(),
     script:
         "../scripts/report.py"

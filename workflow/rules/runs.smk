@@ -11,18 +11,18 @@ rule run:
     input:
         unpack(
             signed(
-                lambda wildcards: plan.problem_inputs(
+                lambda wildcards: plan.inputs.problem(
                     wildcards.block.partition("/")[0]
                 )
             )
         ),
     output:
         # `update` leaves the finished file in place, so that more iterations continue it.
-        update(plan.results + "/runs/{block}.nc"),
+        update(f"{plan.results}/runs/{{block}}.nc"),
     # No `log`: Snakemake deletes it before a job, also under a job of an earlier call that still writes there. The script
     # adds to `log_file` of the output.
     benchmark:
-        plan.results + "/benchmarks/runs/{block}.tsv"
+        f"{plan.results}/benchmarks/runs/{{block}}.tsv"
     threads: plan.experiment.threads
     resources:
         mem_mb=signed(
@@ -35,9 +35,13 @@ rule run:
                 *plan.block(wildcards.block), attempt
             )
         ),
+        # No parameters: another number of seconds, or another place of the clone, is to rerun nothing. The seconds are
+        # text, for Snakemake rounds numbers; the script's own name is an address where the workflow is read from a forge.
+        checkpoint_seconds=str(plan.experiment.checkpoint_seconds),
+        script=plan.parameters.script("run"),
     params:
         block=signed(
-            lambda wildcards: plan.run_parameters(*plan.block(wildcards.block))
+            lambda wildcards: plan.parameters.run(*plan.block(wildcards.block))
         ),
     script:
         "../scripts/run.py"

@@ -1,23 +1,25 @@
-# Scores: the runs of a branch under each metric. `part` is empty, or "/partial" for what exists so far.
+# Scores: the runs of a branch under each metric.
 
-from bocu.experiment.resources import memory, minutes
+from bocu.experiment.stages import stage_memory, stage_minutes
 
 
 rule score:
     input:
-        unpack(lambda wildcards: plan.problem_inputs(wildcards.problem)),
+        unpack(lambda wildcards: plan.inputs.problem(wildcards.problem)),
         runs=lambda wildcards: (
             [] if wildcards.part else plan.run_files(plan.branch_at(wildcards))
         ),
     output:
-        plan.results + "{part}/scores/{problem}/{objective}/{algorithm}.nc",
+        f"{plan.results}{{part}}/scores/{{problem}}/{{objective}}/{{algorithm}}.nc",
     log:
-        plan.results + "/logs{part}/scores/{problem}/{objective}/{algorithm}.log",
+        f"{plan.results}/logs{{part}}/scores/{{problem}}/{{objective}}/{{algorithm}}.log",
+    benchmark:
+        f"{plan.results}/benchmarks{{part}}/scores/{{problem}}/{{objective}}/{{algorithm}}.tsv"
     resources:
-        mem_mb=lambda wildcards, attempt: memory(1000, attempt),
-        runtime=lambda wildcards, attempt: minutes(600, attempt),
+        mem_mb=lambda wildcards, attempt: stage_memory("score", attempt),
+        runtime=lambda wildcards, attempt: stage_minutes("score", attempt),
     params:
-        score=lambda wildcards: plan.score_parameters(
+        score=lambda wildcards: plan.parameters.score(
             plan.branch_at(wildcards), wildcards.part
         ),
     script:

@@ -62,18 +62,18 @@ def plan_command(
 
 
 def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
-    from bocu.experiment.plan import FIGURE_SUFFIXES
+    from bocu.experiment.paths import FIGURE_SUFFIXES
     from bocu.io.tables import table
     from bocu.sweep.staleness import flat
 
     files = plan.files()
-    inputs = [path for problem in plan.problems for path in flat(plan.problem_inputs(problem))]
-    inputs += [path for problem in plan.problems for path in flat(plan.prior_inputs(problem))]
+    inputs = [path for problem in plan.problems for path in flat(plan.inputs.problem(problem))]
+    inputs += [path for problem in plan.problems for path in flat(plan.inputs.prior(problem))]
     jobs = {
         "data": sorted({path for path in inputs if not path.startswith(plan.results)}),
         **files,
         "figures": [file for file in files["figures"] if file.endswith(FIGURE_SUFFIXES[0])],  # a job makes all formats
-        "report": [plan.report()],
+        "report": [plan.paths.report()],
     }
     rows = []
     for stage, names in jobs.items():
@@ -141,7 +141,7 @@ def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster
 def _run_cache(staleness: "Staleness", blocks: "list[BlockStatus]") -> int:
     from pathlib import Path
 
-    from bocu.experiment.plan import RUN_CACHE
+    from bocu.experiment.paths import RUN_CACHE
     from bocu.runs.run_cache import RunCache
     from bocu.sweep.status import State
 

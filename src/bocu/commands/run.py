@@ -17,7 +17,7 @@ def _refuse_output(output: Path) -> None:
 
     from bocu.core.errors import BocuError
     from bocu.io.files import refuse_to_replace
-    from bocu.sweep.staleness import read_run_file
+    from bocu.sweep.run_files import read_run_file
 
     refuse_to_replace(output)
     folder = next(parent for parent in output.absolute().parents if parent.exists() or parent.is_symlink())
@@ -64,8 +64,9 @@ def run_command(
     wanted = validate(Seeds, {"first": seed, "count": seeds}, "--seed, --seeds: ")
     branch = plan.branch(problem, objective, algorithm)
     specification = {**branch.specification, "seeds": [wanted.first, wanted.first + wanted.count - 1]}
-    code = fingerprint(*branch.roots), definitions(branch.roots)
-    inputs = plan.problem_inputs(problem)
+    roots = plan.parameters.run_roots(branch)
+    code = fingerprint(*roots), definitions(roots)
+    inputs = plan.inputs.problem(problem)
     given = plan.problem_parameters(problem).given_design
     if given is not None:
         inputs["initial"] = str(given.file)  # the pipeline's copy may not be there

@@ -88,7 +88,7 @@ def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
 
 def _errors(plan: "Plan", failed: "list[BlockStatus]") -> "Iterator[str]":
     for block in failed[:_SHOWN_ERRORS]:
-        yield f"{plan.log(block.branch, block.first, block.last)}: {block.error}"
+        yield f"{plan.paths.log(block.branch, block.first, block.last)}: {block.error}"
     if len(failed) > _SHOWN_ERRORS:
         yield f"... and {len(failed) - _SHOWN_ERRORS} more failed"
 

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import yaml
 from pydantic import Field, StringConstraints
@@ -25,6 +25,7 @@ SourceLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.=-]*$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Url = Annotated[str, StringConstraints(pattern=r"^https?://\S+$")]
+Function = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
 
 
 class RawFile(Parameters):
@@ -48,6 +49,10 @@ class RawForm(Parameters):
     intervals: tuple[int, ...] | None = Field(
         default=None, description="minutes to which it can be resampled; the first is the default; none: no such choice"
     )
+    prepare: Function = Field(
+        description="module:function that makes the NetCDF file; called with raw files, output, origin and, where "
+        "there are intervals, the minutes"
+    )
     files: tuple[RawFile, ...] = Field(min_length=1, description="its raw files")
 
     def files_of(self, source: str) -> list[RawFile]:
@@ -62,6 +67,15 @@ class Dataset(Parameters):
     licence: str = Field(min_length=1, description="terms of use, as far as they are stated")
     citation: str = Field(min_length=1, description="how to cite it")
     records: dict[SourceLabel, RawForm] = Field(min_length=1, description="raw forms, the preferred one first")
+
+
+class Prepared(NamedTuple):
+    """Which record a prepared file holds, of which source, and the minutes where it has a choice of intervals."""
+
+    dataset: str
+    record: str
+    source: str
+    minutes: int | None
 
 
 class Catalogue(Parameters):
@@ -116,6 +130,30 @@ class Catalogue(Parameters):
             allowed = ", ".join(str(interval) for interval in entry.intervals)
             raise BocuError(f"data set '{dataset}', record '{record}': interval {minutes} min; allowed: {allowed}")
         return f"data/{source}/{dataset}/{record}-{chosen}min.nc"
+
+    def prepared_files(self) -> dict[str, Prepared]:
+        """Return every prepared file that some source can bring, by its path."""
+        found = (
+            Prepared(dataset, name, source, minutes)
+            for dataset, entry in self.datasets.items()
+            for name, record in entry.records.items()
+            for source in record.sources
+            for minutes in record.intervals or (None,)
+        )
+        return {self.prepared_path(*prepared): prepared for prepared in found}
+
+    def prepared_file(self, source: str, dataset: str, prepared: str) -> Prepared:
+        """Look up a prepared file by its source, its data set and its own name, such as `log-10min`.
+
+        Raises:
+            BocuError: no source brings such a file.
+        """
+        files = self.prepared_files()
+        return _get(files, f"data/{source}/{dataset}/{prepared}.nc", "prepared data set")
+
+    def prepared_pattern(self) -> str:
+        """Return a regular expression for `<source>/<dataset>/<record>[-<minutes>min]` of every prepared file."""
+        return "|".join(re.escape(path[len("data/") : -len(".nc")]) for path in self.prepared_files())
 
     def available_records(self, dataset: str, source: str, mirror: str | os.PathLike[str] | None = None) -> list[str]:
         """Records that a source can bring, the preferred one first; of a mirror, those whose files all exist."""

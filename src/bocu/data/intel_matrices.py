@@ -22,13 +22,19 @@ DAYS = {"intelTemperatureTrain.csv": 3, "intelTemperatureTest.csv": 2}
 
 
 def prepare_matrices(
-    raw: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str], origin: Mapping[str, str]
+    raw: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    origin: Mapping[str, str],
+    minutes: int = MINUTES,
 ) -> None:
     """Join the two matrices into temperatures (sensor, time) with day labels 1 to 5.
 
     Raises:
-        BocuError: a cell is not a number, or a matrix does not have whole days or the same sensors as the other.
+        BocuError: another interval than that of the matrices is asked for, a cell is not a number, or a matrix does
+            not have whole days or the same sensors as the other.
     """
+    if minutes != MINUTES:
+        raise BocuError(f"temperatures as matrices: interval {minutes} min; allowed: {MINUTES}")
     files = {Path(path).name: Path(path) for path in raw}
     parts = {name: read_matrix(files[name], days) for name, days in DAYS.items()}
     rows = {name: len(matrix) for name, matrix in parts.items()}

@@ -7,6 +7,7 @@ from pathlib import Path
 from bocu.core.errors import BrokenFileError
 from bocu.io.files import write_text
 from bocu.io.hashes import sha256
+from bocu.io.lineage import beside, lineage_of
 
 
 def digest_file(path: str | os.PathLike[str]) -> Path:
@@ -22,8 +23,11 @@ def recorded(path: str | os.PathLike[str]) -> str | None:
 
 
 def remember(path: str | os.PathLike[str], digest: str) -> None:
-    """Record the SHA-256 of a raw file, in the form of `sha256sum`."""
+    """Record the SHA-256 of a raw file, in the form of `sha256sum`, and its lineage."""
     write_text(digest_file(path), f"{digest}  {Path(path).name}\n")
+    lineage = lineage_of(path)
+    if lineage is not None:
+        write_text(beside(path), f"{lineage.text}\n")
 
 
 def check(paths: Sequence[str | os.PathLike[str]]) -> None:

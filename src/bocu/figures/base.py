@@ -7,7 +7,7 @@ Planning imports these modules, so matplotlib and xarray are imported where they
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -15,11 +15,12 @@ from bocu.core.about import About
 from bocu.core.parameters import Parameters
 from bocu.figures import style
 from bocu.io.files import atomic_path, write_json
+from bocu.io.lineage import LINEAGE, lineage_of
 
 if TYPE_CHECKING:
     import matplotlib.figure
 
-    from bocu.experiment.plan import FigurePaths
+    from bocu.experiment.inputs import FigurePaths
     from bocu.figures.reading import Cube
 
 Inputs = Mapping[str, Any]
@@ -154,7 +155,7 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
     """
     words = {"Title": drawing.title, "Description": drawing.alternative}
     metadata: dict[str, dict[str, Any]] = {"png": {"Software": None, **words}, "svg": {"Date": None, **words}}
-    folder = Path(description).parent
+    folder, lineage = Path(description).parent, lineage_of(description)
     with style.applied():
         for path, kind in ((png, "png"), (svg, "svg")):
             with atomic_path(path) as temporary:
@@ -169,6 +170,7 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
             "data_label": drawing.data_label,
             "png": _relative(png, folder),
             "svg": _relative(svg, folder),
+            **({} if lineage is None else {LINEAGE: asdict(lineage)}),
         },
     )
 

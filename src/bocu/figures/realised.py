@@ -15,7 +15,7 @@ from bocu.figures.reading import Cube, with_unit
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bocu.experiment.plan import FigurePaths
+    from bocu.experiment.inputs import FigurePaths
     from bocu.problems.base import Realisation
 
 MOST_TICKS = 18

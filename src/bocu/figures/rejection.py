@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from bocu.experiment.plan import FigurePaths
+    from bocu.experiment.inputs import FigurePaths
 
 REPORTED = ("chosen_prior", "rejected_prior", "predicted_mean", "confidence_width", "error_sum", "error_limit")
 TITLE = "How a prior is rejected"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from bocu.ambiguity.base import AmbiguitySet
     from bocu.evaluation.robust_front import Front
-    from bocu.experiment.plan import FigurePaths
+    from bocu.experiment.inputs import FigurePaths
     from bocu.problems.base import Problem, Realisation
 
 Runs = Sequence[tuple[str, "xr.Dataset"]]

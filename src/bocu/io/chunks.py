@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bocu.io.files import atomic_path, check_metadata
+from bocu.io.lineage import lineage_attributes
 
 CHUNK_ELEMENTS = 2**18  # of a compressed chunk: 2 MB of floats
 GROWING_CHUNK = 64  # along a dimension of unknown size
@@ -85,6 +86,7 @@ def chunk_file(path: str | os.PathLike[str], sizes: Mapping[str, int | None]) ->
         for dim, size in sizes.items():
             file.createDimension(dim, size)
         yield ChunkFile(file, sizes)
+        file.setncatts(lineage_attributes(path))
 
 
 def seed_slices(seeds: int, elements_per_seed: int) -> Iterator[slice]:

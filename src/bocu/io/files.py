@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bocu.core.errors import BocuError, BrokenFileError
+from bocu.io.lineage import is_lineage, lineage_attributes
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -156,7 +157,7 @@ def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str]) -> None:
         _check_lengths(dataset.attrs)
     except BocuError as error:
         raise BocuError(f"{path}: {error}") from None
-    sealed = dataset.assign_attrs({SEAL: seal(dataset)})
+    sealed = dataset.assign_attrs({SEAL: seal(dataset), **lineage_attributes(path)})
     encoding = {str(name): _encoding(variable) for name, variable in dataset.variables.items() if variable.ndim}
     with atomic_path(path) as temporary:
         sealed.to_netcdf(temporary, format="NETCDF4", engine="netcdf4", encoding=encoding)
@@ -188,7 +189,7 @@ def _check_lengths(attributes: Mapping[str, Any]) -> None:
 
 
 def read_netcdf(path: str | os.PathLike[str], sealed: bool = False) -> "xr.Dataset":
-    """Read a whole NetCDF file into memory, compare it with its seal, and close it.
+    """Read a whole NetCDF file into memory, but for its lineage, compare it with its seal, and close it.
 
     Args:
         path: the file.
@@ -204,6 +205,7 @@ def read_netcdf(path: str | os.PathLike[str], sealed: bool = False) -> "xr.Datas
 
     with open_netcdf(path, decode_times=False) as data, reading(path):
         data.load()
+        data.attrs = {key: value for key, value in data.attrs.items() if not is_lineage(key)}
         written = data.attrs.pop(SEAL, None)
         found = written if written is None else seal(data)
         decoded = xr.decode_cf(data, concat_characters=False, mask_and_scale=False, decode_coords=False).load()

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bocu.io.lineage import is_lineage
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -18,7 +20,7 @@ SEAL = "contents_sha256"
 
 
 def seal(data: "xr.Dataset") -> str:
-    """Return the SHA-256 of a data set: names, dimensions, types, values and attributes, but not of its seal.
+    """Return the SHA-256 of a data set: names, dimensions, types, values and attributes but seal and lineage.
 
     What a NetCDF file does not tell apart has the same: kinds of text, lists of one and single values. Times count as
     the numbers that the file holds.
@@ -47,4 +49,8 @@ def _plain_values(values: np.ndarray) -> tuple[str, bytes]:
 
 
 def _plain_attributes(attributes: Mapping[Any, Any]) -> dict[str, list[Any]]:
-    return {str(key): np.ravel(attributes[key]).tolist() for key in sorted(attributes, key=str) if key != SEAL}
+    return {str(key): np.ravel(attributes[key]).tolist() for key in sorted(attributes, key=str) if not _aside(key)}
+
+
+def _aside(attribute: object) -> bool:
+    return attribute == SEAL or is_lineage(attribute)

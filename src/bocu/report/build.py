@@ -17,6 +17,7 @@ from bocu.core.parameters import nearest
 from bocu.experiment.papers import papers
 from bocu.figures.reading import DONE, MISSING, Cube, counted
 from bocu.io.files import read_netcdf, write_text
+from bocu.io.lineage import lineage_of
 from bocu.report import records, tables
 from bocu.report.origins import data_set, source_words, traces
 
@@ -74,7 +75,8 @@ def build(
         raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
     kinds = _records(opened, read_netcdf(summary), reference)
     pictures = [_picture(path, Path(output).parent) for path in figures]
-    page = _page(experiment, opened, kinds, pictures)
+    lineage = lineage_of(output)
+    page = {**_page(experiment, opened, kinds, pictures), "lineage": lineage.text if lineage else ""}
     write_text(output, _template().render(page))
     for kind, path in table_files(output).items():
         tables.write_csv(path, kinds[kind], COLUMNS[kind])

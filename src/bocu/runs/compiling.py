@@ -12,7 +12,8 @@ from typing import Any
 
 from bocu.ambiguity import machine_code, preparation
 from bocu.ambiguity.parameters import set_class
-from bocu.experiment.plan import MACHINE_CODE, Plan
+from bocu.experiment.paths import MACHINE_CODE
+from bocu.experiment.plan import Plan
 
 
 def share_with_jobs() -> None:

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
-from bocu.experiment.plan import RESULTS, Plan
+from bocu.experiment.paths import RESULTS
+from bocu.experiment.plan import Plan
 from bocu.io.files import write_json
 
 CALLS = Path(RESULTS, ".calls")  # no experiment has this name: a label begins with a letter or digit
@@ -169,7 +170,7 @@ def locked_files(plan: Plan) -> list[str]:
         return []
     needed = [f"{plan.results}/"]
     for problem in plan.problems:
-        for inputs in (plan.problem_inputs(problem), plan.prior_inputs(problem)):
+        for inputs in (plan.inputs.problem(problem), plan.inputs.prior(problem)):
             for value in inputs.values():
                 files = [value] if isinstance(value, str) else value
                 needed += [*files, *(f"{Path(file).parent.as_posix()}/raw/" for file in files)]

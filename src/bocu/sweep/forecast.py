@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from bocu.experiment.branches import Branch, Component
-from bocu.experiment.plan import RESULTS, Plan
+from bocu.experiment.paths import RESULTS
+from bocu.experiment.plan import Plan
 from bocu.experiment.resources import (
     FILE_MB,
     PROCESS_MB,
@@ -92,7 +93,7 @@ class Forecaster:
 
     def runs(self, branch: Branch) -> "list[Measured]":
         """Return what run files of a branch tell, some of them."""
-        own = sorted(Path(self.plan.run_file(branch, 0, 0)).parent.glob("seeds-*.nc"))
+        own = sorted(Path(self.plan.paths.run_file(branch, 0, 0)).parent.glob("seeds-*.nc"))
         return [run for run in map(_measure, own[:_FILES]) if run and _kind(run.specification) == _kind_of(branch)]
 
     def _learn(self, branch: Branch) -> Callable[[int], Forecast]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.io.lineage import making
 
 logger = logging.getLogger(__name__)
 
@@ -19,11 +20,18 @@ ATTEMPT = "attempt"  # with which the line that each attempt at a block opens it
 
 @contextlib.contextmanager
 def job(snakemake: Any) -> Iterator[None]:
-    """Send log lines, warnings and tracebacks of a job to its log file.
+    """Send log lines, warnings and tracebacks of a job to its log file, and let its products carry their lineage.
 
     A `BocuError` ends the job with exit status 1 and one line, in the log and on the terminal.
     """
-    with _one_line(), _log_in(Path(snakemake.log[0]), "w"):
+    with logged(snakemake.log[0]), making(snakemake.output, dict(snakemake.params.items()), snakemake.input):
+        yield
+
+
+@contextlib.contextmanager
+def logged(log: str) -> Iterator[None]:
+    """Do as `job` where a rule has no script, and its product no lineage."""
+    with _one_line(), _log_in(Path(log), "w"):
         yield
 
 
@@ -34,7 +42,7 @@ def block_job(run_file: str) -> Iterator[None]:
     The log is opened when the block is held, and added to: whoever held it before is left undisturbed, and what earlier
     attempts said stays.
     """
-    from bocu.experiment.plan import checkpoint_folder, log_file
+    from bocu.experiment.paths import checkpoint_folder, log_file
     from bocu.runs.checkpoints import hold
 
     with _one_line(), hold(checkpoint_folder(run_file)) as waited, _log_in(log_file(run_file), "a"):

@@ -9,8 +9,10 @@ from typing import Any
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.plan import MADE_FROM, RESULTS, Plan, record_of
+from bocu.experiment.paths import RESULTS, ResultPaths
+from bocu.experiment.plan import Plan
 from bocu.experiment.planning import in_clone, make_plan
+from bocu.experiment.record import MADE_FROM
 from bocu.io.yaml_files import parse_yaml
 from bocu.sweep.changes import changes
 
@@ -61,7 +63,7 @@ def name_in(path: str | Path) -> str:
 
 def differences_from_record(plan: Plan) -> list[str]:
     """Say in what the experiment is not the one that the results were last made from."""
-    record = Path(plan.record)
+    record = Path(plan.paths.record)
     if not record.is_file():
         return []
     before, now = json.loads(record.read_text(encoding="utf-8")), plan.describe()
@@ -86,7 +88,7 @@ def sources_of(experiment: str | Path) -> tuple[list[Path], dict[str, Any]]:
     known = dict(_names())
     if name in known:
         return [known[name]], {}
-    record = Path(record_of(name))
+    record = Path(ResultPaths(name).record)
     made_from = json.loads(record.read_text(encoding="utf-8")).get(MADE_FROM) if record.is_file() else None
     if made_from:
         return [Path(file) for file in made_from["files"]], made_from["config"]

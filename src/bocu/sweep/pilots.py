@@ -50,7 +50,7 @@ def measure_pilots(
     from bocu.runs.compiling import compile_ahead
 
     chosen = list(branches)
-    inputs = {branch.problem.label: plan.problem_inputs(branch.problem.label) for branch in chosen}
+    inputs = {branch.problem.label: plan.inputs.problem(branch.problem.label) for branch in chosen}
     for files in inputs.values():
         for value in files.values():
             for path in [value] if isinstance(value, str) else value:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
-from bocu.experiment.plan import PARTIAL, RUN_CACHE, Plan
+from bocu.experiment.paths import PARTIAL, RUN_CACHE
+from bocu.experiment.plan import Plan
+from bocu.experiment.record import refuse_to_shrink
 from bocu.io.files import BROKEN, is_stale
 from bocu.runs.checkpoints import peek
 from bocu.runs.run_cache import digest
@@ -32,7 +34,7 @@ def refuse_another_experiment(plan: Plan) -> None:
     Raises:
         BocuError: the experiment is not the one that was run last.
     """
-    plan.refuse_to_shrink()
+    refuse_to_shrink(plan)
     changed = [line for line in differences_from_record(plan) if line.startswith("data.")]
     if changed:
         raise BocuError(
@@ -70,7 +72,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _folders(plan: Plan, stage: str) -> Iterator[Path]:
-    for prefix in ("", PARTIAL, "/logs", f"/logs{PARTIAL}", "/benchmarks"):
+    for prefix in ("", PARTIAL, "/logs", f"/logs{PARTIAL}", "/benchmarks", f"/benchmarks{PARTIAL}"):
         yield Path(f"{plan.results}{prefix}/{stage}")
 
 
@@ -85,7 +87,7 @@ def _key(plan: Plan, path: Path) -> tuple[str, ...]:
 def _checkpoints(plan: Plan) -> Iterator[Leftover]:
     staleness, held = Staleness(plan), held_locks()
     known = {
-        plan.checkpoint(branch, first, last): (branch, first, last)
+        plan.paths.checkpoint(branch, first, last): (branch, first, last)
         for branch in plan.branches.values()
         for first, last in plan.blocks
     }

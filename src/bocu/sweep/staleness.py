@@ -1,105 +1,33 @@
-"""Why a file of an experiment is out of date, or that it is not.
+"""Why a file of an experiment is out of date, or that it is not, as a dry run of Snakemake would find.
 
-A run file says itself what it depends on: its specification, the code that it could reach, definition by definition,
-and the contents of its input files. Of all else, the script that made it included, Snakemake's own record says what it
-was made from.
-Prepared data sets are taken as they stand.
+Each file says itself what it was made from: a run file its specification, code and inputs, all else the parameters and
+inputs of its job (`bocu.io.lineage`). Records of Snakemake's are not looked at, and need not be there.
 """
 
-import ast
 import functools
 import json
 import re
 import sys
-from base64 import urlsafe_b64encode
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.data.catalogue import SOURCES, Prepared
 from bocu.experiment.branches import Branch
-from bocu.experiment.fingerprints.fingerprint import definitions, source_files
-from bocu.experiment.plan import PARTIAL, Plan
-from bocu.io.hashes import sha256
+from bocu.experiment.fingerprints.fingerprint import source_files
+from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL
+from bocu.experiment.plan import Plan
+from bocu.io.hashes import contents_sha256, sha256
+from bocu.io.lineage import Lineage, plain, read_lineage
 from bocu.sweep.changes import changes
+from bocu.sweep.explanation import MANY, MISSING, UP_TO_DATE, Explanation
+from bocu.sweep.run_files import changed_code, changed_inputs, read_run_file
 
 _PACKAGE = Path(__file__).parents[1]
-RECORDS = Path(".snakemake/metadata")
-_SHORT = 12  # digits of a hash that are shown
-_MANY = 10  # things of a kind that are shown
 _BLOCK = re.compile(r"seeds-(\d+)-(\d+)\.nc")
-_LONGEST_NAME = 254  # of a file of Snakemake's records
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why a file is stale.
-
-    Attributes:
-        reasons: what is wrong with the file itself.
-        causes: stale inputs, those with the same explanation together.
-    """
-
-    reasons: tuple[str, ...] = ()
-    causes: tuple[tuple[tuple[str, ...], "Explanation"], ...] = ()
-
-    @property
-    def is_stale(self) -> bool:
-        return bool(self.reasons or self.causes)
-
-    def lines(self) -> Iterator[str]:
-        """Return the explanation as text, causes indented below what they make stale; each is told once."""
-        return self._lines("  ", set())
-
-    def _lines(self, indent: str, told: set[str]) -> Iterator[str]:
-        for reason in self.reasons:
-            yield f"{indent}{reason}"
-        for files, explanation in self.causes[:_MANY]:
-            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-            if files[0] in told:
-                yield f"{indent}because of {files[0]}{more}: see above"
-                continue
-            told.add(files[0])
-            yield f"{indent}because of {files[0]}{more}:"
-            yield from explanation._lines(f"{indent}  ", told)
-        if len(self.causes) > _MANY:
-            yield f"{indent}because of {sum(len(files) for files, _ in self.causes[_MANY:])} other inputs"
-
-
-UP_TO_DATE = Explanation()
-MISSING = Explanation(("not made yet",))
-
-
-@dataclass(frozen=True)
-class RunFile:
-    """What a run file says of itself."""
-
-    specification: Mapping[str, Any]
-    fingerprint: str
-    definitions: Mapping[str, Mapping[str, str]]
-    inputs: Mapping[str, str]
-
-
-def read_run_file(path: str | Path) -> RunFile:
-    """Read the attributes of a run file, no numbers.
-
-    Raises:
-        BocuError: it cannot be read, or is no run file.
-    """
-    import netCDF4
-
-    try:
-        with netCDF4.Dataset(path) as data:
-            return RunFile(
-                json.loads(data.getncattr("specification")),
-                data.getncattr("fingerprint"),
-                json.loads(getattr(data, "definitions", "{}")),
-                json.loads(data.getncattr("inputs")),
-            )
-    except (OSError, AttributeError, ValueError) as error:
-        raise BocuError(f"{path}: not a readable run file ({str(error).splitlines()[0]})") from None
+_SHOWN_NAMES = 3
+UNKNOWN = "it does not say what it was made from"
 
 
 class Staleness:
@@ -108,7 +36,8 @@ class Staleness:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._known: dict[str, Explanation] = {}
-        self._hash = functools.cache(_hash)
+        self._contents = functools.cache(_if_file(contents_sha256))
+        self._bytes = functools.cache(sha256)
         self._blocks = frozenset(plan.blocks)
 
     def explain(self, file: str) -> Explanation:
@@ -123,7 +52,7 @@ class Staleness:
 
     def run(self, branch: Branch, first: int, last: int) -> Explanation:
         """Say why a run file is stale."""
-        path = self.plan.run_file(branch, first, last)
+        path = self.plan.paths.run_file(branch, first, last)
         if path not in self._known:
             self._known[path] = self._run(path, branch, first, last)
         return self._known[path]
@@ -132,8 +61,8 @@ class Staleness:
         """Return what the numbers of a block depend on, or None where an input file is not made yet."""
         from bocu.runs.execution import Block
 
-        parameters = self.plan.run_parameters(branch, first, last)
-        inputs = self.plan.problem_inputs(branch.problem.label)
+        parameters = self.plan.parameters.run(branch, first, last)
+        inputs = self.plan.inputs.problem(branch.problem.label)
         hashes = self._hashes(branch.problem.label)
         known = {path: value for path, value in hashes.items() if value is not None}
         block = Block(json.loads(parameters["specification"]), inputs, parameters["fingerprint"])
@@ -141,7 +70,7 @@ class Staleness:
 
     def _explain(self, file: str) -> Explanation:
         if not file.startswith(f"{self.plan.results}/"):
-            return UP_TO_DATE if Path(file).exists() else MISSING  # a data set
+            return self._data(file)
         parts = Path(file).relative_to(self.plan.results).parts
         part = ""
         if parts[0] == PARTIAL.strip("/"):
@@ -161,88 +90,99 @@ class Staleness:
         match = _BLOCK.fullmatch(parts[-1])
         block = (int(match[1]), int(match[2])) if match else None
         if block is None or block not in self._blocks:
-            shown = [f"{first}-{last}" for first, last in self.plan.blocks[:_MANY]]
-            more = ", ..." if len(self.plan.blocks) > _MANY else ""
+            shown = [f"{first}-{last}" for first, last in self.plan.blocks[:MANY]]
+            more = ", ..." if len(self.plan.blocks) > MANY else ""
             raise _NotPlanned(f"its blocks of seeds are {', '.join(shown)}{more}")
         return self.run(branch, *block)
 
     def _run(self, path: str, branch: Branch, first: int, last: int) -> Explanation:
-        causes = self._causes(flat(self.plan.problem_inputs(branch.problem.label)))
+        names = flat(self.plan.inputs.problem(branch.problem.label))
+        causes = self._causes([path], names)
         if not Path(path).is_file():
             return Explanation(MISSING.reasons, causes)
         try:
             found = read_run_file(path)
         except BocuError:
             return Explanation(("not a readable run file",), causes)
-        parameters = self.plan.run_parameters(branch, first, last)
+        parameters = self.plan.parameters.run(branch, first, last)
         reasons = [
             *changes(found.specification, json.loads(parameters["specification"])),
-            *_changed_code(found, parameters["fingerprint"], branch),
-            *self._changed_script(path, parameters["script"]),
-            *self._changed_inputs(found.inputs, branch.problem.label),
+            *changed_code(found, parameters["fingerprint"], tuple(self.plan.parameters.run_roots(branch))),
+            *changed_inputs(found.inputs, self._hashes(branch.problem.label)),
         ]
         return Explanation(tuple(reasons), causes)
 
-    def _changed_script(self, path: str, script: str) -> Iterator[str]:
-        record = _record(path)
-        before = _recorded_parameters(record).get("script") if record is not None else None
-        if record is not None and before not in (None, script):
-            yield _edited([self.plan.script("run")], record["endtime"])
-
-    def _design(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        """Explain the copy of a given initial design, which is named by what it holds."""
-        return UP_TO_DATE if Path(file).exists() else MISSING
-
     def _hashes(self, problem: str) -> dict[str, str | None]:
-        return {path: self._hash(path) for path in flat(self.plan.problem_inputs(problem))}
+        return {path: self._contents(path) for path in flat(self.plan.inputs.problem(problem))}
 
-    def _changed_inputs(self, recorded: Mapping[str, str], problem: str) -> Iterator[str]:
-        hashes = self._hashes(problem)
-        # A run that was taken over recorded other paths: contents count.
-        before = {**{Path(path).name: value for path, value in recorded.items()}, **recorded}
-        for path, value in hashes.items():
-            if value is None or value in recorded.values():
-                continue
-            old = before.get(path, before.get(Path(path).name))
-            yield f"input {path}: " + (f"{old[:_SHORT]} -> {value[:_SHORT]} (SHA-256)" if old else "not used before")
-        if None not in hashes.values():
-            for path, value in recorded.items():
-                if value not in hashes.values() and path not in hashes and Path(path).name not in map(_base, hashes):
-                    yield f"input {path}: not used any more"
-
-    # Everything else, by Snakemake's records
+    # Everything else, by its lineage
 
     def _made(
-        self, file: str, inputs: Mapping[str, Any] | Sequence[str], parameters: Any, roots: Sequence[str]
+        self,
+        outputs: Sequence[str],
+        inputs: Mapping[str, str | list[str]] | Sequence[str],
+        parameters: Mapping[str, Any],
+        roots: Sequence[str],
     ) -> Explanation:
+        """Explain what one job makes; the first of its outputs carries the lineage."""
         names = flat(inputs) if isinstance(inputs, Mapping) else list(inputs)
-        causes = self._causes(names)
-        if not Path(file).is_file():
+        causes = self._causes(outputs, names)
+        if not all(Path(output).exists() for output in outputs):
             return Explanation(MISSING.reasons, causes)
-        record = _record(file)
-        reasons: list[str] = []
-        if record is not None:
-            reasons += _changed_parameters(record, parameters, roots)
-            reasons += _changed_names(record, names)
-        reasons += self._newer(file, names, record)
+        lineage = read_lineage(outputs[0])
+        if lineage is None:
+            return Explanation((UNKNOWN,), causes)
+        since = min(Path(output).stat().st_mtime for output in outputs)
+        reasons = [
+            *_changed_parameters(lineage, plain(parameters), roots, since),
+            *_changed_names(lineage, names),
+            *self._newer(lineage, names, since),
+        ]
         return Explanation(tuple(reasons), causes)
 
-    def _newer(self, file: str, names: Sequence[str], record: Mapping[str, Any] | None) -> Iterator[str]:
-        time = Path(file).stat().st_mtime
-        checksums = (record or {}).get("input_checksums") or {}
+    def _newer(self, lineage: Lineage, names: Sequence[str], since: float) -> Iterator[str]:
+        """Name the inputs that were made later and differ, as Snakemake looks at times and then at contents."""
         for name in names:
-            if Path(name).is_file() and Path(name).stat().st_mtime > time:
-                known = checksums.get(name)
-                if known is None or known != f"sha256:{self._hash(name)}":
-                    yield f"older than its input {name}"
+            known = lineage.inputs.get(name)
+            if known and Path(name).is_file() and Path(name).stat().st_mtime > since and known != self._bytes(name):
+                yield f"older than its input {name}"
 
-    def _causes(self, names: Sequence[str]) -> tuple[tuple[tuple[str, ...], Explanation], ...]:
+    def _causes(self, outputs: Sequence[str], names: Sequence[str]) -> tuple[tuple[tuple[str, ...], Explanation], ...]:
+        stands = all(Path(output).exists() for output in outputs)
         same: dict[Explanation, list[str]] = {}
         for name in names:
             explanation = self.explain(name)
-            if explanation.is_stale:
+            # A data set that was deleted is made again when something needs it, and makes nothing stale.
+            deleted = stands and explanation == MISSING and not name.startswith(f"{self.plan.results}/")
+            if explanation.is_stale and not deleted:
                 same.setdefault(explanation, []).append(name)
         return tuple((tuple(files), explanation) for explanation, files in same.items())
+
+    # Data sets
+
+    def _data(self, file: str) -> Explanation:
+        parts = Path(file).parts
+        if len(parts) >= 4 and parts[0] == "data" and parts[1] in SOURCES and parts[2] in self.plan.catalogue.datasets:
+            if parts[3] == "raw":
+                return self._raw(file, parts[1], parts[2], parts[-1])
+            made = self.plan.catalogue.prepared_files().get(file)
+            if made is not None:
+                return self._prepared(file, made)
+        return UP_TO_DATE if Path(file).exists() else MISSING
+
+    def _raw(self, file: str, source: str, dataset: str, name: str) -> Explanation:
+        jobs = self.plan.parameters
+        make = {"download": jobs.download, "mirror": jobs.mirror, "simulate": jobs.simulate}[source]
+        inputs = self.plan.inputs.mirrored(dataset, [name]) if source == "mirror" else []
+        roots = [jobs.script(source), *(jobs.simulate_roots(dataset) if source == "simulate" else ())]
+        return self._made([file], inputs, make(dataset, name), roots)
+
+    def _prepared(self, file: str, made: Prepared) -> Explanation:
+        jobs, name = self.plan.parameters, (made.source, made.dataset, Path(file).stem)
+        roots = [jobs.script("prepare"), self.plan.catalogue.record(made.dataset, made.record).prepare]
+        return self._made([file], flat(self.plan.inputs.prepared(*name)), jobs.prepared(*name), roots)
+
+    # Files under the results
 
     def _branch(self, parts: Sequence[str]) -> Branch:
         branch = self.plan.branches.get(tuple(parts))  # type: ignore[arg-type]
@@ -255,42 +195,48 @@ class Staleness:
             raise _NotPlanned(f"it has no problem '{label}'")
         return label
 
+    def _design(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        """Explain the copy of a given initial design, which is named by what it holds."""
+        return UP_TO_DATE if Path(file).exists() else MISSING
+
     def _prior(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         problem, prior = self._problem(parts[0]), Path(parts[-1]).stem
         if prior not in self.plan.priors(problem):
             raise _NotPlanned(f"'{problem}' has no prior '{prior}'")
-        parameters = self.plan.prior_parameters(problem, prior)
-        return self._made(file, self.plan.prior_inputs(problem), parameters, [self.plan.script("fit_prior")])
+        jobs = self.plan.parameters
+        return self._made(
+            [file], self.plan.inputs.prior(problem), jobs.prior(problem, prior), [jobs.script("fit_prior")]
+        )
 
     def _score(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        branch = self._branch([*parts[:-1], Path(parts[-1]).stem])
+        branch, jobs = self._branch([*parts[:-1], Path(parts[-1]).stem]), self.plan.parameters
         runs = [] if part else self.plan.run_files(branch)
-        inputs = {**self.plan.problem_inputs(branch.problem.label), "runs": runs}
-        roots = [self.plan.script("score"), *self.plan.score_roots(branch)]
-        return self._made(file, inputs, self.plan.score_parameters(branch, part), roots)
+        inputs = {**self.plan.inputs.problem(branch.problem.label), "runs": runs}
+        return self._made([file], inputs, jobs.score(branch, part), [jobs.script("score"), *jobs.score_roots(branch)])
 
     def _cube(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        if file == self.plan.summary(part):
-            code = self.plan.fingerprint("summary")
-            return self._made(file, self.plan.cubes(part), code, [self.plan.script("summary")])
+        jobs = self.plan.parameters
+        if file == self.plan.paths.summary(part):
+            return self._made([file], self.plan.cubes(part), jobs.summary(), [jobs.script("summary")])
         problem = self._problem(Path(parts[-1]).stem)
-        parameters = self.plan.cube_parameters(problem, part)
-        return self._made(file, self.plan.score_files(problem, part), parameters, [self.plan.script("cube")])
+        inputs = self.plan.score_files(problem, part)
+        return self._made([file], inputs, jobs.cube(problem, part), [jobs.script("cube")])
 
     def _figure(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         if file not in self.plan.figure_files(Path(file).suffix[1:], part):
             raise _NotPlanned(f"it has no figure {'/'.join(parts)}")
-        folder, label = parts[0], Path(parts[-1]).stem
-        inputs = self.plan.figure_inputs(label, folder, part)
-        parameters = self.plan.figure_parameters(label, folder)
-        roots = [self.plan.script("figure"), *self.plan.figure_roots(label, folder)]
-        return self._made(file, inputs, parameters, roots)
+        folder, label, jobs = parts[0], Path(parts[-1]).stem, self.plan.parameters
+        outputs = [self.plan.paths.figure(label, folder, suffix, part) for suffix in reversed(FIGURE_SUFFIXES)]
+        roots = [jobs.script("figure"), *jobs.figure_roots(label, folder)]
+        return self._made(outputs, self.plan.inputs.figure(label, folder, part), jobs.figure(label, folder), roots)
 
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        pictures = [name for suffix in ("png", "svg", "json") for name in self.plan.figure_files(suffix, part)]
-        inputs = [*pictures, *self.plan.cubes(part), self.plan.summary(part)]
-        roots = [self.plan.script("report")]
-        return self._made(self.plan.report(part), inputs, self.plan.report_parameters(), roots)
+        paths, jobs = self.plan.paths, self.plan.parameters
+        pictures = [name for suffix in FIGURE_SUFFIXES for name in self.plan.figure_files(suffix, part)]
+        inputs = [*pictures, *self.plan.cubes(part), paths.summary(part)]
+        return self._made(
+            [paths.report(part), paths.report_tables(part)], inputs, jobs.report(), [jobs.script("report")]
+        )
 
 
 def partial_report(plan: Plan) -> list[str]:
@@ -300,9 +246,9 @@ def partial_report(plan: Plan) -> list[str]:
         BocuError: no run exists yet.
     """
     part = plan.part_that_exists()
-    if Staleness(plan).explain(plan.report()).is_stale:
-        return [plan.report(part)]
-    print(f"{plan.report()}: complete and up to date; there is nothing partial to make", file=sys.stderr)
+    if Staleness(plan).explain(plan.paths.report()).is_stale:
+        return [plan.paths.report(part)]
+    print(f"{plan.paths.report()}: complete and up to date; there is nothing partial to make", file=sys.stderr)
     return []
 
 
@@ -321,12 +267,8 @@ _MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation
 }
 
 
-def _hash(path: str) -> str | None:
-    return sha256(path) if Path(path).is_file() else None
-
-
-def _base(path: str) -> str:
-    return Path(path).name
+def _if_file(digest: Callable[[str], str]) -> Callable[[str], str | None]:
+    return lambda path: digest(path) if Path(path).is_file() else None
 
 
 def flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
@@ -334,68 +276,13 @@ def flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
     return [path for value in inputs.values() for path in ([value] if isinstance(value, str) else value)]
 
 
-@functools.cache
-def _definitions(roots: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    return definitions(roots)
-
-
-def _changed_code(found: RunFile, fingerprint: str, branch: Branch) -> Iterator[str]:
-    if found.fingerprint == fingerprint:
-        return
-    if not found.definitions:
-        yield "code: changed; the file does not say which definition"
-        return
-    before, now = _flat(found.definitions), _flat(_definitions(tuple(branch.roots)))
-    # What only moved to another module is the same.
-    came = Counter((name, now[module, name]) for module, name in now.keys() - before.keys())
-    went = Counter((name, before[module, name]) for module, name in before.keys() - now.keys())
-    moved = came & went
-    lines = [
-        f"code: {_source(module)}: {name} " + ("changed" if (module, name) in before else "not used before")
-        for (module, name), value in now.items()
-        if before.get((module, name)) != value and not moved[name, value]
-    ]
-    lines += [
-        f"code: {_source(module)}: {name} not used any more"
-        for (module, name), value in before.items()
-        if (module, name) not in now and not moved[name, value]
-    ]
-    yield from lines[:_MANY]
-    if len(lines) > _MANY:
-        yield f"code: {len(lines) - _MANY} more definitions"
-    if not lines:
-        yield "code: changed while the run was waiting"
-
-
-def _flat(code: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, str], str]:
-    return {(module, name): value for module, of in code.items() for name, value in of.items()}
-
-
-def _source(module: str) -> str:
-    return f"{module.replace('.', '/')}.py"
-
-
-def _record(file: str) -> dict[str, Any] | None:
-    """Return Snakemake's record of how a file was made."""
-    name = urlsafe_b64encode(file.encode()).decode()
-    pieces = [name[start : start + _LONGEST_NAME] for start in range(0, len(name), _LONGEST_NAME)]
-    path = RECORDS.joinpath(*(f"@{piece}" for piece in pieces[:-1]), pieces[-1])
-    try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return record
-
-
-def _changed_parameters(record: Mapping[str, Any], parameters: Any, roots: Sequence[str]) -> Iterator[str]:
-    old, new = _recorded_parameters(record), _plain(parameters)
+def _changed_parameters(
+    lineage: Lineage, parameters: Mapping[str, Any], roots: Sequence[str], since: float
+) -> Iterator[str]:
+    old, new = dict(lineage.parameters), dict(parameters)
     if old.pop("fingerprint", None) != new.pop("fingerprint", None):
-        yield _edited(roots, record["endtime"])
+        yield _edited(roots, since)
     yield from changes(old, new)
-
-
-def _recorded_parameters(record: Mapping[str, Any]) -> dict[str, Any]:
-    return _plain(ast.literal_eval(record["params"][0])) if record["params"] else {}
 
 
 def _edited(roots: Sequence[str], since: float) -> str:
@@ -407,17 +294,9 @@ def _shown(file: Path) -> str:
     return file.relative_to(_PACKAGE.parent).as_posix() if file.is_relative_to(_PACKAGE) else str(file)
 
 
-def _plain(parameters: Any) -> dict[str, Any]:
-    """Unfold the JSON texts that parameters of rules are."""
-    if not isinstance(parameters, Mapping):
-        return {"fingerprint": parameters}
-    return {key: json.loads(value) if value[:1] in "[{" else value for key, value in parameters.items()}
-
-
-def _changed_names(record: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
-    before, now = set(record["input"]), set(names)
-    if before != now:
-        for name in sorted(now - before)[:3]:
-            yield f"input {name}: not used before"
-        for name in sorted(before - now)[:3]:
-            yield f"input {name}: not used any more"
+def _changed_names(lineage: Lineage, names: Sequence[str]) -> Iterator[str]:
+    before, now = set(lineage.inputs), set(names)
+    for name in sorted(now - before)[:_SHOWN_NAMES]:
+        yield f"input {name}: not used before"
+    for name in sorted(before - now)[:_SHOWN_NAMES]:
+        yield f"input {name}: not used any more"

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bocu.experiment.branches import Branch
-from bocu.experiment.plan import Plan, block_name
+from bocu.experiment.paths import block_name
+from bocu.experiment.plan import Plan
 from bocu.runs.checkpoints import peek
 from bocu.sweep.jobs import ATTEMPT
 from bocu.sweep.staleness import MISSING, Staleness
@@ -85,7 +86,7 @@ def _status_of(
     rounds = (last - first + 1) * branch.iterations
     if not reasons:
         return BlockStatus(branch, first, last, State.DONE, rounds)
-    log, checkpoint = Path(plan.log(branch, first, last)), Path(plan.checkpoint(branch, first, last))
+    log, checkpoint = Path(plan.paths.log(branch, first, last)), Path(plan.paths.checkpoint(branch, first, last))
     tail = _tail(log)
     error = _error(tail)
     saved = min(_rounds(tail, checkpoint), rounds)
@@ -94,7 +95,7 @@ def _status_of(
         return BlockStatus(branch, first, last, State.RUNNING, saved)
     if in_queue:
         return BlockStatus(branch, first, last, State.QUEUED, _saved(checkpoint))
-    run_file = Path(plan.run_file(branch, first, last))
+    run_file = Path(plan.paths.run_file(branch, first, last))
     if error and (not run_file.exists() or log.stat().st_mtime > run_file.stat().st_mtime):
         return BlockStatus(branch, first, last, State.FAILED, _saved(checkpoint), error)
     state = State.MISSING if reasons == MISSING.reasons else State.STALE

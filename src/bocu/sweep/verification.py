@@ -55,8 +55,8 @@ def verify(plan: Plan) -> Verification:
     for stage, files in plan.files().items():
         for file in files:
             found.look(file, _reader(plan, stage, file))
-    found.look(plan.report(), _read_page)
-    found.look(plan.report_tables(), _read_tables)
+    found.look(plan.paths.report(), _read_page)
+    found.look(plan.paths.report_tables(), _read_tables)
     return found
 
 
@@ -65,7 +65,7 @@ def _prepared(plan: Plan) -> list[str]:
     files = [
         file
         for label in plan.problems
-        for inputs in (plan.problem_inputs(label), plan.prior_inputs(label))
+        for inputs in (plan.inputs.problem(label), plan.inputs.prior(label))
         for file in flat(inputs)
     ]
     return [file for file in dict.fromkeys(files) if file.startswith(tuple(f"data/{source}/" for source in SOURCES))]
@@ -90,7 +90,7 @@ def _reader(plan: Plan, stage: str, file: str) -> Callable[[str], Any]:
         return read_runs
     if stage == "figures":
         return _PICTURES[Path(file).suffix]
-    if stage == "scores" or (stage == "cubes" and file != plan.summary()):
+    if stage == "scores" or (stage == "cubes" and file != plan.paths.summary()):
         return _read_in_parts
     return _sealed
 

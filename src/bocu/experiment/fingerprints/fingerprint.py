@@ -41,7 +41,7 @@ BYSTANDERS = frozenset(
         "bocu.sweep.jobs",
         "bocu.io.progress",
         "bocu.runs.compiling",
-        "bocu.experiment.plan",
+        "bocu.experiment.paths",
         "bocu.experiment.fingerprints.fingerprint",
     }
 )
@@ -69,11 +69,12 @@ def definitions(roots: Iterable[str]) -> dict[str, dict[str, str]]:
     """Return the short hash of every definition that `roots` reach: what a changed fingerprint is explained by.
 
     Returns:
-        Hashes by module and name.
+        Hashes by module, or file name of a script, and name.
     """
     hashes: dict[str, dict[str, list[str]]] = {}
     for node in _reached(roots):
-        hashes.setdefault(node[0], {}).setdefault(_name(node), []).append(own_hash(node))
+        module = Path(node[0]).name if node[0].endswith(".py") else node[0]  # scripts, wherever they lie
+        hashes.setdefault(module, {}).setdefault(_name(node), []).append(own_hash(node))
     return {module: {name: hash_of(all_)[:_SHORT] for name, all_ in of.items()} for module, of in hashes.items()}
 
 

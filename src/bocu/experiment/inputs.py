@@ -1,0 +1,82 @@
+"""The files that jobs are made from. None is opened."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bocu.experiment.branches import ProblemPaths
+
+if TYPE_CHECKING:
+    from bocu.experiment.plan import Plan
+
+Inputs = dict[str, str | list[str]]
+
+
+@dataclass(frozen=True)
+class JobInputs:
+    """What the jobs of a plan read, by rule."""
+
+    plan: "Plan"
+
+    def problem(self, problem: str) -> Inputs:
+        """Return the files that a problem is built from; a given initial design by its copy under the results."""
+        parameters = self.plan.problem_parameters(problem)
+        inputs: Inputs = parameters.inputs(self.problem_paths(problem))
+        if parameters.given_design is not None:
+            inputs["initial"] = self.plan.paths.design(str(parameters.given_design.sha256))
+        return inputs
+
+    def problem_paths(self, problem: str) -> ProblemPaths:
+        return ProblemPaths(self.plan.paths.priors(problem), self.plan.catalogue)
+
+    def prior(self, problem: str) -> Inputs:
+        return self.plan.problem_parameters(problem).prior_inputs(self.problem_paths(problem))
+
+    def figure(self, label: str, folder: str, part: str = "") -> Inputs:
+        figure = self.plan.figures[label]
+        if figure.kind.scope == "experiment":
+            return {"cubes": self.plan.cubes(part), "summary": self.plan.paths.summary(part)}
+        parameters: Any = figure.parameters
+        return parameters.inputs(FigurePaths(self.plan, folder, part))
+
+    def mirrored(self, dataset: str, files: Sequence[str]) -> list[str]:
+        """Return those files of the mirror, where there is one, that raw files are copies of."""
+        folder = self.plan.experiment.data.mirror
+        paths = [Path(folder, dataset, file) for file in files] if folder else []
+        return [path.as_posix() for path in paths if path.is_file()]
+
+    def prepared(self, source: str, dataset: str, prepared: str) -> dict[str, list[str]]:
+        """Return what a data set is prepared from, by the name of the prepared file, such as `log-10min`."""
+        return self.raw(dataset, self.plan.catalogue.prepared_file(source, dataset, prepared).record, source)
+
+    def raw(self, dataset: str, record: str, source: str) -> dict[str, list[str]]:
+        """Return what a data set is prepared from: raw files, and the files of the mirror that they are copies of."""
+        raw = self.plan.catalogue.raw_paths(dataset, record, source)
+        names = [Path(path).name for path in raw]
+        return {"raw": raw, "mirror": self.mirrored(dataset, names) if source == "mirror" else []}
+
+
+@dataclass(frozen=True)
+class FigurePaths:
+    """The files that a figure of one problem may ask for."""
+
+    plan: "Plan"
+    problem: str
+    part: str = ""
+
+    @property
+    def cube(self) -> str:
+        return self.plan.paths.cube(self.problem, self.part)
+
+    def run_files(self, algorithm_name: str) -> list[str]:
+        """Return the run files of a registered algorithm, all objectives and labels, or none where it does not run."""
+        return [
+            file
+            for branch in self.plan.branches_of(self.problem)
+            if branch.algorithm.registered.name == algorithm_name
+            for file in self.plan.run_files(branch)
+        ]
+
+    def problem_inputs(self) -> Inputs:
+        return self.plan.inputs.problem(self.problem)

@@ -1,0 +1,166 @@
+"""The parameters of jobs: what makes a file out of date when it changes, as plain canonical data.
+
+Every job has a fingerprint among them: of its script, and of the classes that its other parameters name.
+"""
+
+import functools
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bocu.core.errors import BocuError
+from bocu.core.parameters import nearest
+from bocu.experiment.branches import Branch
+from bocu.experiment.fingerprints.fingerprint import fingerprint, named_code
+from bocu.io.files import canonical_json
+
+if TYPE_CHECKING:
+    from bocu.experiment.plan import Plan
+
+
+@dataclass(frozen=True)
+class JobParameters:
+    """The parameters of the jobs of a plan, by rule."""
+
+    plan: "Plan"
+
+    def script(self, name: str) -> str:
+        """Return the script of a rule."""
+        return f"{self.plan.scripts.as_posix()}/{name}.py"
+
+    def fingerprint(self, script: str, *roots: str) -> str:
+        """Hash the code of a rule: its script, and classes that its parameters name."""
+        return fingerprint(self.script(script), *roots)
+
+    # Data sets
+
+    def download(self, dataset: str, file: str) -> dict[str, Any]:
+        return {"known": self.plan.catalogue.known(dataset, file), "fingerprint": self.fingerprint("download")}
+
+    def mirror(self, dataset: str, file: str) -> dict[str, Any]:
+        return {
+            "mirror": self.plan.experiment.data.mirror,
+            "known": self.plan.catalogue.known(dataset, file),
+            "fingerprint": self.fingerprint("mirror"),
+        }
+
+    def simulate(self, dataset: str, file: str) -> dict[str, Any]:
+        return {"fingerprint": self.fingerprint("simulate", *self.simulate_roots(dataset))}
+
+    def simulate_roots(self, dataset: str) -> list[str]:
+        """Return the code that a stand-in starts from, but for the script."""
+        return [f"bocu.data.simulated.{dataset}:simulate"]
+
+    def prepared(self, source: str, dataset: str, prepared: str) -> dict[str, Any]:
+        _, record, _, minutes = self.plan.catalogue.prepared_file(source, dataset, prepared)
+        function = self.plan.catalogue.record(dataset, record).prepare
+        return {
+            "function": function,
+            "minutes": minutes,
+            "origin": self.plan.catalogue.origin(dataset, record, source),
+            "known": self.plan.catalogue.hashes(dataset, record, source),
+            "fingerprint": self.fingerprint("prepare", function),
+        }
+
+    def prior(self, problem: str, prior: str) -> dict[str, Any]:
+        specifications = self.plan.priors(problem)
+        if prior not in specifications:
+            raise BocuError(f"{problem}: no prior '{prior}'; {nearest(prior, specifications)}")
+        return {"specification": canonical_json(specifications[prior]), "fingerprint": self.fingerprint("fit_prior")}
+
+    # Runs and what becomes of them
+
+    def run(self, branch: Branch, first: int | str, last: int | str) -> dict[str, Any]:
+        return {
+            "specification": canonical_json({**branch.specification, "seeds": [int(first), int(last)]}),
+            "fingerprint": fingerprint(*self.run_roots(branch)),
+        }
+
+    def run_roots(self, branch: Branch) -> list[str]:
+        """Return the code that a run starts from, script and all."""
+        return [self._run_script, *branch.roots]
+
+    @functools.cached_property
+    def _run_script(self) -> str:
+        return self.script("run")  # asked for by every job, several times
+
+    def score(self, branch: Branch, part: str = "") -> dict[str, Any]:
+        metrics = [
+            {"label": metric.label, **metric.specification} for metric in self.plan.metrics_of(branch.problem.label)
+        ]
+        parameters = {
+            "branch": canonical_json(branch.specification),
+            "metrics": canonical_json(metrics),
+            "fingerprint": self.fingerprint("score", *self.score_roots(branch)),
+        }
+        if part:
+            # As inputs they would be brought up to date first; what exists is wanted, as it stands.
+            existing = {file: Path(file).stat().st_mtime_ns for file in self.plan.existing_run_files(branch)}
+            parameters["runs"] = canonical_json(existing)
+        return parameters
+
+    def score_roots(self, branch: Branch) -> list[str]:
+        """Return the code that scoring a branch starts from, but for the script."""
+        return self._score_roots[branch.problem.label]
+
+    @functools.cached_property
+    def _score_roots(self) -> dict[str, list[str]]:
+        return {
+            label: named_code([problem.specification, [metric.specification for metric in self.plan.metrics_of(label)]])
+            for label, problem in self.plan.problems.items()
+        }
+
+    def cube(self, problem: str, part: str = "") -> dict[str, Any]:
+        seeds, component = self.plan.experiment.seeds, self.plan.problems[problem]
+        description = {
+            "experiment": self.plan.experiment.name,
+            "problem_label": problem,
+            "problem_name": component.registered.name,
+            "branches": [
+                {
+                    "objective": branch.key[1],
+                    "algorithm": branch.key[2],
+                    "algorithm_name": branch.algorithm.registered.name,
+                    "algorithm_about": self.plan.algorithm_abouts[branch.algorithm.label],
+                    "algorithm_parameters": branch.algorithm.parameters.model_dump(mode="json"),
+                    "score": self.plan.paths.score_file(branch, part),
+                }
+                for branch in self.plan.branches_of(problem)
+            ],
+            "metrics": [metric.label for metric in self.plan.metrics_of(problem)],
+            "seeds": [seeds.first, seeds.count],
+            "iterations": self.plan.iterations(problem),
+            "initial": self.plan.problem_parameters(problem).initial_points(),
+        }
+        return {"description": canonical_json(description), "fingerprint": self.fingerprint("cube")}
+
+    def summary(self) -> dict[str, Any]:
+        return {"fingerprint": self.fingerprint("summary")}
+
+    def figure(self, label: str, folder: str) -> dict[str, Any]:
+        described = {"specification": canonical_json(self.plan.figures[label].specification)}
+        if self._draws_problem(label):
+            problem = self.plan.problems[folder]
+            described["problem"] = canonical_json({"label": folder, "specification": problem.specification})
+        return {**described, "fingerprint": self.fingerprint("figure", *self.figure_roots(label, folder))}
+
+    def figure_roots(self, label: str, folder: str) -> list[str]:
+        """Return the code that a figure starts from, but for the script: with the problem's where that is drawn."""
+        drawn = [self.plan.problems[folder].specification] if self._draws_problem(label) else []
+        return named_code([self.plan.figures[label].specification, drawn])
+
+    def _draws_problem(self, label: str) -> bool:
+        return bool(getattr(self.plan.figures[label].parameters, "draws_problem", False))
+
+    def report(self) -> dict[str, Any]:
+        # The page is made from more than code.
+        digest = sha256()
+        for path in sorted(Path(__file__).parents[1].joinpath("report").rglob("*")):
+            if path.suffix in (".css", ".jinja", ".yaml"):
+                digest.update(path.read_bytes())
+        return {
+            "experiment": canonical_json(self.plan.describe()),
+            "fingerprint": self.fingerprint("report"),
+            "templates": digest.hexdigest()[:16],
+        }

@@ -1,0 +1,89 @@
+"""Every path of an experiment, made in one class and nowhere else. Paths are texts, relative to the working folder."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bocu.experiment.branches import Branch
+
+PARTIAL = "/partial"
+FIGURE_SUFFIXES = ("png", "svg", "json")
+RESULTS = "results"
+RUN_CACHE = f"{RESULTS}/.run-cache"  # no experiment has this name: a label begins with a letter or digit
+MACHINE_CODE = f"{RESULTS}/.machine-code"  # where homes cannot be written to
+
+
+def checkpoint_folder(run_file: str | Path) -> Path:
+    """Return the folder of the checkpoints of a run file: `checkpoints` in the place of `runs`."""
+    path = Path(run_file)
+    return path.parents[4].joinpath("checkpoints", *path.parts[-4:-1], path.stem)
+
+
+def log_file(run_file: str | Path) -> Path:
+    """Return the log of a run file: `logs/runs` in the place of `runs`."""
+    path = Path(run_file)
+    return path.parents[4].joinpath("logs", *path.parts[-5:-1], f"{path.stem}.log")
+
+
+def block_name(branch: Branch, first: int, last: int) -> str:
+    """Return the name of a block of seeds, such as `hills/any/random/seeds-0-9`."""
+    return f"{'/'.join(branch.key)}/seeds-{first}-{last}"
+
+
+@dataclass(frozen=True)
+class ResultPaths:
+    """Where the files of an experiment lie.
+
+    A `part` is "" for what the whole experiment comes to, and PARTIAL for what exists of it so far.
+
+    Attributes:
+        experiment: its name.
+    """
+
+    experiment: str
+
+    @property
+    def folder(self) -> str:
+        return f"{RESULTS}/{self.experiment}"
+
+    @property
+    def record(self) -> str:
+        """The experiment as it was last run: what a smaller one may not replace unasked."""
+        return f"{self.folder}/experiment.json"
+
+    def design(self, sha256: str) -> str:
+        """Return the copy of a given initial design, under the hash of what it holds: a moved file reruns nothing."""
+        return f"{self.folder}/designs/{sha256}.csv"
+
+    def priors(self, problem: str) -> str:
+        """Return the folder of the fitted priors of a problem."""
+        return f"{self.folder}/priors/{problem}"
+
+    def run_file(self, branch: Branch, first: int, last: int) -> str:
+        return f"{self.folder}/runs/{block_name(branch, first, last)}.nc"
+
+    def checkpoint(self, branch: Branch, first: int, last: int) -> str:
+        """Return the folder of a block's checkpoints."""
+        return checkpoint_folder(self.run_file(branch, first, last)).as_posix()
+
+    def log(self, branch: Branch, first: int, last: int) -> str:
+        """Return the log of a block's job."""
+        return log_file(self.run_file(branch, first, last)).as_posix()
+
+    def score_file(self, branch: Branch, part: str = "") -> str:
+        return f"{self.folder}{part}/scores/{'/'.join(branch.key)}.nc"
+
+    def cube(self, problem: str, part: str = "") -> str:
+        return f"{self.folder}{part}/cubes/{problem}.nc"
+
+    def summary(self, part: str = "") -> str:
+        return f"{self.folder}{part}/cubes/summary.nc"
+
+    def figure(self, label: str, folder: str, suffix: str, part: str = "") -> str:
+        return f"{self.folder}{part}/figures/{folder}/{label}.{suffix}"
+
+    def report(self, part: str = "") -> str:
+        return f"{self.folder}{part}/report/index.html"
+
+    def report_tables(self, part: str = "") -> str:
+        """Return the folder of the report's tables."""
+        return f"{self.folder}{part}/report/tables"

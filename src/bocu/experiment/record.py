@@ -1,0 +1,65 @@
+"""What an experiment leaves behind of itself under its results: a record of it, and copies of given designs."""
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256 as sha256_of
+from pathlib import Path
+from typing import Any
+
+from bocu.core.errors import BocuError
+from bocu.experiment.configuration import Seeds
+from bocu.experiment.plan import Plan
+from bocu.io.files import atomic_path, write_json
+
+MADE_FROM = "made_from"  # in the record: files and settings of the command line
+
+
+def write_record(plan: Plan, files: Sequence[str | Path] = (), overrides: Mapping[str, Any] | None = None) -> None:
+    """Note the experiment, and the files and settings of the command line that it was made from."""
+    made_from = {"files": [str(file) for file in files], "config": dict(overrides or {})}
+    write_json(plan.paths.record, {**plan.describe(), **({MADE_FROM: made_from} if files else {})})
+
+
+def refuse_to_shrink(plan: Plan) -> None:
+    """Raise where results of this name hold more than is asked for, and the user has not agreed to lose them.
+
+    Raises:
+        BocuError: fewer seeds or iterations than the results hold.
+    """
+    record = Path(plan.paths.record)
+    if plan.experiment.overwrite or not record.is_file():
+        return
+    try:
+        before = json.loads(record.read_text(encoding="utf-8"))
+        iterations, seeds = before["iterations_of"], Seeds.model_validate(before["seeds"])
+    except (ValueError, KeyError):
+        raise BocuError(f"{record}: not readable as the record of an experiment; delete it to go on") from None
+    away = "give another `name`, or `overwrite: true` to replace them"
+    now = plan.experiment.seeds
+    if seeds.first < now.first or seeds.first + seeds.count > now.first + now.count:
+        raise BocuError(
+            f"seeds: {now.first} to {now.first + now.count - 1} are fewer than the "
+            f"{seeds.first} to {seeds.first + seeds.count - 1} that {plan.results} holds; {away}"
+        )
+    for problem in plan.problems:
+        if plan.iterations(problem) < iterations.get(problem, 0):
+            raise BocuError(
+                f"iterations: {plan.iterations(problem)} on '{problem}' are fewer than the "
+                f"{iterations[problem]} that {plan.results} holds; {away}"
+            )
+
+
+def copy_design(plan: Plan, sha256: str, output: str | Path) -> None:
+    """Copy a given initial design under the results.
+
+    Raises:
+        BocuError: the plan has no such design, or the file has changed since it was planned.
+    """
+    source = plan.designs().get(sha256)
+    if source is None:
+        raise BocuError(f"{output}: no initial design of this experiment has this hash")
+    content = Path(source).read_bytes()
+    if sha256_of(content).hexdigest() != sha256:
+        raise BocuError(f"{source}: changed since the experiment was planned; plan it again")
+    with atomic_path(output) as temporary:
+        temporary.write_bytes(content)

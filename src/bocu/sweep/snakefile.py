@@ -1,0 +1,77 @@
+"""What the workflow asks of the package besides its jobs: the plan, and what comes before and after all jobs."""
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bocu.core.errors import BocuError
+from bocu.experiment.plan import Plan
+from bocu.experiment.planning import make_plan
+from bocu.experiment.record import refuse_to_shrink, write_record
+from bocu.sweep import calls
+
+SOURCES = "../../data/sources.yaml"  # from the folder of the rules
+SCRIPTS = "../scripts"
+RULES_WITH_SCRIPT = (
+    *("download", "mirror", "simulate", "prepare", "fit_prior"),
+    *("run", "score", "cube", "summary", "figure", "report"),
+)
+_FULL_COLLECTIONS = 200  # generations of garbage between two full collections; Python's own number is 10
+
+
+def from_snakemake(workflow: Any, config: dict[str, Any]) -> Plan:
+    """Plan the experiment that a Snakefile is configured for.
+
+    A fault of the configuration ends Snakemake with one line: it would show a traceback of what is raised.
+
+    Args:
+        workflow: Snakemake's, while it reads a file of rules of this project, from a clone or from a forge.
+        config: the merged configuration.
+    """
+    # Planning keeps nearly all that it allocates: a full collection finds nothing, and takes longer with every job.
+    gc.set_threshold(*gc.get_threshold()[:2], _FULL_COLLECTIONS)
+    try:
+        plan = make_plan(
+            config,
+            files=workflow.configfiles,
+            overrides=workflow.config_settings.config,
+            sources_file=_local(workflow, SOURCES),
+            scripts=_scripts(workflow),
+        )
+        refuse_to_shrink(plan)
+    except BocuError as error:
+        sys.exit(f"error: {error}")
+    # Snakemake itself would say less, and only when it has planned all jobs.
+    if workflow.is_main_process and (hindrance := calls.hindrance(plan)):
+        print(f"note: {hindrance}", file=sys.stderr, flush=True)
+    return plan
+
+
+def begin(plan: Plan, workflow: Any, logs: str | Sequence[str]) -> None:
+    """Record what is about to be made, compile what jobs would compile one by one, and note that this call begins."""
+    from bocu.runs.compiling import compile_ahead
+
+    write_record(plan, workflow.configfiles, workflow.config_settings.config)
+    compile_ahead(plan)
+    calls.begin(plan.experiment.name, logs)
+
+
+def end() -> None:
+    """Take back what `begin` noted."""
+    calls.end()
+
+
+def _scripts(workflow: Any) -> Path:
+    """Return the folder of the workflow's scripts, fetched one by one where the workflow is read from a forge."""
+    files = [_local(workflow, f"{SCRIPTS}/{rule}.py") for rule in RULES_WITH_SCRIPT]
+    return files[0].parent
+
+
+def _local(workflow: Any, path: str) -> Path:
+    """Return a file that is named relative to the file of rules that is read; where that is not local, a copy."""
+    source = workflow.current_basedir.join(path)
+    beside = Path(os.path.normpath(source.get_path_or_uri(secret_free=True)))
+    return beside if beside.is_file() else Path(workflow.sourcecache.get_path(source))

@@ -1,0 +1,83 @@
+"""Products of a plan that hold nothing but what they were made from, by the names of their jobs."""
+
+import json
+from pathlib import Path
+
+import netCDF4
+
+from bocu.data.raw import remember
+from bocu.experiment.fingerprints.fingerprint import definitions
+from bocu.experiment.plan import Plan
+from bocu.io.files import write_text
+from bocu.io.lineage import LINEAGE, lineage_attributes, lineage_of, making
+from bocu.io.provenance import hash_files
+from bocu.sweep.staleness import flat
+
+
+def write_products(plan: Plan) -> dict[str, str]:
+    """Write what a plan that simulates its data comes to; give a file of each job."""
+    found: dict[str, str] = {}
+    parameters, paths, inputs = plan.parameters, plan.paths, plan.inputs
+
+    def write(name, file, given, names, *others):
+        found[name] = file
+        with making([file], given, names):
+            for output in (file, *others):
+                _write(output)
+
+    for raw in inputs.raw("intel", "log", "simulate")["raw"]:
+        found["data simulate intel"] = raw
+        with making([raw], parameters.simulate("intel", raw), []):
+            write_text(raw, "")
+            remember(raw, "")
+    prepared = plan.catalogue.prepared_path("intel", "log", "simulate")
+    given = parameters.prepared("simulate", "intel", Path(prepared).stem)
+    write(f"data prepare {prepared}", prepared, given, flat(inputs.raw("intel", "log", "simulate")))
+    for problem in plan.problems:
+        for prior in plan.priors(problem):
+            file = inputs.problem_paths(problem).prior(prior)
+            write(f"prior {problem}/{prior}", file, parameters.prior(problem, prior), flat(inputs.prior(problem)))
+    for branch in plan.branches.values():
+        for first, last in plan.blocks:
+            found[f"run {'/'.join(branch.key)}"] = _run_file(plan, branch, first, last)
+        names = [*flat(inputs.problem(branch.problem.label)), *plan.run_files(branch)]
+        write(f"score {'/'.join(branch.key)}", paths.score_file(branch), parameters.score(branch), names)
+    for problem in plan.problems:
+        write(f"cube {problem}", paths.cube(problem), parameters.cube(problem), plan.score_files(problem))
+    write("summary", paths.summary(), parameters.summary(), plan.cubes())
+    for figure, folders in plan.figure_problems.items():
+        for folder in folders:
+            pictures = [paths.figure(figure, folder, suffix) for suffix in ("json", "png", "svg")]
+            names = flat(inputs.figure(figure, folder))
+            write(f"figure {folder}/{figure}", pictures[0], parameters.figure(figure, folder), names, *pictures[1:])
+    Path(paths.report_tables()).mkdir(parents=True)
+    pictures = [file for suffix in ("png", "svg", "json") for file in plan.figure_files(suffix)]
+    write("report", paths.report(), parameters.report(), [*pictures, *plan.cubes(), paths.summary()])
+    return found
+
+
+def _write(file: str) -> None:
+    path, lineage = Path(file), lineage_of(file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".nc":
+        with netCDF4.Dataset(path, "w") as data:
+            data.setncatts(lineage_attributes(file))
+    elif path.suffix == ".json":
+        path.write_text(json.dumps({LINEAGE: json.loads(lineage.text)}))
+    else:
+        text = lineage.text.replace("&", "&amp;").replace('"', "&#34;") if lineage else ""
+        path.write_text(f'<meta name="{LINEAGE}" content="{text}">')
+
+
+def _run_file(plan, branch, first, last):
+    path = Path(plan.paths.run_file(branch, first, last))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with netCDF4.Dataset(path, "w") as data:
+        data.setncatts(
+            {
+                **plan.parameters.run(branch, first, last),
+                "definitions": json.dumps(definitions(plan.parameters.run_roots(branch))),
+                "inputs": json.dumps(hash_files(plan.inputs.problem(branch.problem.label))),
+            }
+        )
+    return str(path)

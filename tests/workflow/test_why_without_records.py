@@ -1,0 +1,185 @@
+"""What files say of themselves and Snakemake's records: `why` finds stale what a dry run would make, and no more."""
+
+import json
+import os
+import re
+import shutil
+
+import pytest
+from experiments import tiny
+from workflow.conftest import ROOT, Pipeline
+
+pytestmark = pytest.mark.workflow
+
+EXPERIMENT = tiny(
+    data="simulate",
+    iterations=3,
+    seeds={"count": 2, "per_job": 1},
+    problems=[{"name": "hills", "parameters": {"grid": 60}}, "sensors"],
+    algorithms=["random", "fully-bayesian"],
+    figures=["regret", "chosen-priors", "summary"],
+)
+
+# In a process of its own, so that it sees the edited package.
+STALE = """
+import json, sys, yaml
+from bocu.experiment.planning import make_plan
+from bocu.sweep.staleness import Staleness, flat
+
+plan = make_plan(yaml.safe_load(open("experiment.yaml")), sources_file="data/sources.yaml")
+staleness, waiting, seen = Staleness(plan), list(plan.products()), set()
+for problem in plan.problems:
+    waiting += flat(plan.inputs.problem(problem)) + flat(plan.inputs.prior(problem))
+for record in ("matrices", "log"):
+    if record in plan.catalogue.available_records("intel", "simulate"):
+        waiting += flat(plan.inputs.raw("intel", record, "simulate"))
+print(json.dumps(sorted(file for file in set(waiting) if staleness.explain(file).is_stale)))
+"""
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """A copy of workflow and library with finished results on data, priors and a formula."""
+    folder = tmp_path_factory.mktemp("clone")
+    for name in ("Snakefile", "data/sources.yaml"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    for name in ("workflow", "profiles", "src/bocu"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    pipeline = Pipeline(folder, {"PYTHONPATH": str(folder / "src")})
+    pipeline.configuration(EXPERIMENT)
+    pipeline.run("snakemake", "--cores", "2", "--configfile", "experiment.yaml")
+    return pipeline
+
+
+def planned(clone):
+    """Return what a dry run would make."""
+    text = clone.run(
+        "snakemake", "--cores", "2", "--configfile", "experiment.yaml", "--dry-run", "--quiet", "host"
+    ).stdout
+    lines = re.findall(r"^    output: (.*)$", text, re.MULTILINE)
+    return {re.sub(r" \(.*\)$", "", name) for line in lines for name in line.split(", ")}
+
+
+def stale(clone):
+    """Return what the files themselves say is stale, without Snakemake's records."""
+    records, aside = clone.folder / ".snakemake", clone.folder / "aside"
+    records.rename(aside)
+    try:
+        return set(json.loads(clone.run("python", "-c", STALE).stdout))
+    finally:
+        aside.rename(records)
+
+
+def test_nothing_is_stale_when_all_is_made(clone):
+    assert planned(clone) == stale(clone) == set()
+
+
+EDITS = {
+    "a docstring": ("src/bocu/runs/execution.py", "Run a block of seeds and write its run file.", "Run seeds.", ""),
+    "an algorithm": (
+        "src/bocu/algorithms/time_varying.py",
+        "int(np.argmax(weights @ ucb))",
+        "int(np.argmin(weights @ ucb))",
+        "runs/hills/any/fully-bayesian/seeds-0-0.nc",
+    ),
+    "a problem": (
+        "src/bocu/problems/hills.py",
+        "CENTRES = np.arange(HILLS) / (HILLS - 1)",
+        "CENTRES = np.arange(HILLS) / HILLS",
+        "scores/hills/any/random.nc",
+    ),
+    "how runs are executed": (
+        "src/bocu/runs/execution.py",
+        "if self.t < 1:",
+        "if self.t <= 1:",
+        "runs/sensors/any/random/seeds-1-1.nc",
+    ),
+    "a metric": (
+        "src/bocu/evaluation/metrics.py",
+        "(values if available is None else values[available]).max()",
+        "(values if available is None else values[available]).min()",
+        "scores/sensors/any/random.nc",
+    ),
+    "the summary": (
+        "src/bocu/evaluation/cubes.py",
+        "CHECKPOINTS = (0.1,",
+        "CHECKPOINTS = (0.2,",
+        "cubes/summary.nc",
+    ),
+    "a figure": (
+        "src/bocu/figures/regret.py",
+        "MARKED_LINES = 6",
+        "MARKED_LINES = 7",
+        "figures/sensors/regret.svg",
+    ),
+    "the report": ("src/bocu/report/tables.py", "NOTICEABLE = 0.01", "NOTICEABLE = 0.02", "report/tables"),
+    "the page": (
+        "src/bocu/report/templates/page.html.jinja",
+        "<!DOCTYPE html>",
+        "<!DOCTYPE html>\n",
+        "report/index.html",
+    ),
+    "how priors are fitted": (
+        "src/bocu/priors/fit.py",
+        "if temperatures.shape[1] < 2:",
+        "if temperatures.shape[1] < 3:",
+        "scores/sensors/any/fully-bayesian.nc",
+    ),
+    "a stand-in": (
+        "src/bocu/data/simulated/intel.py",
+        "import numpy as np\n",
+        "import numpy as np\n\nnp.seterr(under='ignore')\n",
+        "runs/sensors/any/random/seeds-0-0.nc",
+    ),
+    "the script of runs": ("workflow/scripts/run.py", "with Progress(", "block.rounds\n    with Progress(", "runs/"),
+    "the script of figures": (
+        "workflow/scripts/figure.py",
+        "drawing = figure.draw(inputs)",
+        "drawing = figure.draw(dict(inputs))",
+        "figures/all/summary.png",
+    ),
+    "a title": ("experiment.yaml", "name: tiny\n", "name: tiny\ntitle: Another\n", "report/index.html"),
+    "more seeds": ("experiment.yaml", "count: 2", "count: 3", "runs/hills/any/random/seeds-2-2.nc"),
+    "more iterations": ("experiment.yaml", "iterations: 3", "iterations: 4", "runs/hills/any/random/seeds-0-0.nc"),
+    "one algorithm more": ("experiment.yaml", "- random\n", "- random\n- mle\n", "runs/hills/any/mle/seeds-0-0.nc"),
+    "another noise": ("experiment.yaml", "grid: 60", "grid: 60\n    noise: 0.06", "scores/hills/any/random.nc"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_files_say_themselves_what_a_dry_run_would_make(clone, name):
+    file, old, new, among = EDITS[name]
+    path = clone.folder / file
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+    try:
+        found = stale(clone)
+        assert found == planned(clone)
+    finally:
+        path.write_text(text)
+    assert any(product.startswith(f"results/tiny/{among}") for product in found) if among else not found
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "runs/hills/any/random/seeds-0-0.nc",
+        "scores/sensors/any/random.nc",
+        "cubes/hills.nc",
+        "figures/hills/regret.svg",
+        "figures/hills/regret.json",
+    ],
+)
+def test_a_deleted_product_is_made_again_and_a_deleted_data_set_is_not(clone, name):
+    path = clone.folder / "results/tiny" / name
+    content, times = path.read_bytes(), path.stat()
+    path.unlink()
+    try:
+        found = stale(clone)
+        assert found == planned(clone)
+        assert f"results/tiny/{name}" in found
+    finally:
+        path.write_bytes(content)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

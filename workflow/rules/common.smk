@@ -1,0 +1,36 @@
+# What all stages share: the plan, made from the configuration, what wildcards stand for, and what surrounds the jobs.
+# `part` is empty, or that of what exists so far: a slash and "partial".
+
+import sys
+
+try:
+    from bocu.sweep import snakefile
+except ModuleNotFoundError as error:
+    sys.exit(
+        f"error: {error}; install the package in this environment first: pip install -e ."
+    )
+
+plan = snakefile.from_snakemake(workflow, config)
+
+
+wildcard_constraints:
+    part="(/partial)?",
+    label="[a-z0-9-]+",
+    problem="[a-z0-9-]+",
+    objective="[a-z0-9-]+",
+    algorithm="[a-z0-9-]+",
+    figure="[a-z0-9-]+",
+    folder="[a-z0-9-]+",
+    block=r"[a-z0-9-]+/[a-z0-9-]+/[a-z0-9-]+/seeds-\d+-\d+",
+
+
+onstart:
+    snakefile.begin(plan, workflow, log)
+
+
+onsuccess:
+    snakefile.end()
+
+
+onerror:
+    snakefile.end()

@@ -1,0 +1,41 @@
+# Figures, drawn from cubes and runs.
+
+from bocu.experiment.stages import stage_memory, stage_minutes
+
+
+rule figure:
+    input:
+        unpack(
+            lambda wildcards: plan.inputs.figure(
+                wildcards.figure, wildcards.folder, wildcards.part
+            )
+        ),
+    output:
+        png=report(
+            f"{plan.results}{{part}}/figures/{{folder}}/{{figure}}.png",
+            caption="../report/figure.rst",
+            category="Figures",
+            subcategory="{folder}",
+            labels={"figure": "{figure}", "format": "PNG"},
+        ),
+        svg=report(
+            f"{plan.results}{{part}}/figures/{{folder}}/{{figure}}.svg",
+            caption="../report/figure.rst",
+            category="Figures",
+            subcategory="{folder}",
+            labels={"figure": "{figure}", "format": "SVG"},
+        ),
+        description=f"{plan.results}{{part}}/figures/{{folder}}/{{figure}}.json",
+    log:
+        f"{plan.results}/logs{{part}}/figures/{{folder}}/{{figure}}.log",
+    benchmark:
+        f"{plan.results}/benchmarks{{part}}/figures/{{folder}}/{{figure}}.tsv"
+    resources:
+        mem_mb=lambda wildcards, attempt: stage_memory("figure", attempt),
+        runtime=lambda wildcards, attempt: stage_minutes("figure", attempt),
+    params:
+        figure=lambda wildcards: plan.parameters.figure(
+            wildcards.figure, wildcards.folder
+        ),
+    script:
+        "../scripts/figure.py"
