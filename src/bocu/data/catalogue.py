@@ -192,6 +192,12 @@ class Catalogue(Parameters):
         return [path for path in paths if not path.is_file()]
 
 
+def sources_file() -> Path:
+    """Return the catalogue at hand: that of the working folder, else the one that came with the package."""
+    here = Path("data/sources.yaml")
+    return here if here.is_file() else Path(__file__).with_name("sources.yaml")
+
+
 def load_catalogue(path: str | os.PathLike[str]) -> Catalogue:
     """Read `data/sources.yaml`.
 

@@ -11,6 +11,7 @@ from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections, validate
 from bocu.core.rounds import Outline
 from bocu.data.catalogue import Catalogue, load_catalogue
+from bocu.data.catalogue import sources_file as catalogue_at_hand
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.configuration import (
     AlgorithmEntry,
@@ -28,7 +29,6 @@ from bocu.io.files import canonical_json
 from bocu.objectives.configured import SetParameters
 from bocu.problems.base import ProblemParameters
 
-SOURCES_FILE = "data/sources.yaml"
 MENTIONS = "bocu.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for
 SCRIPTS = "workflow/scripts"
 _CLONE = Path(__file__).parents[3]  # where the package is installed from a clone
@@ -47,7 +47,7 @@ def make_plan(
         config: the merged configuration.
         files: the files it came from, for error lines.
         overrides: what the command line added, for error lines.
-        sources_file: the catalogue of data sets; that of the clone if left out.
+        sources_file: the catalogue of data sets; that of the working folder, or of the package, if left out.
         scripts: folder of the workflow's scripts, which are part of the code of a job; that of the clone if left out.
 
     Raises:
@@ -59,7 +59,7 @@ def make_plan(
     experiment = parse_experiment(config, files, overrides)
     maker = _Maker(
         experiment,
-        load_catalogue(sources_file or in_clone(SOURCES_FILE)),
+        load_catalogue(sources_file or catalogue_at_hand()),
         Path(scripts) if scripts is not None else _scripts(sources_file),
         lambda key: f"{origin(key, files, overrides)}: ",
     )
