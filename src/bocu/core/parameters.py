@@ -4,7 +4,7 @@ import datetime
 import difflib
 import re
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import pydantic
@@ -26,6 +26,14 @@ Number = Annotated[float, BeforeValidator(_no_boolean), pydantic.AllowInfNan(Fal
 
 LARGEST_SEED = 2**63 - 1
 """The largest integer that a run file holds."""
+
+SUCCESSORS = {
+    "ball": "set",
+    "distance": "name",
+    "judge": "metric",
+    "judges": "metrics",
+}
+"""Keys that experiment files no longer have, each with what it is called now."""
 
 
 class Parameters(BaseModel):
@@ -56,9 +64,13 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
     return f"{meant} ({listing})" if meant else listing
 
 
-def _meant(name: Any, known: Iterable[str]) -> str:
+def _meant(name: Any, known: Collection[str]) -> str:
     # Comparing takes time that grows with the text; no name is long.
-    match = difflib.get_close_matches(name, known, n=1) if isinstance(name, str) and len(name) < 100 else []
+    if not isinstance(name, str) or len(name) >= 100:
+        return ""
+    if (successor := SUCCESSORS.get(name)) in known:
+        return f"it is called '{successor}' now"
+    match = difflib.get_close_matches(name, known, n=1)
     return f"did you mean '{match[0]}'?" if match else ""
 
 

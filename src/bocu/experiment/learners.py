@@ -98,6 +98,7 @@ def _description(
     if lengthscale.shape not in ((1,), (dimensions,)):
         raise BocuError(f"lengthscale: found {lengthscale.size} numbers; allowed: 1, or {dimensions}")
     scales = tuple(np.broadcast_to(lengthscale, dimensions).tolist())
-    kernels = (SquaredExponential(part) for part in (scales[: decisions.dimension], scales[decisions.dimension :]))
-    model = GridPrior(decisions.points, contexts.points, *kernels, variance=variance, noise=noise)
+    over_decisions = SquaredExponential(scales[: decisions.dimension])
+    over_contexts = SquaredExponential(scales[decisions.dimension :])
+    model = GridPrior(decisions.points, contexts.points, over_decisions, over_contexts, variance, noise)
     return Description(decisions, contexts, noise, "general", outputs, model)
