@@ -13,6 +13,8 @@ from bocu.algorithms.base import Algorithm
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.evaluation.cubes import build_summary
 from bocu.experiment.registry import REGISTRY
+from bocu.figures import reading as figures
+from bocu.io.provenance import SCHEMA_VERSION
 
 
 @pytest.fixture
@@ -98,6 +100,18 @@ def test_a_cube_opens_lazily_by_file_and_by_folder(cube_file):
     with bocu.open_cube(cube_file) as by_file, bocu.open_cube(cube_file.parents[1], cube_file.stem) as by_folder:
         assert by_file.identical(by_folder)
         assert not by_file["regret"].variable._in_memory
+
+
+@pytest.mark.parametrize(("version", "writer"), [(1, "an earlier"), (99, "a later")])
+def test_a_cube_of_another_version_says_what_to_do(cube_file, version, writer):
+    synthetic_cubes.write(synthetic_cubes.cube().assign_attrs(schema_version=version), cube_file)
+    for opened in (bocu.open_cube, figures.Cube):
+        with pytest.raises(bocu.BocuError) as caught:
+            opened(cube_file)
+        line = str(caught.value)
+        assert line.startswith(f"{cube_file}: attribute 'schema_version': found {version}; allowed: {SCHEMA_VERSION}")
+        assert f"{writer} version of bocu wrote it" in line
+        assert line.endswith("delete it and it will be made again")
 
 
 def test_the_summary_is_what_a_folder_opens_with(cube_file):

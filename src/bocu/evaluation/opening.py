@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from bocu.core.errors import BocuError
 from bocu.io.files import reading, regular_file
+from bocu.io.provenance import refuse_other_schema
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,7 +43,12 @@ def open_cube(path: str | Path, problem: str | None = None) -> "xr.Dataset":
     with reading(file):
         cube = xr.open_dataset(file, engine="netcdf4", cache=False)
     missing = [dim for dim in CUBE_DIMENSIONS if dim not in cube.dims]
-    if missing:
+    try:
+        if missing:
+            raise BocuError(f"{file}: no cube: it has no dimension {' and no '.join(missing)}")
+        if "iteration" in cube.dims:  # a summary is gathered from cubes that were looked at
+            refuse_other_schema(file, cube.attrs)
+    except BocuError:
         cube.close()
-        raise BocuError(f"{file}: no cube: it has no dimension {' and no '.join(missing)}")
+        raise
     return cube

@@ -14,6 +14,7 @@ from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import nearest
 from bocu.figures import style
 from bocu.io.files import read_netcdf
+from bocu.io.provenance import refuse_other_schema
 from bocu.runs.status import DONE, MISSING
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Cube:
     def __init__(self, path: str | Path) -> None:
         self.path = path
         self.data: xr.Dataset = read_netcdf(path)
+        refuse_other_schema(path, self.data.attrs)
         for variable in ("regret", "status"):
             if variable not in self.data:
                 raise BrokenFileError(path, f"no variable '{variable}'")
