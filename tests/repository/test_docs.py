@@ -8,6 +8,8 @@ import pytest
 
 PAGES = [
     "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "docs/commands.md",
     "docs/extending.md",
     "docs/files.md",

@@ -1,6 +1,7 @@
 """What `import bocu` offers to code of one's own."""
 
 import importlib
+import os
 import subprocess
 import sys
 
@@ -132,3 +133,13 @@ def test_what_is_no_cube_gets_one_line(cube_file, tmp_path):
     xr.Dataset({"x": ("seed", [1, 2])}).to_netcdf(tmp_path / "other.nc")
     with pytest.raises(bocu.BocuError, match="no cube: it has no dimension objective and no algorithm and no metric"):
         bocu.open_cube(tmp_path / "other.nc")
+
+
+@pytest.mark.parametrize(("shell", "typed", "completed"), [("bash", "wor", "worst-case"), ("zsh", "ver", "verify")])
+def test_shells_complete_commands(shell, typed, completed):
+    words = {"COMP_WORDS": f"bocu {typed}", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": f"bocu {typed}"}
+    environment = {**os.environ, **words, "_BOCU_COMPLETE": f"complete_{shell}"}
+    code = "import sys; sys.argv = ['bocu']; from bocu.commands.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert completed in done.stdout
+    assert "status" not in done.stdout

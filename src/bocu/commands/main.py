@@ -21,7 +21,6 @@ from bocu.commands.worst_case import worst_case_command
 from bocu.core.errors import BocuError
 
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # or lines of a docstring are not joined

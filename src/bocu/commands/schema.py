@@ -58,9 +58,10 @@ EXPERIMENT_MODULE = "bocu.experiment.configuration"
 TABLES_HEAD = """# The experiment file
 
 Every key, its default and what it does. This page is generated (`make schema`); so is
-`workflow/schemas/experiment.schema.json`, which editors use to complete and check experiment files. Problems,
-objectives, algorithms, metrics and figures are lists of entries `{label, name, parameters}`; a name alone is an entry
-with that label and no parameters.
+`workflow/schemas/experiment.schema.json`, which editors with a YAML language server use to complete and check
+experiment files, led there by the first line of the file: `# yaml-language-server: $schema=PATH`. Problems, objectives,
+algorithms, metrics and figures are lists of entries `{label, name, parameters}`; a name alone is an entry with that
+label and no parameters.
 """
 
 
