@@ -225,6 +225,7 @@ def first_maximum(ucb: np.ndarray, priors: Sequence[int] | np.ndarray) -> tuple[
 
 
 def one_hot(index: int, size: int) -> np.ndarray:
+    """Return weights of shape (size,), all of it on one index."""
     weights = np.zeros(size)
     weights[index] = 1.0
     return weights

@@ -10,6 +10,7 @@ from bocu.io.files import write_text
 
 
 def record_of(path: str | os.PathLike[str]) -> Path:
+    """Return where the SHA-256 of a raw file is recorded: beside it."""
     return Path(f"{os.fspath(path)}.sha256")
 
 

@@ -229,9 +229,7 @@ def spoken(items: Sequence[str]) -> str:
 
 
 def shared_data_label(cubes: Sequence[Cube]) -> str:
-    """Return the label of data that are not measured, with the problems it is of where not all share it; empty:
-    none.
-    """
+    """Return the label of data that are not measured, with its problems where not all share it; empty: none."""
     labelled = [cube for cube in cubes if cube.data_label]
     if not labelled or len(labelled) == len(cubes):
         return labelled[0].data_label if labelled else ""

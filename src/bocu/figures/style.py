@@ -157,9 +157,7 @@ def _index(options: tuple[str, ...], wanted: str) -> int:
 
 
 def algorithm_titles(names: Mapping[str, str]) -> dict[str, str]:
-    """Return what to write for every algorithm: the papers' spelling where the label is its registered name or
-    alias.
-    """
+    """Return what to write for each algorithm: the papers' spelling where its label is its name or an alias."""
     aliases = {alias: entry.name for entry in REGISTRY["algorithm"] for alias in entry.aliases}
     return {
         label: NAMES.get(label, label) if name in (label, aliases.get(label)) else label

@@ -58,6 +58,7 @@ def machine() -> dict[str, str]:
 
 @functools.cache
 def package_versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that numbers may depend on."""
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -69,6 +70,7 @@ def package_versions() -> dict[str, str]:
 
 @functools.cache
 def cpu() -> str:
+    """Return the CPU's name, as the system has it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -102,6 +102,7 @@ def decision_variable(decisions: Domain) -> str:
 
 
 def fill_value(report: Reported) -> float:
+    """Return what stands where nothing was reported."""
     return np.nan if report.dtype.startswith("float") else -1
 
 

@@ -84,9 +84,7 @@ class Forecaster:
 
 
 def aggregates_mb(plan: Plan) -> float:
-    """Estimate the size of scores and cubes together, MB: what runs reported, and regret and value under each
-    metric.
-    """
+    """Estimate the size of scores and cubes together, MB: what runs reported, regret and value by each metric."""
     scored = 2 * 8e-6 * len(plan.metrics)
     seeds = plan.experiment.seeds.count
     rounds = sum(

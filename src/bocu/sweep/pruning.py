@@ -41,8 +41,10 @@ def refuse_another_experiment(plan: Plan) -> None:
 
 
 def leftovers(plan: Plan) -> Iterator[Leftover]:
-    """Find what no plan names: files of blocks, branches and figures that are gone, checkpoints that nobody can resume,
-    temporary files of dead processes, broken files that were set aside, shared runs that no experiment links to.
+    """Find what no plan names.
+
+    Files of blocks, branches and figures that are gone, checkpoints that nobody can resume, temporary files of dead
+    processes, broken files that were set aside, shared runs that no experiment links to.
     """
     files = plan.files()
     planned = {_key(plan, Path(file)) for names in files.values() for file in names}

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 
 def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(text.split())
 
 

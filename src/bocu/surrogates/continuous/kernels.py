@@ -166,9 +166,7 @@ def joint(decisions: int, contexts: int, kernel: str) -> Structure:
 
 
 def squared_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return squared distances of points `a` (n, D) and `b` (m, D), shape (n, m); differences keep close points
-    exact.
-    """
+    """Return squared distances of points (n, D) and (m, D), shape (n, m); differences keep close points exact."""
     total = np.square(np.subtract.outer(a[:, 0], b[:, 0]))
     for column in range(1, a.shape[1]):
         total += np.square(np.subtract.outer(a[:, column], b[:, column]))
