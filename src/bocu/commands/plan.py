@@ -25,7 +25,7 @@ def plan_command(
     """Show jobs, core hours, wall time and disk of an experiment: of all of it, and of what is still to be done.
 
     Times are learnt from run files of the same problem and algorithm where there are any under results/, else they come
-    from a model; the last column says which. What is done is scored by what the files say of themselves.
+    from a model; the last column says which. What is done is told by what the files say of themselves.
     """
     from bocu.sweep.forecast import Forecaster
     from bocu.sweep.opening import open_plan

@@ -75,7 +75,7 @@ def polytope(ambiguity_set: AmbiguitySet, reference: ArrayLike) -> Polytope:
         reference: (n,).
 
     Raises:
-        BocuError: another set, whose set is no polytope.
+        BocuError: the set is no polytope.
     """
     p = checks.distribution(reference)
     for kind, build in _POLYTOPES.items():

@@ -42,7 +42,7 @@ def score(
     output: str | Path,
     partial: bool = False,
 ) -> None:
-    """Metric the runs of one branch.
+    """Score the runs of one branch.
 
     Args:
         run_files: its blocks, in the order of their seeds.

@@ -78,7 +78,7 @@ class ObjectiveEntry(Entry):
 class MetricEntry(Entry):
     """An objective that runs are scored by."""
 
-    problems: list[Label] | None = Field(None, description="Labels of the problems it metrics; all, if left out.")
+    problems: list[Label] | None = Field(None, description="Labels of the problems it scores; all, if left out.")
 
 
 class AlgorithmEntry(Entry):

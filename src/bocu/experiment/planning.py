@@ -255,7 +255,7 @@ class _Maker:
                 protocol = self._protocol(problems[label])
                 if protocol not in metric.registered.protocols:
                     raise BocuError(
-                        f"{where}: '{metric.label}' cannot metric '{label}', "
+                        f"{where}: '{metric.label}' cannot score '{label}', "
                         f"whose protocol is {protocol}; it is defined for the protocols "
                         f"{', '.join(metric.registered.protocols)}"
                     )
@@ -263,7 +263,7 @@ class _Maker:
                 found[label].append(metric)
         for label, own in found.items():
             if not own:
-                raise BocuError(f"{self.origin('metrics')}metrics: none of them metrics '{label}'; give one that does")
+                raise BocuError(f"{self.origin('metrics')}metrics: none of them scores '{label}'; give one that does")
         return found
 
     def _labels(self, entry: Entry, problems: Mapping[str, Component], where: str) -> list[str]:

@@ -145,7 +145,7 @@ class Cube:
     def regret(self, branch: Branch, metric: str, variable: str = REGRET) -> tuple[np.ndarray, np.ndarray]:
         """Return the instantaneous regret in units of the payoff, shape (seeds, iterations), and the seeds.
 
-        Seeds that are not finished, or that the metric cannot metric in every round from 1 on, are left out. `variable`
+        Seeds that are not finished, or that the metric does not score in every round from 1 on, are left out. `variable`
         may also be RECOMMENDED_REGRET, which is there where algorithms recommend something.
         """
         if variable not in self.data:

@@ -39,7 +39,7 @@ class Row:
     """One problem under one pursued objective.
 
     Attributes:
-        metric: label of what metrics it.
+        metric: label of what scores it.
         ratios: algorithm label -> final regret relative to the reference.
     """
 
