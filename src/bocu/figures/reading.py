@@ -145,8 +145,8 @@ class Cube:
     def regret(self, branch: Branch, metric: str, variable: str = REGRET) -> tuple[np.ndarray, np.ndarray]:
         """Return the instantaneous regret in units of the payoff, shape (seeds, iterations), and the seeds.
 
-        Seeds that are not finished, or that the metric does not score in every round from 1 on, are left out. `variable`
-        may also be RECOMMENDED_REGRET, which is there where algorithms recommend something.
+        Seeds that are not finished, or that the metric does not score in every round from 1 on, are left out.
+        `variable` may also be RECOMMENDED_REGRET, which is there where algorithms recommend something.
         """
         if variable not in self.data:
             return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
