@@ -81,7 +81,7 @@ def _dataset(
     prior: TimeVaryingPrior,
     fit: FittedForgetting,
     loaded: "Days",
-    origin: Mapping[str, Any],
+    origin: Mapping[str, object],
 ) -> "xr.Dataset":
     import xarray as xr
 
