@@ -65,7 +65,7 @@ class Approximation(UncertaintyObjective):
         return replace(self, ambiguity_set=self.ambiguity_set.with_epsilon(epsilon))
 
     @abstractmethod
-    def _approximate(self, payoffs: Any, reference: Any, sensitivities: Any) -> Any:
+    def _approximate(self, payoffs: object, reference: object, sensitivities: object) -> Any:
         """Approximate at a finite radius."""
 
 

@@ -206,7 +206,7 @@ class ContinuousAlgorithm(Algorithm):
         values = [value for here in found for value in _listed(here, self._inputs)]
         return {report.name: value for report, value in zip(self.reports, values, strict=True)}
 
-    def reinstate(self, report: Mapping[str, Any], round: Round) -> None:
+    def reinstate(self, report: Mapping[str, object], round: Round) -> None:
         self._round = round
         values = np.array([report[reported.name] for reported in self.reports]).reshape(len(self.models), -1)
         for model, row in zip(self.models, values, strict=True):
@@ -282,7 +282,7 @@ class Contextual(ContinuousAlgorithm):
     Parameters: ClassVar[type[Parameters]] = ContextualParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: object, generator: np.random.Generator
     ) -> None:
         domain = description.contexts
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():

@@ -6,7 +6,7 @@ distributionally robust optimisation of a single payoff.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field
@@ -47,7 +47,7 @@ class MOBO(ContinuousAlgorithm):
     parameters: ScalarisedParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: object, generator: np.random.Generator
     ) -> None:
         if not isinstance(description.contexts, FiniteDomain):
             raise BocuError(f"{self.name}: finite contexts are wanted; found {type(description.contexts).__name__}")
@@ -100,7 +100,7 @@ class DRMOBO(MOBO):
     Parameters = DRMOBOParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: object, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Slice) or objective.beta != 0.0:

@@ -41,7 +41,7 @@ class Random(WithoutModel):
     Parameters = RandomParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: TypedParameters, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: TypedParameters, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self._best_value = -np.inf
@@ -93,7 +93,7 @@ class Constant(WithoutModel):
     parameters: ConstantParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: object, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.decision = _decision(self.parameters.decision, description.decisions)
@@ -120,7 +120,7 @@ class Constant(WithoutModel):
     def state(self) -> dict[str, Any]:
         return {}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, object]) -> None:
         """Nothing was kept."""
 
 

@@ -33,7 +33,7 @@ class StableOpt(UpperConfidenceAlgorithm):
     parameters: StableOptParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: object, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.ambiguity = self.parameters.set
@@ -61,6 +61,6 @@ class MinimumOver(UncertaintyObjective):
 
     contexts: np.ndarray
 
-    def __call__(self, payoffs: Any, reference: Any) -> Any:
+    def __call__(self, payoffs: object, reference: object) -> Any:
         """Return the minima, shape (..., decisions), of payoffs (..., decisions, contexts)."""
         return np.asarray(payoffs)[..., self.contexts].min(axis=-1)

@@ -62,7 +62,7 @@ class _Accounts:
     def state(self) -> dict[str, Any]:
         return {name: getattr(self, name).copy() for name in ("active", "plays", "total", "width")}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, object]) -> None:
         self.active = np.array(state["active"], dtype=bool)
         self.plays = np.array(state["plays"], dtype=np.int64)
         self.total = np.array(state["total"], dtype=float)

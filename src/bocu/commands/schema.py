@@ -65,7 +65,7 @@ label and no parameters.
 """
 
 
-def _table(title: str, model: Any, summary: str = "") -> str:
+def _table(title: str, model: object, summary: str = "") -> str:
     rows = list(_rows(model))
     head = [f"## {title}", "", *([_sentence(summary), ""] if summary else [])]
     body = ["| key | default | meaning |", "|---|---|---|", *rows] if rows else ["No parameters."]
@@ -87,7 +87,7 @@ def _rows(model: Any, prefix: str = "") -> Iterator[str]:
             yield from _rows(nested, f"{prefix}{key}.")
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     from pydantic_core import to_jsonable_python
 
     return json.dumps(to_jsonable_python(value)).replace("|", "\\|")

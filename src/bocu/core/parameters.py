@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from bocu.core.errors import BocuError, shown, shown_key
 
 
-def _no_boolean(value: Any) -> Any:
+def _no_boolean(value: object) -> Any:
     # YAML's `true` would otherwise pass as the number 1.
     if isinstance(value, bool):
         raise ValueError("a number is wanted, not a truth value")
@@ -74,7 +74,7 @@ def _meant(name: Any, known: Collection[str]) -> str:
     return f"did you mean '{match[0]}'?" if match else ""
 
 
-def validate(model: type[ParametersType], data: Mapping[str, Any], where: str) -> ParametersType:
+def validate(model: type[ParametersType], data: Mapping[str, object], where: str) -> ParametersType:
     """Build a typed section from plain data.
 
     Args:
@@ -102,12 +102,12 @@ def sections(section: Parameters) -> Iterator[tuple[str, Parameters]]:
                 yield f"{part}.{path}", found
 
 
-def _listed(key: str, value: Any) -> list[tuple[str, Parameters]]:
+def _listed(key: str, value: object) -> list[tuple[str, Parameters]]:
     items = value if isinstance(value, list | tuple) else ()
     return [(f"{key}.{place}", item) for place, item in enumerate(items) if isinstance(item, Parameters)]
 
 
-def _first_fault(model: Any, data: Any, error: pydantic.ValidationError) -> tuple[str, str]:
+def _first_fault(model: object, data: object, error: pydantic.ValidationError) -> tuple[str, str]:
     """Return the path of keys of the first fault, and what is wrong there."""
     # Unknown keys first: a misspelt key also makes the right one look missing.
     faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
@@ -142,13 +142,13 @@ class _Place:
         union: whether that has several forms.
     """
 
-    def __init__(self, keys: tuple[str | int, ...], annotation: Any) -> None:
+    def __init__(self, keys: tuple[str | int, ...], annotation: object) -> None:
         self.keys = keys
         self.annotation = annotation
         self.union = len(_members(annotation)) > 1
 
 
-def _place(annotation: Any, location: Sequence[str | int]) -> _Place:
+def _place(annotation: object, location: Sequence[str | int]) -> _Place:
     for position, part in enumerate(location):
         place = _Place(tuple(location[:position]), annotation)
         if place.union:
@@ -169,7 +169,7 @@ def _inside(annotation: Any, part: str | int) -> Any:
     return arguments[1] if get_origin(annotation) is dict else None
 
 
-def _members(annotation: Any) -> tuple[Any, ...]:
+def _members(annotation: object) -> tuple[Any, ...]:
     """Return the forms that a type allows, but for null; itself, without what annotates it, where it is one form."""
     if get_origin(annotation) is Annotated:
         inner = get_args(annotation)[0]
@@ -179,15 +179,15 @@ def _members(annotation: Any) -> tuple[Any, ...]:
     return (annotation,)
 
 
-def _plain(annotation: Any) -> Any:
+def _plain(annotation: object) -> Any:
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
-def _is_model(annotation: Any) -> bool:
+def _is_model(annotation: object) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
-def _keys_of(annotation: Any) -> list[str]:
+def _keys_of(annotation: object) -> list[str]:
     (member,) = _members(annotation) or (None,)
     return [field.alias or name for name, field in member.model_fields.items()] if _is_model(member) else []
 
@@ -201,7 +201,7 @@ def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> Any:
     return data
 
 
-def _union_fault(annotation: Any, value: Any) -> tuple[str, str]:
+def _union_fault(annotation: object, value: object) -> tuple[str, str]:
     """Say what is wrong with a value of several allowed forms: by the form that it has, or all forms there are."""
     if (form := _form_meant(_members(annotation), value)) is not None:
         try:
@@ -216,7 +216,7 @@ def _union_fault(annotation: Any, value: Any) -> tuple[str, str]:
     return "", f"found {shown(value)}; {f'{meant} (' if meant else ''}allowed: {', '.join(forms)}{')' if meant else ''}"
 
 
-def _form_meant(members: Sequence[Any], value: Any) -> Any:
+def _form_meant(members: Sequence[object], value: object) -> Any:
     """Return the form that a list or mapping is meant to have: the only one, or the one whose keys are nearest."""
     if isinstance(value, Mapping):
         models = [member for member in members if _is_model(_plain(member))]
@@ -232,7 +232,7 @@ def _form_meant(members: Sequence[Any], value: Any) -> Any:
     return None
 
 
-def _names(annotation: Any) -> list[str]:
+def _names(annotation: object) -> list[str]:
     if get_origin(annotation) is Literal:
         return [name for name in get_args(annotation) if isinstance(name, str)]
     return []
@@ -242,7 +242,7 @@ _KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or 
 _LIMITS = {"ge": "from {} on", "gt": "above {}", "le": "up to {}", "lt": "below {}"}
 
 
-def _in_words(annotation: Any) -> str:
+def _in_words(annotation: object) -> str:
     plain = _plain(annotation)
     if get_origin(plain) is Literal:
         return ", ".join(repr(name) for name in get_args(plain))
@@ -253,7 +253,7 @@ def _in_words(annotation: Any) -> str:
     return " ".join([_KINDS.get(plain, "a mapping"), *_limits(annotation)])
 
 
-def _limits(annotation: Any) -> Iterator[str]:
+def _limits(annotation: object) -> Iterator[str]:
     for note in get_args(annotation)[1:]:
         for constraint in getattr(note, "metadata", [note]):
             for name, words in _LIMITS.items():
@@ -261,7 +261,7 @@ def _limits(annotation: Any) -> Iterator[str]:
                     yield words.format(f"{limit:g}")
 
 
-def model_in(annotation: Any) -> type[BaseModel] | None:
+def model_in(annotation: object) -> type[BaseModel] | None:
     """Find the first typed section in a type annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CHECKPOINTS = (0.1, 0.25, 0.5, 1.0)
 
 
-def build_cube(description: Mapping[str, Any], output: str | Path) -> None:
+def build_cube(description: Mapping[str, object], output: str | Path) -> None:
     """Gather the score files of a problem.
 
     Args:

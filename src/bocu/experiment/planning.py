@@ -35,9 +35,9 @@ _CLONE = Path(__file__).parents[3]  # where the package is installed from a clon
 
 
 def make_plan(
-    config: Mapping[str, Any],
+    config: Mapping[str, object],
     files: Sequence[str | Path] = (),
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, object] | None = None,
     sources_file: str | Path | None = None,
     scripts: str | Path | None = None,
 ) -> Plan:

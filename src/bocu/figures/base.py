@@ -103,7 +103,7 @@ class Figure(ABC):
 
     Parameters: ClassVar[type[Parameters]]
 
-    def __init__(self, parameters: Any) -> None:
+    def __init__(self, parameters: object) -> None:
         self.parameters = parameters
 
     @abstractmethod

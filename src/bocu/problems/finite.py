@@ -133,7 +133,7 @@ class FiniteParameters(ProblemParameters):
 
     @pydantic.field_validator("reference", "truth")
     @classmethod
-    def _not_empty(cls, value: Any) -> Any:
+    def _not_empty(cls, value: object) -> Any:
         if value == []:
             raise ValueError("a list of distributions holds one or more")
         return value
@@ -160,7 +160,7 @@ class FiniteProblem(Problem):
     context_units: ClassVar[tuple[str, ...]]
     parameters: FiniteParameters
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, object]) -> None:
         super().__init__(parameters, inputs)
         self._lay_out()
         settings = self.parameters

@@ -95,7 +95,7 @@ class KirschnerParameters(FiniteParameters):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _by_spread(cls, given: Any) -> Any:
+    def _by_spread(cls, given: object) -> Any:
         if not isinstance(given, dict) or given.get("spread") != "variance":
             return given
         read = {

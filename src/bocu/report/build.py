@@ -48,7 +48,7 @@ def table_files(output: str | Path) -> dict[str, Path]:
 
 
 def build(
-    experiment: Mapping[str, Any],
+    experiment: Mapping[str, object],
     cubes: Sequence[str | Path],
     summary: str | Path,
     figures: Sequence[str | Path],

@@ -251,7 +251,7 @@ def execute(
         store.clear()
 
 
-def _stands(output: str | Path, identity: Mapping[str, Any]) -> bool:
+def _stands(output: str | Path, identity: Mapping[str, object]) -> bool:
     """Whether another process has written the run file while this one waited, or before it started."""
     if not Path(output).is_file() or not is_run_of(Path(output), identity):
         return False
@@ -283,7 +283,7 @@ class _Runner:
         return finished
 
     def _complete(
-        self, seed: int, state: Mapping[str, Any] | None, recorded: "xr.Dataset | None", before: list[FinishedRun]
+        self, seed: int, state: Mapping[str, object] | None, recorded: "xr.Dataset | None", before: list[FinishedRun]
     ) -> FinishedRun:
         """Run one seed, whose posterior goes with this frame: before the next seed's is built."""
         run = SeedRun(self.block.specification, self.problem, seed)

@@ -127,7 +127,7 @@ def _kind_of(branch: Branch) -> tuple[str, ...]:
 def _as_run(branch: Branch, specification: Mapping[str, Any]) -> Branch:
     """Return a branch of the same classes with the parameters and iterations of a run."""
 
-    def component(like: Component, plain: Mapping[str, Any]) -> Component:
+    def component(like: Component, plain: Mapping[str, object]) -> Component:
         try:
             parameters = type(like.parameters).model_validate(plain["parameters"])
         except ValueError:  # written by other code, with other parameters

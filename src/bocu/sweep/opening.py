@@ -40,7 +40,7 @@ def open_plan(experiment: str | Path, mirror: str | None = None, settings: Seque
     return make_plan(config, files, overrides)
 
 
-def merge(config: dict[str, Any], changes: Mapping[str, Any]) -> None:
+def merge(config: dict[str, Any], changes: Mapping[str, object]) -> None:
     """Merge `changes` into `config`, as Snakemake merges its files and `--config`: mappings key by key."""
     from snakemake.utils import update_config
 

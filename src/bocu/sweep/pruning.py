@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BocuError
 from bocu.experiment.plan import PARTIAL, RUN_CACHE, Plan
@@ -107,6 +106,6 @@ def _checkpoints(plan: Plan) -> Iterator[Leftover]:
             yield Leftover(folder, "checkpoints: of another specification, code or input", size)
 
 
-def _is_of(header: Mapping[str, Any], identity: Mapping[str, Any] | None) -> bool:
+def _is_of(header: Mapping[str, object], identity: Mapping[str, object] | None) -> bool:
     """Whether a checkpoint can be resumed; where inputs are still to be made, it may be."""
     return identity is None or header["identity"] == digest(identity)

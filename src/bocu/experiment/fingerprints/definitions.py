@@ -263,7 +263,7 @@ class _Reader:
     def _is_local(self, name: str) -> bool:
         return any(name in scope for scope in self._scopes)
 
-    def _write(self, value: Any) -> None:
+    def _write(self, value: object) -> None:
         if isinstance(value, list):
             self._text.append("[")
             for item in value:
