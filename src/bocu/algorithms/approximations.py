@@ -83,11 +83,10 @@ class Minimax(Approximation):
         return minimax_approximation(payoffs, reference, self.ambiguity_set, sensitivities=sensitivities)
 
 
-class ApproximatedRobustness(UpperConfidenceAlgorithm):
+class ApproximatedRobustness(UpperConfidenceAlgorithm[ApproximationParameters]):
     """The best decision by an approximation of the worst expectation of the upper bound."""
 
     Parameters = ApproximationParameters
-    parameters: ApproximationParameters
     approximation: ClassVar[type[Approximation]]
 
     def _rule(self) -> UncertaintyObjective:

@@ -16,7 +16,7 @@ from bocu.objectives.configured import DistributionallyRobustParameters
 from bocu.objectives.values import Slice, UncertaintyObjective
 
 
-class UCBSO(UpperConfidenceAlgorithm):
+class UCBSO(UpperConfidenceAlgorithm[BoundParameters]):
     """The largest expectation of the upper bound under the reference."""
 
     name = "ucb-so"
@@ -25,7 +25,7 @@ class UCBSO(UpperConfidenceAlgorithm):
         return UncertaintyObjective.so()
 
 
-class UCBRO(UpperConfidenceAlgorithm):
+class UCBRO(UpperConfidenceAlgorithm[BoundParameters]):
     """The largest minimum of the upper bound over all contexts."""
 
     name = "ucb-ro"
@@ -49,7 +49,7 @@ class UCBBOCU1Parameters(BoundParameters):
         return ""
 
 
-class UCBBOCU1(UpperConfidenceAlgorithm):
+class UCBBOCU1(UpperConfidenceAlgorithm[UCBBOCU1Parameters]):
     """UCB-BOCU-1: `alpha v(u, epsilon) + beta (v(u, epsilon + h) - v(l, epsilon)) / h`, u and l upper and lower bound.
 
     Where the slope has no weight, as in DRO, this is the objective of the upper bound.
@@ -82,12 +82,11 @@ class UCBBOCU2Parameters(BoundParameters):
     )
 
 
-class UCBBOCU2(UpperConfidenceAlgorithm):
+class UCBBOCU2(UpperConfidenceAlgorithm[UCBBOCU2Parameters]):
     """UCB-BOCU-2: the objective of the upper bound, slopes exact unless they are to be as pursued."""
 
     name = "ucb-bocu-2"
     Parameters = UCBBOCU2Parameters
-    parameters: UCBBOCU2Parameters
 
     def _rule(self) -> UncertaintyObjective:
         pursued = self._pursued()

@@ -10,7 +10,7 @@ import copy
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import pydantic
@@ -131,7 +131,10 @@ class Scaling:
         return self.lower + self.width * point
 
 
-class ContinuousAlgorithm(Algorithm):
+Continuous = TypeVar("Continuous", bound=ContinuousParameters)
+
+
+class ContinuousAlgorithm(Algorithm[Continuous]):
     """A functional of the optimistic payoff in some contexts, maximised over the decisions.
 
     It reports the hyper-parameters of its fits, by which a recorded run is told again without fitting.
@@ -144,10 +147,9 @@ class ContinuousAlgorithm(Algorithm):
     """
 
     name: ClassVar[str]
-    parameters: ContinuousParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: Continuous, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         domain = description.decisions
@@ -272,7 +274,7 @@ class ContinuousAlgorithm(Algorithm):
         return found
 
 
-class Contextual(ContinuousAlgorithm):
+class Contextual(ContinuousAlgorithm[Continuous]):
     """One whose contexts are seen after the decision, in a bounded box.
 
     Raises:
@@ -282,7 +284,7 @@ class Contextual(ContinuousAlgorithm):
     Parameters: ClassVar[type[Parameters]] = ContextualParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: object, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: Continuous, generator: np.random.Generator
     ) -> None:
         domain = description.contexts
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():

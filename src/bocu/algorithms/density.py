@@ -27,12 +27,11 @@ class SBOKDEParameters(ContextualParameters):
     )
 
 
-class SBOKDE(Contextual):
+class SBOKDE(Contextual[SBOKDEParameters]):
     """The mean of the upper bound over samples of the estimate."""
 
     name = "sbo-kde"
     Parameters = SBOKDEParameters
-    parameters: SBOKDEParameters
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator

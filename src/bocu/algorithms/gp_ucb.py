@@ -23,12 +23,11 @@ class GPUCBParameters(ContinuousParameters):
     )
 
 
-class GPUCB(ContinuousAlgorithm):
+class GPUCB(ContinuousAlgorithm[GPUCBParameters]):
     """The largest upper confidence bound of a model that does not know of contexts."""
 
     name = "gp-ucb"
     Parameters = GPUCBParameters
-    parameters: GPUCBParameters
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator

@@ -72,7 +72,11 @@ class GridContexts(Contextual):
     parameters: GridContextParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: object, generator: np.random.Generator
+        self,
+        description: Description,
+        objective: object,
+        parameters: GridContextParameters,
+        generator: np.random.Generator,
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.points = covering_grid(self.lower, self.upper, self.parameters.contexts)

@@ -33,7 +33,7 @@ class ScalarisedParameters(ContextualParameters):
     )
 
 
-class MOBO(ContinuousAlgorithm):
+class MOBO(ContinuousAlgorithm[ScalarisedParameters]):
     """The largest expectation of the scalarised upper bound under the reference.
 
     Where no weights are announced, as with a single output, all outputs count alike.
@@ -44,10 +44,13 @@ class MOBO(ContinuousAlgorithm):
 
     name = "mobo"
     Parameters = ScalarisedParameters
-    parameters: ScalarisedParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: object, generator: np.random.Generator
+        self,
+        description: Description,
+        objective: object,
+        parameters: ScalarisedParameters,
+        generator: np.random.Generator,
     ) -> None:
         if not isinstance(description.contexts, FiniteDomain):
             raise BocuError(f"{self.name}: finite contexts are wanted; found {type(description.contexts).__name__}")
@@ -100,7 +103,7 @@ class DRMOBO(MOBO):
     Parameters = DRMOBOParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: object, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: DRMOBOParameters, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Slice) or objective.beta != 0.0:

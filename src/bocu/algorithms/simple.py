@@ -9,16 +9,16 @@ from pydantic import Field
 from bocu.algorithms.base import RECOMMENDED, Algorithm, Reported
 from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
-from bocu.core.parameters import Integer, Number
+from bocu.core.parameters import Integer, Number, ParametersType
 from bocu.core.parameters import Parameters as TypedParameters
 from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
 
 
-class WithoutModel(Algorithm):
+class WithoutModel(Algorithm[ParametersType]):
     """What they share."""
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: ParametersType, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.reports: tuple[Reported, ...] = (RECOMMENDED,) if description.protocol == "simulator" else ()
@@ -35,13 +35,13 @@ class RandomParameters(TypedParameters):
     """Random has none."""
 
 
-class Random(WithoutModel):
+class Random(WithoutModel[RandomParameters]):
     """A uniform draw from the available decisions. It recommends the decision of the highest payoff seen."""
 
     Parameters = RandomParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: TypedParameters, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: RandomParameters, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self._best_value = -np.inf
@@ -82,7 +82,7 @@ class ConstantParameters(TypedParameters):
     )
 
 
-class Constant(WithoutModel):
+class Constant(WithoutModel[ConstantParameters]):
     """Always the same decision.
 
     Raises:
@@ -90,10 +90,13 @@ class Constant(WithoutModel):
     """
 
     Parameters = ConstantParameters
-    parameters: ConstantParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: object, generator: np.random.Generator
+        self,
+        description: Description,
+        objective: object,
+        parameters: ConstantParameters,
+        generator: np.random.Generator,
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.decision = _decision(self.parameters.decision, description.decisions)

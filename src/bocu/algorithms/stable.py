@@ -22,7 +22,7 @@ class StableOptParameters(BoundParameters):
     )
 
 
-class StableOpt(UpperConfidenceAlgorithm):
+class StableOpt(UpperConfidenceAlgorithm[StableOptParameters]):
     """The largest minimum of the upper bound over the contexts within the radius of the reference's mean.
 
     The context nearest to the mean, of the lowest index, where none is within the radius; all where it is infinite.
@@ -30,10 +30,13 @@ class StableOpt(UpperConfidenceAlgorithm):
 
     name = "stableopt-finite"
     Parameters = StableOptParameters
-    parameters: StableOptParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: object, generator: np.random.Generator
+        self,
+        description: Description,
+        objective: object,
+        parameters: StableOptParameters,
+        generator: np.random.Generator,
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.ambiguity = self.parameters.set

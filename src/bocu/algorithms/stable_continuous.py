@@ -37,12 +37,11 @@ class StableOptContinuousParameters(ContextualParameters):
     )
 
 
-class StableOptContinuous(Contextual):
+class StableOptContinuous(Contextual[StableOptContinuousParameters]):
     """The largest minimum of the upper bound over contexts within a standard deviation of their mean."""
 
     name = "stableopt"
     Parameters = StableOptContinuousParameters
-    parameters: StableOptContinuousParameters
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator

@@ -38,15 +38,14 @@ class _Sampler(Protocol):
         """Draw one payoff table of shape (decisions, contexts)."""
 
 
-class ThompsonSampling(FiniteAlgorithm):
+class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
     """The best decision of a payoff table that is sampled from the posterior, by the objective pursued."""
 
     name = "ts-bocu"
     Parameters = ThompsonParameters
-    parameters: ThompsonParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: ThompsonParameters, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.sampler = self._sampler()

@@ -19,6 +19,7 @@ from bocu.algorithms.unknown_prior import (
     PAYOFF,
     WEIGHT_REPORT,
     Choice,
+    Confidence,
     ConfidenceParameters,
     UnknownPriorAlgorithm,
     first_maximum,
@@ -88,7 +89,7 @@ class _Verdict:
     limit: float = math.nan
 
 
-class PEGPUCB(UnknownPriorAlgorithm):
+class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
     """GP-UCB with prior elimination (Ziomek et al. 2025, Algorithm 1, corrected).
 
     The arm and the prior of the largest upper confidence bound are chosen together. A prior is rejected when the sum of
@@ -101,7 +102,6 @@ class PEGPUCB(UnknownPriorAlgorithm):
 
     Parameters = EliminationParameters
     name = "pe-gp-ucb"
-    parameters: EliminationParameters
     reports = (
         *CHOICE_REPORTS,
         ACTIVE_REPORT,
@@ -163,7 +163,7 @@ class PEGPUCB(UnknownPriorAlgorithm):
         self._verdict = _Verdict()
 
 
-class _WeightedPriors(UnknownPriorAlgorithm):
+class _WeightedPriors(UnknownPriorAlgorithm[Confidence]):
     """Reports the posterior probabilities of the priors."""
 
     reports = (*CHOICE_REPORTS, WEIGHT_REPORT)
@@ -181,7 +181,7 @@ class _WeightedPriors(UnknownPriorAlgorithm):
         return {**super().report(), "prior_weight": self._reported_weights}
 
 
-class MaximumLikelihood(_WeightedPriors):
+class MaximumLikelihood(_WeightedPriors[ConfidenceParameters]):
     """GP-UCB under the prior of the highest evidence so far; in round 1 that is the first prior."""
 
     Parameters = ConfidenceParameters
@@ -202,7 +202,7 @@ class BayesianParameters(ConfidenceParameters):
     )
 
 
-class FullyBayesian(_WeightedPriors):
+class FullyBayesian(_WeightedPriors[BayesianParameters]):
     """Maximises the average of the priors' upper confidence bounds, weighted by their posterior probabilities.
 
     `chosen_prior` is the prior of the largest weight; the reported prediction is that prior's.
@@ -213,7 +213,6 @@ class FullyBayesian(_WeightedPriors):
 
     Parameters = BayesianParameters
     name = "fully-bayesian"
-    parameters: BayesianParameters
 
     @classmethod
     def check(cls, parameters: Any, outline: Outline) -> None:
@@ -254,7 +253,7 @@ class BalancingParameters(ConfidenceParameters):
     )
 
 
-class RegretBalancing(UnknownPriorAlgorithm):
+class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
     """Regret balancing and elimination over priors (Ziomek et al. 2025, supplement D, corrected).
 
     The least played candidate plays next. Once all candidates have been played, a prior is dropped whose optimistic
@@ -263,7 +262,6 @@ class RegretBalancing(UnknownPriorAlgorithm):
 
     Parameters = BalancingParameters
     name = "regret-balancing"
-    parameters: BalancingParameters
     reports = (
         *CHOICE_REPORTS,
         ACTIVE_REPORT,
@@ -321,7 +319,7 @@ class RegretBalancing(UnknownPriorAlgorithm):
         self._lower = np.array(state["lower"], dtype=float)
 
 
-class Oracle(UnknownPriorAlgorithm):
+class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
     """TV-GP-UCB with the best prior known: a yardstick, not a competitor.
 
     `chosen_prior` is that prior's index among the candidates, or -1 where it is none of them.

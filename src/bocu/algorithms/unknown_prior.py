@@ -9,7 +9,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -95,7 +95,10 @@ ACTIVE_REPORT = Reported(
 WEIGHT_REPORT = Reported("prior_weight", "posterior weight of the prior, before observing", per_prior=True)
 
 
-class UnknownPriorAlgorithm(Algorithm):
+Confidence = TypeVar("Confidence", bound=ConfidenceParameters)
+
+
+class UnknownPriorAlgorithm(Algorithm[Confidence]):
     """A GP-UCB rule over several candidate priors. Arms are indices of the description's finite decision space.
 
     An observation whose decision was neither asked for nor reinstated informs all posteriors, but no prior answers for
@@ -107,10 +110,9 @@ class UnknownPriorAlgorithm(Algorithm):
 
     name: ClassVar[str]
     reports: tuple[Reported, ...] = CHOICE_REPORTS
-    parameters: ConfidenceParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Parameters, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: Confidence, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(description.decisions, FiniteDomain):
