@@ -93,7 +93,7 @@ def _plain(value: object) -> str:
     return json.dumps(to_jsonable_python(value)).replace("|", "\\|")
 
 
-def experiment_schema() -> dict[str, Any]:
+def experiment_schema() -> dict[str, object]:
     """Return the schema of the whole file; the parameters of every registered name are part of it."""
     from bocu.experiment.configuration import Experiment
     from bocu.experiment.registry import REGISTRY

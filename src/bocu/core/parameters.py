@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from bocu.core.errors import BocuError, shown, shown_key
 
 
-def _no_boolean(value: object) -> Any:
+def _no_boolean(value: object) -> object:
     # YAML's `true` would otherwise pass as the number 1.
     if isinstance(value, bool):
         raise ValueError("a number is wanted, not a truth value")
@@ -158,7 +158,7 @@ def _place(annotation: object, location: Sequence[str | int]) -> _Place:
     return _Place(tuple(location), annotation)
 
 
-def _inside(annotation: Any, part: str | int) -> Any:
+def _inside(annotation: Any, part: str | int) -> object:
     """Return the type of what stands under a key, or at a place, of a type; None where that is not known."""
     if _is_model(annotation):
         field = annotation.model_fields.get(part)
@@ -192,7 +192,7 @@ def _keys_of(annotation: object) -> list[str]:
     return [field.alias or name for name, field in member.model_fields.items()] if _is_model(member) else []
 
 
-def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> Any:
+def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> object:
     for key in keys:
         try:
             data = data[key]

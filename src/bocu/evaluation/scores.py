@@ -153,7 +153,7 @@ class _Writer:
             self.collected[key].add(str(block.attrs[key]))
         self.wall_seconds += float(block.attrs["wall_seconds"])
 
-    def attributes(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, object]:
         lists = {key: json.dumps(sorted(values)) for key, values in self.collected.items()}
         return {**self.kept, **lists, "wall_seconds": self.wall_seconds}
 

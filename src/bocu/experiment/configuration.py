@@ -23,7 +23,7 @@ MOST_ITERATIONS = 1_000_000
 MOST_THREADS = 1024
 
 
-def _label(value: object) -> Any:
+def _label(value: object) -> object:
     if isinstance(value, str) and not (re.fullmatch(LABEL, value) and len(value) <= LONGEST_LABEL):
         raise ValueError(f"allowed: up to {LONGEST_LABEL} lower-case letters and digits, with single hyphens between")
     return value
@@ -41,7 +41,7 @@ class Entry(Parameters):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _expand(cls, data: object) -> Any:
+    def _expand(cls, data: object) -> object:
         if isinstance(data, str):
             data = {"name": data}
         if isinstance(data, Mapping) and isinstance(data.get("name"), str) and "label" not in data:
@@ -109,7 +109,7 @@ class Seeds(Parameters):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _count_alone(cls, data: object) -> Any:
+    def _count_alone(cls, data: object) -> object:
         return {"count": data} if isinstance(data, int | str) else data
 
     @pydantic.model_validator(mode="after")
@@ -134,7 +134,7 @@ class Data(Parameters):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _source_alone(cls, data: object) -> Any:
+    def _source_alone(cls, data: object) -> object:
         return {"source": data} if isinstance(data, str) else data
 
     @pydantic.model_validator(mode="after")
@@ -178,7 +178,7 @@ class Experiment(Parameters):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _mirror_alone(cls, data: object) -> Any:
+    def _mirror_alone(cls, data: object) -> object:
         if isinstance(data, Mapping) and data.get("mirror") is not None:
             given = data.get("data") or {}
             given = {"source": given} if isinstance(given, str) else given
@@ -195,7 +195,7 @@ class Experiment(Parameters):
         return self
 
 
-def read_experiment_file(path: str | Path) -> dict[str, Any]:
+def read_experiment_file(path: str | Path) -> dict[str, object]:
     """Read an experiment file as plain data.
 
     Raises:

@@ -133,7 +133,7 @@ class FiniteParameters(ProblemParameters):
 
     @pydantic.field_validator("reference", "truth")
     @classmethod
-    def _not_empty(cls, value: object) -> Any:
+    def _not_empty(cls, value: object) -> object:
         if value == []:
             raise ValueError("a list of distributions holds one or more")
         return value

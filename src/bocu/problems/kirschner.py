@@ -95,7 +95,7 @@ class KirschnerParameters(FiniteParameters):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _by_spread(cls, given: object) -> Any:
+    def _by_spread(cls, given: object) -> object:
         if not isinstance(given, dict) or given.get("spread") != "variance":
             return given
         read = {

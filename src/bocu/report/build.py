@@ -4,7 +4,7 @@ import base64
 import json
 import os
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -81,7 +81,7 @@ def build(
 
 
 def _records(cubes: Sequence[Cube], summary: Any, reference: str | None) -> dict[str, list[records.Record]]:
-    def gather(make: Any) -> list[records.Record]:
+    def gather(make: Callable[..., list[records.Record]]) -> list[records.Record]:
         return [record for cube in cubes for record in make(cube)]
 
     return {

@@ -352,7 +352,7 @@ def _recorded(run: "xr.Dataset", until: int | None = None) -> tuple[dict[str, np
     return arrays, json.loads(str(run["stream_states"].item())) if until is None else None
 
 
-def _attributes(block: Block, problem: Problem, input_hashes: Mapping[str, str]) -> dict[str, Any]:
+def _attributes(block: Block, problem: Problem, input_hashes: Mapping[str, str]) -> dict[str, object]:
     best = problem.best_prior
     return {
         "schema_version": SCHEMA_VERSION,

@@ -24,7 +24,7 @@ def changes(old: object, new: object, where: str = "") -> Iterator[str]:
         yield f"{where}: {_cut(_text(old))} -> {_cut(_text(new))}"
 
 
-def _by_name(entries: list[Any]) -> dict[str, Any]:
+def _by_name(entries: list[Any]) -> dict[str, object]:
     return {_name(entry, position): entry for position, entry in enumerate(entries)}
 
 

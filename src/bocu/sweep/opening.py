@@ -100,7 +100,7 @@ def _names() -> Iterator[tuple[str, Path]]:
             yield str(read_experiment_file(file).get("name")), file
 
 
-def _setting(text: str) -> dict[str, Any]:
+def _setting(text: str) -> dict[str, object]:
     key, equals, value = text.partition("=")
     if not equals:
         raise BocuError(f"--config: found '{text}'; KEY=VALUE is wanted")

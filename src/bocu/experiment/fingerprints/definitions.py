@@ -5,7 +5,7 @@ Comments, docstrings and layout are not seen, nor what changes no number: descri
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -338,7 +338,7 @@ class _Reader:
         else:
             self._plain(node)
 
-    def _function(self, node: Any) -> None:
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         is_lambda = isinstance(node, ast.Lambda)
         self._text.append("Function(" if not is_lambda else "Lambda(")
         if not is_lambda:
@@ -369,7 +369,7 @@ class _Reader:
         self._text.append(f"{node.arg}:")
         self._annotation(node.annotation)
 
-    def _decorators(self, node: Any) -> None:
+    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         if not self._later:
             self._calls.update(filter(None, map(_dotted, node.decorator_list)))
         self._write(node.decorator_list)
@@ -411,7 +411,7 @@ class _Reader:
         self._plain(node)
 
 
-_METHODS: dict[type, Any] = {
+_METHODS: dict[type, Callable[[_Reader, Any], None]] = {
     ast.Name: _Reader._name,
     ast.Attribute: _Reader._attribute,
     ast.Subscript: _Reader._subscript,
