@@ -10,6 +10,7 @@ from bocu.experiment.branches import Component
 from bocu.experiment.looks import abouts
 from bocu.experiment.registry import registered
 from bocu.io.files import write_netcdf
+from bocu.io.provenance import SCHEMA_VERSION
 
 ALGORITHMS = {"random": "random", "pe-gp-ucb": "pe-gp-ucb", "mle": "mle", "bold-mle": "mle", "oracle": "oracle"}
 METRICS = ("so", "ro")
@@ -123,7 +124,7 @@ def cube(label="wells", data_label="", missing=(), best_prior="b", title="Three 
         "cpu": json.dumps(["A CPU"]),
         "numeric_threads": 1,
         "best_prior": best_prior,
-        "schema_version": 1,
+        "schema_version": SCHEMA_VERSION,
     }
     return data
 

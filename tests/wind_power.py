@@ -98,7 +98,7 @@ def scored(folder, data, algorithm, **parts):
 
 
 def cube(folder, data, algorithms, seeds=(0, 1), **parts):
-    """Run and metric several algorithms and give the path of their cube."""
+    """Run and score several algorithms and return the path of their cube."""
     branches = [
         {
             "objective": "dro" if ALGORITHMS[label][3] else "any",

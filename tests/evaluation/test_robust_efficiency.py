@@ -1,6 +1,4 @@
-"""`bocu.evaluation.robust_efficiency`: the definition by linear programmes against support functions, and what weights
-find.
-"""
+"""`bocu.evaluation.robust_efficiency`: by linear programmes against support functions, and what weights find."""
 
 import numpy as np
 import pytest

@@ -146,7 +146,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "how a block of runs is executed": ("runs/execution.py", "if self.t < 1:", "if self.t <= 1:", RUNS),
     "checkpoints": ("runs/checkpoints.py", "_GENERATIONS = 2", "_GENERATIONS = 3", RUNS),
-    # Runs and what metrics them by the problem
+    # Runs and what scores them by the problem
     "a problem": (
         "problems/hills.py",
         "CENTRES = np.arange(HILLS) / (HILLS - 1)",

@@ -68,13 +68,13 @@ FAULTS = {
         tiny(objectives=[{"name": "so", "problems": ["hils"]}]),
         r"objectives\.0\.problems: no entry of 'problems' has the label 'hils'; did you mean 'hills'",
     ),
-    "nobody metrics a problem": (
+    "nothing scores a problem": (
         tiny(problems=HILLS, metrics=[{"name": "so", "problems": ["coarse"]}]),
-        r"metrics: none of them metrics 'hills'",
+        r"metrics: none of them scores 'hills'",
     ),
     "metric of another protocol": (
         contextual(metrics=["so", {"name": "best-fixed-decision", "problems": ["general"]}]),
-        r"metrics\.1: 'best-fixed-decision' cannot metric 'general', whose protocol is general",
+        r"metrics\.1: 'best-fixed-decision' cannot score 'general', whose protocol is general",
     ),
     "objective and algorithm share no problem": (
         contextual(algorithms=["random", {"name": "ucb-bocu-2", "problems": ["data-driven"], "objectives": ["dro"]}]),

@@ -9,6 +9,8 @@ import pytest
 PAGES = [
     "README.md",
     "config/README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "docs/commands.md",
     "docs/extending.md",
     "docs/files.md",

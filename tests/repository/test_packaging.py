@@ -108,3 +108,44 @@ def test_no_machine_path_or_registry_host_is_in_the_project(root):
         path = root / name
         if path.is_file() and path.suffix in TEXT and path.name != "test_packaging.py":
             assert not pattern.search(path.read_text(encoding="utf-8", errors="ignore")), name
+
+
+def test_the_citation_names_every_paper_as_reports_do(root):
+    from bocu.experiment.papers import known_papers
+
+    citation = yaml.safe_load((root / "CITATION.cff").read_text())
+    cited = {}
+    for reference in citation["references"]:
+        names = (
+            f"{author.get('given-names', '')} {author.get('family-names') or author['name']}".strip()
+            for author in reference["authors"]
+        )
+        cited[reference["title"]] = (", ".join(names), reference.get("year"), reference.get("url", ""))
+    assert cited == {paper.title: (paper.authors, paper.year, paper.link) for paper in known_papers().values()}
+
+
+def test_all_that_is_said_of_the_version_agrees(root):
+    import bocu
+
+    assert yaml.safe_load((root / "CITATION.cff").read_text())["version"] == bocu.__version__
+    assert f"## {bocu.__version__}" in (root / "CHANGELOG.md").read_text()
+
+
+def test_the_forge_runs_every_python_that_the_package_promises(root):
+    workflow = yaml.safe_load((root / ".github/workflows/ci.yml").read_text())
+    promised = {
+        entry.rpartition(" ")[2]
+        for entry in project(root)["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", entry)
+    }
+    assert set(workflow["jobs"]["test"]["strategy"]["matrix"]["python"]) == promised
+    assert project(root)["requires-python"] == f">={min(promised, key=lambda version: int(version.split('.')[1]))}"
+
+
+def test_what_the_forge_runs_is_there(root):
+    workflow = yaml.safe_load((root / ".github/workflows/ci.yml").read_text())
+    made = re.findall(r"^([a-z]+):", (root / "Makefile").read_text(), flags=re.MULTILINE)
+    lines = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    targets = {target for line in lines for target in re.findall(r"\bmake ([a-z]+)", line)}
+    assert targets
+    assert targets <= set(made)

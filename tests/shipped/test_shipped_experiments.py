@@ -39,3 +39,10 @@ def test_why_explains_the_report_of_a_shipped_experiment(file, mirror_of_names):
     told = CliRunner().invoke(app, ["why", f"results/{name}/report/index.html"])
     assert told.exit_code == 0, told.output
     assert told.output.startswith(f"results/{name}/report/index.html: stale\n  not made yet\n")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_editors_find_the_schema_by_the_first_line(file):
+    first = file.read_text().splitlines()[0]
+    schema = first.removeprefix("# yaml-language-server: $schema=")
+    assert (file.parent / schema).resolve() == ROOT / "workflow/schemas/experiment.schema.json"

@@ -122,7 +122,9 @@ def test_runs_of_the_branch_come_first_then_a_pilot_then_caution(sources):
     assert forecaster.block(branch, 2).source == "pilot"
     assert forecaster.unknown(branch) == ()
     assert forecaster.minutes(branch, 0, "999", 1) == 130  # 3 x (4 + 1 + 1000 x 2.5) s, in steps of 5
-    execute(Block({**branch.specification, "seeds": [0, 1]}, {}, "code"), plan.paths.run_file(branch, 0, 1), "checkpoints")
+    execute(
+        Block({**branch.specification, "seeds": [0, 1]}, {}, "code"), plan.paths.run_file(branch, 0, 1), "checkpoints"
+    )
     assert Forecaster(plan).block(branch, 2).source == "1 run file"
 
 

@@ -1,4 +1,4 @@
-"""Metric the runs of a branch."""
+"""Score the runs of a branch."""
 
 import json
 

@@ -115,9 +115,7 @@ class GaussianSurface(Surface):
 
     @abstractmethod
     def _pull(self, by_mean: np.ndarray, by_explained: np.ndarray, slope: np.ndarray, solved: np.ndarray) -> np.ndarray:
-        """Return derivatives (B, t) in the squared distances of decisions and data, from those at the skeleton (B,
-        r).
-        """
+        """Return derivatives (B, t) in squared distances of decisions and data, from those at the skeleton (B, r)."""
 
 
 class SeparableSurface(GaussianSurface):
@@ -253,8 +251,7 @@ def surface(posterior: Posterior, points: np.ndarray, sqrt_beta: float) -> Gauss
 
 
 def decisions_only(posterior: Posterior, sqrt_beta: float) -> SeparableSurface:
-    """Return the payoff `mu + sqrt_beta sigma` of a posterior over decisions alone, with one context that stands for
-    all.
+    """Return the payoff `mu + sqrt_beta sigma` of a posterior over decisions alone, in one context that is all.
 
     Raises:
         BocuError: the posterior has contexts among its inputs.

@@ -67,7 +67,7 @@ class Approximation(UncertaintyObjective):
         return replace(self, ambiguity_set=self.ambiguity_set.with_epsilon(epsilon))
 
     @abstractmethod
-    def _approximate(self, payoffs: Any, reference: Any, sensitivities: Any) -> Any:
+    def _approximate(self, payoffs: object, reference: object, sensitivities: object) -> Any:
         """Approximate at a finite radius."""
 
 
@@ -85,11 +85,10 @@ class Minimax(Approximation):
         return minimax_approximation(payoffs, reference, self.ambiguity_set, sensitivities=sensitivities)
 
 
-class ApproximatedRobustness(UpperConfidenceAlgorithm):
+class ApproximatedRobustness(UpperConfidenceAlgorithm[ApproximationParameters]):
     """The best decision by an approximation of the worst expectation of the upper bound."""
 
     Parameters = ApproximationParameters
-    parameters: ApproximationParameters
     approximation: ClassVar[type[Approximation]]
 
     def _rule(self) -> UncertaintyObjective:

@@ -11,13 +11,13 @@ The same objects serve the pipeline and a user's own loop::
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
 from bocu.core.about import About
 from bocu.core.costs import Size, Work, planning_only
-from bocu.core.parameters import Parameters
+from bocu.core.parameters import Parameters, ParametersType
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ RECOMMENDED = Reported("recommended", "index of the decision that would be deplo
 """Reported where what counts is the decision recommended, not those tried: under the protocol "simulator"."""
 
 
-class Algorithm(ABC):
+class Algorithm(ABC, Generic[ParametersType]):
     """A decision maker that learns.
 
     `ask` and `tell` alternate. Between a `tell` and the next `ask`, `state` gives everything that the rest of the
@@ -81,7 +81,7 @@ class Algorithm(ABC):
     ambiguity: "SetParameters | None" = None
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: ParametersType, generator: np.random.Generator
     ) -> None:
         self.description = description
         self.objective = objective

@@ -18,7 +18,7 @@ from bocu.objectives.configured import DistributionallyRobustParameters
 from bocu.objectives.values import Slice, UncertaintyObjective
 
 
-class UCBSO(UpperConfidenceAlgorithm):
+class UCBSO(UpperConfidenceAlgorithm[BoundParameters]):
     """The largest expectation of the upper bound under the reference."""
 
     about = About(
@@ -34,7 +34,7 @@ class UCBSO(UpperConfidenceAlgorithm):
         return UncertaintyObjective.so()
 
 
-class UCBRO(UpperConfidenceAlgorithm):
+class UCBRO(UpperConfidenceAlgorithm[BoundParameters]):
     """The largest minimum of the upper bound over all contexts."""
 
     about = About(
@@ -64,7 +64,7 @@ class UCBBOCU1Parameters(BoundParameters):
         return ""
 
 
-class UCBBOCU1(UpperConfidenceAlgorithm):
+class UCBBOCU1(UpperConfidenceAlgorithm[UCBBOCU1Parameters]):
     """UCB-BOCU-1: `alpha v(u, epsilon) + beta (v(u, epsilon + h) - v(l, epsilon)) / h`, u and l upper and lower bound.
 
     Where the slope has no weight, as in DRO, this is the objective of the upper bound.
@@ -104,7 +104,7 @@ class UCBBOCU2Parameters(BoundParameters):
     )
 
 
-class UCBBOCU2(UpperConfidenceAlgorithm):
+class UCBBOCU2(UpperConfidenceAlgorithm[UCBBOCU2Parameters]):
     """UCB-BOCU-2: the objective of the upper bound, slopes exact unless they are to be as pursued."""
 
     about = About(
@@ -116,7 +116,6 @@ class UCBBOCU2(UpperConfidenceAlgorithm):
     protocols = GRID
     pursues_objective = True
     Parameters = UCBBOCU2Parameters
-    parameters: UCBBOCU2Parameters
 
     def _rule(self) -> UncertaintyObjective:
         pursued = self._pursued()

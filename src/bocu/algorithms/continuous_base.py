@@ -10,7 +10,7 @@ import copy
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import pydantic
@@ -147,7 +147,10 @@ class Scaling:
         return self.lower + self.width * point
 
 
-class ContinuousAlgorithm(Algorithm):
+Continuous = TypeVar("Continuous", bound=ContinuousAlgorithmParameters)
+
+
+class ContinuousAlgorithm(Algorithm[Continuous]):
     """A functional of the optimistic payoff in some contexts, maximised over the decisions.
 
     It reports the hyper-parameters of its fits, by which a recorded run is told again without fitting.
@@ -159,8 +162,6 @@ class ContinuousAlgorithm(Algorithm):
         BocuError: decisions are no bounded box.
     """
 
-    parameters: ContinuousAlgorithmParameters
-
     @classmethod
     @planning_only
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
@@ -169,7 +170,7 @@ class ContinuousAlgorithm(Algorithm):
         return Work({"round": round * ascents * rounds, "solve": solve * ascents * rounds**3 / 3})
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: Continuous, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         domain = description.decisions
@@ -228,7 +229,7 @@ class ContinuousAlgorithm(Algorithm):
         values = [value for here in found for value in _listed(here, self._inputs)]
         return {report.name: value for report, value in zip(self.reports, values, strict=True)}
 
-    def reinstate(self, report: Mapping[str, Any], round: Round) -> None:
+    def reinstate(self, report: Mapping[str, object], round: Round) -> None:
         self._round = round
         values = np.array([report[reported.name] for reported in self.reports]).reshape(len(self.models), -1)
         for model, row in zip(self.models, values, strict=True):
@@ -294,7 +295,7 @@ class ContinuousAlgorithm(Algorithm):
         return found
 
 
-class Contextual(ContinuousAlgorithm):
+class Contextual(ContinuousAlgorithm[Continuous]):
     """One whose contexts are seen after the decision, in a bounded box.
 
     Raises:
@@ -304,7 +305,7 @@ class Contextual(ContinuousAlgorithm):
     Parameters: ClassVar[type[Parameters]] = ContextualParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: Continuous, generator: np.random.Generator
     ) -> None:
         domain = description.contexts
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():

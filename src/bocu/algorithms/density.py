@@ -28,7 +28,7 @@ class SBOKDEParameters(ContextualParameters):
     )
 
 
-class SBOKDE(Contextual):
+class SBOKDE(Contextual[SBOKDEParameters]):
     """The mean of the upper bound over samples of the estimate."""
 
     about = About(
@@ -39,7 +39,6 @@ class SBOKDE(Contextual):
     )
     protocols = CONTINUOUS
     Parameters = SBOKDEParameters
-    parameters: SBOKDEParameters
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator

@@ -10,7 +10,7 @@ round, before its payoff was seen.
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -39,7 +39,10 @@ class BoundParameters(AlgorithmParameters):
     )
 
 
-class FiniteAlgorithm(Algorithm):
+Bounds = TypeVar("Bounds", bound=BoundParameters)
+
+
+class FiniteAlgorithm(Algorithm[Bounds]):
     """A rule applied to what is believed of a payoff table. Decisions and contexts are indices.
 
     An observation whose decision was neither asked for nor reinstated informs the posterior, but is never recommended
@@ -52,8 +55,6 @@ class FiniteAlgorithm(Algorithm):
     Raises:
         BocuError: decisions or contexts are not finite, or the problem states no Gaussian process over them.
     """
-
-    parameters: BoundParameters
 
     @classmethod
     @planning_only
@@ -69,7 +70,7 @@ class FiniteAlgorithm(Algorithm):
         return Work(counts, numbers, tables=rounds)
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: Bounds, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         spaces = description.decisions, description.contexts
@@ -187,7 +188,7 @@ class FiniteAlgorithm(Algorithm):
         return self.objective
 
 
-class UpperConfidenceAlgorithm(FiniteAlgorithm):
+class UpperConfidenceAlgorithm(FiniteAlgorithm[Bounds]):
     """The rule applied to the upper confidence bound `mean + sqrt_beta deviation`."""
 
     Parameters = BoundParameters

@@ -29,7 +29,7 @@ class GPUCBParameters(ContinuousAlgorithmParameters):
     )
 
 
-class GPUCB(ContinuousAlgorithm):
+class GPUCB(ContinuousAlgorithm[GPUCBParameters]):
     """The largest upper confidence bound of a model that does not know of contexts."""
 
     about = About(
@@ -39,7 +39,6 @@ class GPUCB(ContinuousAlgorithm):
     )
     protocols = CONTINUOUS
     Parameters = GPUCBParameters
-    parameters: GPUCBParameters
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator

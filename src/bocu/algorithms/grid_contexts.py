@@ -6,7 +6,7 @@ Kirschner et al. (2020), Lemma 3.
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import numpy as np
 import pydantic
@@ -73,7 +73,11 @@ class GridContexts(Contextual):
     parameters: GridContextParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self,
+        description: Description,
+        objective: object,
+        parameters: GridContextParameters,
+        generator: np.random.Generator,
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.points = covering_grid(self.lower, self.upper, self.parameters.contexts)

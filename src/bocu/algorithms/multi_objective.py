@@ -6,7 +6,7 @@ distributionally robust optimisation of a single payoff.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field
@@ -35,7 +35,7 @@ class MOBOParameters(ContextualParameters):
     )
 
 
-class MOBO(ContinuousAlgorithm):
+class MOBO(ContinuousAlgorithm[MOBOParameters]):
     """The largest expectation of the scalarised upper bound under the reference.
 
     Where no weights are announced, as with a single output, all outputs count alike.
@@ -51,10 +51,13 @@ class MOBO(ContinuousAlgorithm):
     )
     protocols = SCALARISED
     Parameters = MOBOParameters
-    parameters: MOBOParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self,
+        description: Description,
+        objective: object,
+        parameters: MOBOParameters,
+        generator: np.random.Generator,
     ) -> None:
         if not isinstance(description.contexts, FiniteDomain):
             raise BocuError(f"{self.title}: finite contexts are wanted; found {type(description.contexts).__name__}")
@@ -114,7 +117,7 @@ class DRMOBO(MOBO):
     Parameters = DRMOBOParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: DRMOBOParameters, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Slice) or objective.beta != 0.0:

@@ -11,13 +11,13 @@ from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
-from bocu.core.parameters import Integer, Number
+from bocu.core.parameters import Integer, Number, ParametersType
 from bocu.core.parameters import Parameters as TypedParameters
 from bocu.core.protocols import EVERY, FINITE
 from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
 
 
-class WithoutModel(Algorithm):
+class WithoutModel(Algorithm[ParametersType]):
     """What they share."""
 
     @classmethod
@@ -26,7 +26,7 @@ class WithoutModel(Algorithm):
         return Work({"round": rounds})
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: ParametersType, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.reports: tuple[Reported, ...] = (RECOMMENDED,) if description.protocol == "simulator" else ()
@@ -43,7 +43,7 @@ class RandomParameters(TypedParameters):
     """Random has none."""
 
 
-class Random(WithoutModel):
+class Random(WithoutModel[RandomParameters]):
     """A uniform draw from the available decisions. It recommends the decision of the highest payoff seen."""
 
     about = About(
@@ -55,7 +55,7 @@ class Random(WithoutModel):
     Parameters = RandomParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: TypedParameters, generator: np.random.Generator
+        self, description: Description, objective: object, parameters: RandomParameters, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self._best_value = -np.inf
@@ -96,7 +96,7 @@ class ConstantParameters(TypedParameters):
     )
 
 
-class Constant(WithoutModel):
+class Constant(WithoutModel[ConstantParameters]):
     """Always the same decision.
 
     Raises:
@@ -110,10 +110,13 @@ class Constant(WithoutModel):
     )
     protocols = FINITE
     Parameters = ConstantParameters
-    parameters: ConstantParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self,
+        description: Description,
+        objective: object,
+        parameters: ConstantParameters,
+        generator: np.random.Generator,
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.decision = _decision(self.parameters.decision, description.decisions)
@@ -140,7 +143,7 @@ class Constant(WithoutModel):
     def state(self) -> dict[str, Any]:
         return {}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, object]) -> None:
         """Nothing was kept."""
 
 

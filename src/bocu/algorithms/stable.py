@@ -25,7 +25,7 @@ class StableOptParameters(BoundParameters):
     )
 
 
-class StableOpt(UpperConfidenceAlgorithm):
+class StableOpt(UpperConfidenceAlgorithm[StableOptParameters]):
     """The largest minimum of the upper bound over the contexts within the radius of the reference's mean.
 
     The context nearest to the mean, of the lowest index, where none is within the radius; all where it is infinite.
@@ -39,10 +39,13 @@ class StableOpt(UpperConfidenceAlgorithm):
     )
     protocols = GRID
     Parameters = StableOptParameters
-    parameters: StableOptParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self,
+        description: Description,
+        objective: object,
+        parameters: StableOptParameters,
+        generator: np.random.Generator,
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.ambiguity = self.parameters.set
@@ -66,6 +69,6 @@ class MinimumOver(UncertaintyObjective):
 
     contexts: np.ndarray
 
-    def __call__(self, payoffs: Any, reference: Any) -> Any:
+    def __call__(self, payoffs: object, reference: object) -> Any:
         """Return the minima, shape (..., decisions), of payoffs (..., decisions, contexts)."""
         return np.asarray(payoffs)[..., self.contexts].min(axis=-1)

@@ -39,7 +39,7 @@ class StableOptContinuousParameters(ContextualParameters):
     )
 
 
-class StableOptContinuous(Contextual):
+class StableOptContinuous(Contextual[StableOptContinuousParameters]):
     """The largest minimum of the upper bound over contexts within a standard deviation of their mean."""
 
     about = About(
@@ -50,7 +50,6 @@ class StableOptContinuous(Contextual):
     )
     protocols = CONTINUOUS
     Parameters = StableOptContinuousParameters
-    parameters: StableOptContinuousParameters
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator

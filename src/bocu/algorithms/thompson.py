@@ -42,7 +42,7 @@ class _Sampler(Protocol):
         """Draw one payoff table of shape (decisions, contexts)."""
 
 
-class ThompsonSampling(FiniteAlgorithm):
+class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
     """The best decision of a payoff table that is sampled from the posterior, by the objective pursued."""
 
     about = About(
@@ -54,7 +54,6 @@ class ThompsonSampling(FiniteAlgorithm):
     protocols = GRID
     pursues_objective = True
     Parameters = ThompsonParameters
-    parameters: ThompsonParameters
 
     @classmethod
     @planning_only
@@ -73,7 +72,7 @@ class ThompsonSampling(FiniteAlgorithm):
         return replace(exact, counts=counts)
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: ThompsonParameters, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self.sampler = self._sampler()

@@ -48,7 +48,7 @@ class ThompsonDensityParameters(ContinuousAlgorithmParameters):
         return ""
 
 
-class ThompsonDensity(Contextual):
+class ThompsonDensity(Contextual[ThompsonDensityParameters]):
     """The best decision of a payoff function that is sampled from the posterior, by the objective pursued.
 
     Raises:
@@ -63,10 +63,13 @@ class ThompsonDensity(Contextual):
     protocols = CONTINUOUS
     pursues_objective = True
     Parameters = ThompsonDensityParameters
-    parameters: ThompsonDensityParameters
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
+        self,
+        description: Description,
+        objective: Any,
+        parameters: ThompsonDensityParameters,
+        generator: np.random.Generator,
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Objective):

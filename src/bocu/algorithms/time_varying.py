@@ -19,6 +19,7 @@ from bocu.algorithms.unknown_prior import (
     PAYOFF,
     WEIGHT_REPORT,
     Choice,
+    Confidence,
     ConfidenceParameters,
     UnknownPriorAlgorithm,
     first_maximum,
@@ -65,7 +66,7 @@ class _Accounts:
     def state(self) -> dict[str, Any]:
         return {name: getattr(self, name).copy() for name in ("active", "plays", "total", "width")}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, object]) -> None:
         self.active = np.array(state["active"], dtype=bool)
         self.plays = np.array(state["plays"], dtype=np.int64)
         self.total = np.array(state["total"], dtype=float)
@@ -91,7 +92,7 @@ class _Verdict:
     limit: float = math.nan
 
 
-class PEGPUCB(UnknownPriorAlgorithm):
+class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
     """GP-UCB with prior elimination (Ziomek et al. 2025, Algorithm 1, corrected).
 
     The arm and the prior of the largest upper confidence bound are chosen together. A prior is rejected when the sum of
@@ -110,7 +111,6 @@ class PEGPUCB(UnknownPriorAlgorithm):
     )
     protocols = TIME_VARYING
     Parameters = EliminationParameters
-    parameters: EliminationParameters
     reports = (
         *CHOICE_REPORTS,
         ACTIVE_REPORT,
@@ -172,7 +172,7 @@ class PEGPUCB(UnknownPriorAlgorithm):
         self._verdict = _Verdict()
 
 
-class _WeightedPriors(UnknownPriorAlgorithm):
+class _WeightedPriors(UnknownPriorAlgorithm[Confidence]):
     """Reports the posterior probabilities of the priors."""
 
     reports = (*CHOICE_REPORTS, WEIGHT_REPORT)
@@ -190,7 +190,7 @@ class _WeightedPriors(UnknownPriorAlgorithm):
         return {**super().report(), "prior_weight": self._reported_weights}
 
 
-class MaximumLikelihood(_WeightedPriors):
+class MaximumLikelihood(_WeightedPriors[ConfidenceParameters]):
     """GP-UCB under the prior of the highest evidence so far; in round 1 that is the first prior."""
 
     about = About(
@@ -217,7 +217,7 @@ class BayesianParameters(ConfidenceParameters):
     )
 
 
-class FullyBayesian(_WeightedPriors):
+class FullyBayesian(_WeightedPriors[BayesianParameters]):
     """Maximises the average of the priors' upper confidence bounds, weighted by their posterior probabilities.
 
     `chosen_prior` is the prior of the largest weight; the reported prediction is that prior's.
@@ -234,7 +234,6 @@ class FullyBayesian(_WeightedPriors):
     )
     protocols = TIME_VARYING
     Parameters = BayesianParameters
-    parameters: BayesianParameters
 
     @classmethod
     def check(cls, parameters: Any, outline: Outline) -> None:
@@ -275,7 +274,7 @@ class BalancingParameters(ConfidenceParameters):
     )
 
 
-class RegretBalancing(UnknownPriorAlgorithm):
+class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
     """Regret balancing and elimination over priors (Ziomek et al. 2025, supplement D, corrected).
 
     The least played candidate plays next. Once all candidates have been played, a prior is dropped whose optimistic
@@ -290,7 +289,6 @@ class RegretBalancing(UnknownPriorAlgorithm):
     )
     protocols = TIME_VARYING
     Parameters = BalancingParameters
-    parameters: BalancingParameters
     reports = (
         *CHOICE_REPORTS,
         ACTIVE_REPORT,
@@ -348,7 +346,7 @@ class RegretBalancing(UnknownPriorAlgorithm):
         self._lower = np.array(state["lower"], dtype=float)
 
 
-class Oracle(UnknownPriorAlgorithm):
+class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
     """TV-GP-UCB with the best prior known: a yardstick, not a competitor.
 
     `chosen_prior` is that prior's index among the candidates, or -1 where it is none of them.

@@ -9,7 +9,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -96,7 +96,10 @@ ACTIVE_REPORT = Reported(
 WEIGHT_REPORT = Reported("prior_weight", "posterior weight of the prior, before observing", per_prior=True)
 
 
-class UnknownPriorAlgorithm(Algorithm):
+Confidence = TypeVar("Confidence", bound=ConfidenceParameters)
+
+
+class UnknownPriorAlgorithm(Algorithm[Confidence]):
     """A GP-UCB rule over several candidate priors. Arms are indices of the description's finite decision space.
 
     An observation whose decision was neither asked for nor reinstated informs all posteriors, but no prior answers for
@@ -107,7 +110,6 @@ class UnknownPriorAlgorithm(Algorithm):
     """
 
     reports: tuple[Reported, ...] = CHOICE_REPORTS
-    parameters: ConfidenceParameters
 
     @classmethod
     @planning_only
@@ -117,7 +119,7 @@ class UnknownPriorAlgorithm(Algorithm):
         return Work(counts, numbers=7 * rows, priors=size.priors)
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Parameters, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: Confidence, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(description.decisions, FiniteDomain):
@@ -232,6 +234,7 @@ def first_maximum(ucb: np.ndarray, priors: Sequence[int] | np.ndarray) -> tuple[
 
 
 def one_hot(index: int, size: int) -> np.ndarray:
+    """Return weights of shape (size,), all of it on one index."""
     weights = np.zeros(size)
     weights[index] = 1.0
     return weights

@@ -362,7 +362,7 @@ def worst_case(payoffs: Any, reference: Any, ambiguity_set: AmbiguitySet, *, rat
     )
 
 
-def is_tensor(values: Any) -> bool:
+def is_tensor(values: object) -> bool:
     """Whether `values` is a torch tensor, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(values, torch.Tensor)

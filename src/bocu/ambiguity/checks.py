@@ -25,7 +25,7 @@ def where(mask: NDArray[np.bool_]) -> tuple[int, ...] | int:
     return first[0] if len(first) == 1 else first
 
 
-def floats(name: str, values: Any) -> Floats:
+def floats(name: str, values: object) -> Floats:
     """`values` as a float64 array; what is not made of real numbers, or partly masked, is refused by name."""
     parts = values if isinstance(values, list | tuple) else (values,)
     if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
@@ -63,7 +63,7 @@ def real(name: str, value: Any) -> float:
         raise BocuError(f"{name} must be one number, not {value!r}") from None
 
 
-def radius(value: Any, name: str = "epsilon") -> float:
+def radius(value: object, name: str = "epsilon") -> float:
     """A radius: not negative, not NaN; infinity stands for the largest set."""
     number = real(name, value)
     if math.isnan(number) or number < 0:

@@ -7,9 +7,10 @@ import functools
 import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
+import numpy as np
 from numba.core import caching
 
 from bocu.ambiguity import machine_code
@@ -24,28 +25,37 @@ _OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}, "error_m
 _PATIENCE = 600.0
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+Function = TypeVar("Function", bound=Callable[..., object])
+Array = np.ndarray
+"""An array in compiled code: float64, or int64 where it holds indices."""
+
+Index = int | np.int64
+"""A place or a number of places, in compiled code always 64 bits wide."""
+
+
+def compiled(function: Function) -> Function:
     """`numba.njit` with a cache that follows all that the function is compiled from, see `bocu.ambiguity.machine_code`.
 
     What one process compiles, others that come meanwhile wait for. Where no place can be written to, each process
     compiles for itself.
     """
-    dispatcher: Any = numba.njit(function, **_OPTIONS)
+    dispatcher: Any = numba.njit(function, **_OPTIONS)  # a function, and more
     cache = _Cache(function)
     compile_or_load = dispatcher.compile
 
-    def compile_alone(signature: Any) -> Any:
+    def compile_alone(signature: object) -> object:
         with cache.locks_released():
             return compile_or_load(signature)
 
     dispatcher._cache, dispatcher.compile = cache, compile_alone
-    return dispatcher
+    made: Function = dispatcher
+    return made
 
 
 class _Cache(caching._Cache):
     """The machine code of one function, by signature: read from any place, written to the first that can be."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
         # Now, while the sources are those that were imported.
         self._name = machine_code.folder_name(function.__module__, function.__code__.co_filename)
@@ -55,7 +65,7 @@ class _Cache(caching._Cache):
     def cache_path(self) -> str:
         return self._name
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: object, target_context: object) -> object:
         """Find the code of a signature; where there is none, return None and hold the lock of the place to save it."""
         folders = [place / self._name for place in machine_code.places()]
         found = self._find(folders, sig, target_context)
@@ -64,7 +74,7 @@ class _Cache(caching._Cache):
             found = self._find(folders, sig, target_context)  # another process may have compiled it meanwhile
         return found
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: object, data: object) -> None:
         if self._locked:
             # Where the disk is full, the next process compiles again.
             with contextlib.suppress(OSError):
@@ -89,7 +99,7 @@ class _Cache(caching._Cache):
     def flush(self) -> None:
         raise NotImplementedError(self._name)
 
-    def _find(self, folders: list[Path], sig: Any, target_context: Any) -> Any:
+    def _find(self, folders: list[Path], sig: object, target_context: object) -> object:
         for folder in folders:
             # A file that a crash cut short is as good as none, and replaced.
             with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
@@ -100,15 +110,15 @@ class _Cache(caching._Cache):
         return None
 
 
-def _in_folder(function: Callable[..., Any], folder: Path) -> caching.FunctionCache:
+def _in_folder(function: Callable[..., object], folder: Path) -> caching.FunctionCache:
     """The cache of a function as numba keeps it, in a folder."""
 
     class Locator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
-        def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
+        def __init__(self, py_func: Callable[..., object], py_file: str) -> None:
             self._py_file, self._lineno = py_file, py_func.__code__.co_firstlineno
 
         @classmethod
-        def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Locator:
+        def from_function(cls, py_func: Callable[..., object], py_file: str) -> Locator:
             return cls(py_func, py_file)
 
         def get_cache_path(self) -> str:

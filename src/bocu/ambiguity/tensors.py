@@ -12,7 +12,7 @@ from bocu.ambiguity.checks import Floats, real_tensor
 from bocu.ambiguity.sampled import SampledWorstCase, sampled_worst_case
 
 
-def worst_case_of_tensor(payoffs: torch.Tensor, reference: Any, ambiguity_set: AmbiguitySet) -> WorstCase:
+def worst_case_of_tensor(payoffs: torch.Tensor, reference: object, ambiguity_set: AmbiguitySet) -> WorstCase:
     """`worst_case` for a tensor of payoffs `(..., n)`, in float64 on the payoffs' device.
 
     The gradient of `value` is the worst distribution (where it is not unique, one of them), that of `slope` the rate at
@@ -34,7 +34,7 @@ def worst_case_of_tensor(payoffs: torch.Tensor, reference: Any, ambiguity_set: A
     )
 
 
-def sampled_worst_case_of_tensor(samples: torch.Tensor, infimum: Any, epsilon: float) -> SampledWorstCase:
+def sampled_worst_case_of_tensor(samples: torch.Tensor, infimum: object, epsilon: float) -> SampledWorstCase:
     """`sampled_worst_case` for tensors: `value` carries the gradient through the samples and through the infimum."""
     answer = sampled_worst_case(array_of(samples), array_of(infimum), epsilon)
     weights = like(answer.weights, samples)
@@ -51,7 +51,7 @@ def sampled_worst_case_of_tensor(samples: torch.Tensor, infimum: Any, epsilon: f
 
 
 def satisficing_of_tensor(
-    payoffs: torch.Tensor, reference: Any, ambiguity_set: AmbiguitySet, tau: float
+    payoffs: torch.Tensor, reference: object, ambiguity_set: AmbiguitySet, tau: float
 ) -> torch.Tensor:
     """`Set.satisficing` for a tensor, with its gradient where the slope is finite and tau below the expectation."""
     slope, gradient = ambiguity_set._satisficing(array_of(payoffs), array_of(reference), tau)
@@ -59,7 +59,7 @@ def satisficing_of_tensor(
     return like(slope, payoffs) + (like(gradient, payoffs) * (exact - exact.detach())).sum(-1)
 
 
-def array_of(values: Any) -> Any:
+def array_of(values: object) -> Any:
     """A tensor as a float64 numpy array without its graph; anything else as it is."""
     if not isinstance(values, torch.Tensor):
         return values

@@ -7,21 +7,19 @@ O(n) where a matrix of costs takes O(n^2). The rest is as in `bocu.ambiguity.was
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from bocu.ambiguity.compiled import compiled
+from bocu.ambiguity.compiled import Array, Index, compiled
 
 
 @compiled
-def find_targets(f: Any, p: Any, x: Any, price: float, targets: Any) -> Any:
+def find_targets(f: Array, p: Array, x: Array, price: float, targets: Array) -> tuple[float, float]:
     """Write the cheapest target of every source, the nearest where several are, into `targets` `(n,)`.
 
     Returns the value of the plan, payoffs and transport at this price, and the cost of its transport.
     """
     n = f.size
-    best: Any = np.int64(0)
+    best: Index = np.int64(0)
     for i in range(n):
         if f[i] <= f[best] + price * (x[i] - x[best]):
             best = np.int64(i)
@@ -43,14 +41,14 @@ def find_targets(f: Any, p: Any, x: Any, price: float, targets: Any) -> Any:
 
 
 @compiled
-def find_ends(f: Any, p: Any, x: Any, dear: Any, cheap: Any) -> Any:
+def find_ends(f: Array, p: Array, x: Array, dear: Array, cheap: Array) -> tuple[float, float]:
     """Write the dearest plan, all mass to the nearest minimiser, and the cheapest, none at a cost, into `(n,)` each.
 
     Returns the cost of the dearest and the value of the cheapest plan.
     """
     n = f.size
-    last: Any = np.int64(-1)
-    first: Any = np.int64(0)
+    last: Index = np.int64(-1)
+    first: Index = np.int64(0)
     for i in range(n):
         if f[i] == 0.0:
             last = np.int64(i)
@@ -78,7 +76,7 @@ def find_ends(f: Any, p: Any, x: Any, dear: Any, cheap: Any) -> Any:
 
 
 @compiled
-def cut(F: Any, P: Any, x: Any, epsilon: float, keep: bool) -> Any:
+def cut(F: Array, P: Array, x: Array, epsilon: float, keep: bool) -> tuple[Array, Array, Array, Array, Array]:
     """The supporting lines of H, one steeper than epsilon and one not, that meet at its maximiser, for every row.
 
     Args:
@@ -121,7 +119,7 @@ def cut(F: Any, P: Any, x: Any, epsilon: float, keep: bool) -> Any:
 
 
 @compiled
-def touch(F: Any, P: Any, x: Any, tau: Any) -> Any:
+def touch(F: Array, P: Array, x: Array, tau: Array) -> tuple[Array, Array, Array]:
     """Where H reaches aspirations `(B,)` above 0: multipliers, transport costs `(B,)` and targets `(B, n)` there.
 
     Payoffs, references and positions are as in `cut`. Newton's method from the left on a concave piecewise-linear H

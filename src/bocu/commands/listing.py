@@ -54,10 +54,9 @@ def _describe(entry: Any) -> None:
 
 
 def _list_data() -> None:
-    from bocu.data.catalogue import load_catalogue
-    from bocu.experiment.planning import SOURCES_FILE, in_clone
+    from bocu.data.catalogue import load_catalogue, sources_file
 
-    for name, dataset in load_catalogue(in_clone(SOURCES_FILE)).datasets.items():
+    for name, dataset in load_catalogue(sources_file()).datasets.items():
         typer.echo(f"{name}: {dataset.title}; licence: {dataset.licence}")
         for record, entry in dataset.records.items():
             typer.echo(f"  {record} ({', '.join(entry.sources)}): {entry.description}")

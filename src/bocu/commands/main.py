@@ -30,7 +30,6 @@ COMMANDS = {
 OPEN_ENDED = {"worst-case": {"allow_extra_args": True, "ignore_unknown_options": True}}
 
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # or lines of a docstring are not joined

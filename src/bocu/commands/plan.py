@@ -30,7 +30,7 @@ def plan_command(
 
     Times are learnt from run files of the branch, else from a pilot (--measure), else from run files of the same
     problem and algorithm under results/, else they come from a model; the last column says which. What is done is
-    scored by what the files say of themselves.
+    told by what the files say of themselves.
     """
     from bocu.sweep.forecast import Forecaster
     from bocu.sweep.opening import open_plan

@@ -62,13 +62,14 @@ EXPERIMENT_MODULE = "bocu.experiment.configuration"
 TABLES_HEAD = """# The experiment file
 
 Every key, its default and what it does. This page is generated (`make schema`); so is
-`workflow/schemas/experiment.schema.json`, which editors use to complete and check experiment files. Problems,
-objectives, algorithms, metrics and figures are lists of entries `{label, name, parameters}`; a name alone is an entry
-with that label and no parameters. An ambiguity set is `{name, radius, ...}`; a name alone is the set with its defaults.
+`workflow/schemas/experiment.schema.json`, which editors with a YAML language server use to complete and check
+experiment files, led there by the first line of the file: `# yaml-language-server: $schema=PATH`. Problems, objectives,
+algorithms, metrics and figures are lists of entries `{label, name, parameters}`; a name alone is an entry with that
+label and no parameters. An ambiguity set is `{name, radius, ...}`; a name alone is the set with its defaults.
 """
 
 
-def _table(title: str, model: Any, summary: str = "", common: Any = None) -> str:
+def _table(title: str, model: object, summary: str = "", common: Any = None) -> str:
     """Make a table of the keys of a model, but for those that it has in common with another."""
     rows = list(_rows(model, but=common.model_fields if common else ()))
     head = [f"## {title}", "", *([_sentence(summary), ""] if summary else [])]
@@ -97,13 +98,13 @@ def _rows(model: Any, prefix: str = "", but: Collection[str] = ()) -> Iterator[s
             yield from _rows(nested, f"{prefix}{key}.")
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     from pydantic_core import to_jsonable_python
 
     return json.dumps(to_jsonable_python(value)).replace("|", "\\|")
 
 
-def experiment_schema() -> dict[str, Any]:
+def experiment_schema() -> dict[str, object]:
     """Return the schema of the whole file; the parameters of every registered name are part of it."""
     from bocu.experiment.configuration import Experiment
     from bocu.experiment.registry import aliases, registered

@@ -1,5 +1,5 @@
-"""What everything stands on: errors, domains, typed parameters, random streams, loading by name, and the types that
-problems and algorithms share.
+"""What everything stands on.
 
+Errors, domains, typed parameters, random streams, loading by name, and the types that problems and algorithms share.
 Imports nothing else of the package.
 """

@@ -8,7 +8,7 @@ from typing import Any
 from bocu.core.errors import BocuError
 
 
-def refuse_unknown_classes(recorded: Any, where: str, named: Collection[str] = ()) -> None:
+def refuse_unknown_classes(recorded: object, where: str, named: Collection[str] = ()) -> None:
     """Refuse what a file asks to import, unless it is registered, an entry point, or named otherwise.
 
     A file that somebody sent would else run code of its choice when it is looked at.
@@ -29,7 +29,7 @@ def refuse_unknown_classes(recorded: Any, where: str, named: Collection[str] = (
             )
 
 
-def _targets(recorded: Any) -> Iterator[str]:
+def _targets(recorded: object) -> Iterator[str]:
     if isinstance(recorded, Mapping):
         for key, value in recorded.items():
             if key in ("class", "phi") and isinstance(value, str):

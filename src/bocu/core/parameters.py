@@ -4,7 +4,7 @@ import datetime
 import difflib
 import re
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import pydantic
@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from bocu.core.errors import BocuError, shown, shown_key
 
 
-def _no_boolean(value: Any) -> Any:
+def _no_boolean(value: object) -> object:
     # YAML's `true` would otherwise pass as the number 1.
     if isinstance(value, bool):
         raise ValueError("a number is wanted, not a truth value")
@@ -29,6 +29,14 @@ Count = Annotated[Integer, pydantic.Field(ge=1)]
 
 LARGEST_SEED = 2**63 - 1
 """The largest integer that a run file holds."""
+
+SUCCESSORS = {
+    "ball": "set",
+    "distance": "name",
+    "judge": "metric",
+    "judges": "metrics",
+}
+"""Keys that experiment files no longer have, each with what it is called now."""
 
 
 class Parameters(BaseModel):
@@ -59,13 +67,17 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
     return f"{meant} ({listing})" if meant else listing
 
 
-def _meant(name: Any, known: Iterable[str]) -> str:
+def _meant(name: Any, known: Collection[str]) -> str:
     # Comparing takes time that grows with the text; no name is long.
-    match = difflib.get_close_matches(name, known, n=1) if isinstance(name, str) and len(name) < 100 else []
+    if not isinstance(name, str) or len(name) >= 100:
+        return ""
+    if (successor := SUCCESSORS.get(name)) in known:
+        return f"it is called '{successor}' now"
+    match = difflib.get_close_matches(name, known, n=1)
     return f"did you mean '{match[0]}'?" if match else ""
 
 
-def validate(model: type[ParametersType], data: Mapping[str, Any], where: str) -> ParametersType:
+def validate(model: type[ParametersType], data: Mapping[str, object], where: str) -> ParametersType:
     """Build a typed section from plain data.
 
     Args:
@@ -93,12 +105,12 @@ def sections(section: Parameters) -> Iterator[tuple[str, Parameters]]:
                 yield f"{part}.{path}", found
 
 
-def _listed(key: str, value: Any) -> list[tuple[str, Parameters]]:
+def _listed(key: str, value: object) -> list[tuple[str, Parameters]]:
     items = value if isinstance(value, list | tuple) else ()
     return [(f"{key}.{place}", item) for place, item in enumerate(items) if isinstance(item, Parameters)]
 
 
-def _first_fault(model: Any, data: Any, error: pydantic.ValidationError) -> tuple[str, str]:
+def _first_fault(model: object, data: object, error: pydantic.ValidationError) -> tuple[str, str]:
     """Return the path of keys of the first fault, and what is wrong there."""
     # Unknown keys first: a misspelt key also makes the right one look missing.
     faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
@@ -133,13 +145,13 @@ class _Place:
         union: whether that has several forms.
     """
 
-    def __init__(self, keys: tuple[str | int, ...], annotation: Any) -> None:
+    def __init__(self, keys: tuple[str | int, ...], annotation: object) -> None:
         self.keys = keys
         self.annotation = annotation
         self.union = len(_members(annotation)) > 1
 
 
-def _place(annotation: Any, location: Sequence[str | int]) -> _Place:
+def _place(annotation: object, location: Sequence[str | int]) -> _Place:
     for position, part in enumerate(location):
         place = _Place(tuple(location[:position]), annotation)
         if place.union:
@@ -149,7 +161,7 @@ def _place(annotation: Any, location: Sequence[str | int]) -> _Place:
     return _Place(tuple(location), annotation)
 
 
-def _inside(annotation: Any, part: str | int) -> Any:
+def _inside(annotation: Any, part: str | int) -> object:
     """Return the type of what stands under a key, or at a place, of a type; None where that is not known."""
     if _is_model(annotation):
         field = annotation.model_fields.get(part)
@@ -160,7 +172,7 @@ def _inside(annotation: Any, part: str | int) -> Any:
     return arguments[1] if get_origin(annotation) is dict else None
 
 
-def _members(annotation: Any) -> tuple[Any, ...]:
+def _members(annotation: object) -> tuple[Any, ...]:
     """Return the forms that a type allows, but for null; itself, without what annotates it, where it is one form."""
     if get_origin(annotation) is Annotated:
         inner = get_args(annotation)[0]
@@ -170,20 +182,20 @@ def _members(annotation: Any) -> tuple[Any, ...]:
     return (annotation,)
 
 
-def _plain(annotation: Any) -> Any:
+def _plain(annotation: object) -> Any:
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
-def _is_model(annotation: Any) -> bool:
+def _is_model(annotation: object) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
-def _keys_of(annotation: Any) -> list[str]:
+def _keys_of(annotation: object) -> list[str]:
     (member,) = _members(annotation) or (None,)
     return [field.alias or name for name, field in member.model_fields.items()] if _is_model(member) else []
 
 
-def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> Any:
+def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> object:
     for key in keys:
         try:
             data = data[key]
@@ -192,7 +204,7 @@ def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> Any:
     return data
 
 
-def _union_fault(annotation: Any, value: Any) -> tuple[str, str]:
+def _union_fault(annotation: object, value: object) -> tuple[str, str]:
     """Say what is wrong with a value of several allowed forms: by the form that it has, or all forms there are."""
     if (form := _form_meant(_members(annotation), value)) is not None:
         try:
@@ -207,7 +219,7 @@ def _union_fault(annotation: Any, value: Any) -> tuple[str, str]:
     return "", f"found {shown(value)}; {f'{meant} (' if meant else ''}allowed: {', '.join(forms)}{')' if meant else ''}"
 
 
-def _form_meant(members: Sequence[Any], value: Any) -> Any:
+def _form_meant(members: Sequence[object], value: object) -> Any:
     """Return the form that a list or mapping is meant to have: the only one, or the one whose keys are nearest."""
     if isinstance(value, Mapping):
         models = [member for member in members if _is_model(_plain(member))]
@@ -223,7 +235,7 @@ def _form_meant(members: Sequence[Any], value: Any) -> Any:
     return None
 
 
-def _names(annotation: Any) -> list[str]:
+def _names(annotation: object) -> list[str]:
     if get_origin(annotation) is Literal:
         return [name for name in get_args(annotation) if isinstance(name, str)]
     return []
@@ -233,7 +245,7 @@ _KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or 
 _LIMITS = {"ge": "from {} on", "gt": "above {}", "le": "up to {}", "lt": "below {}"}
 
 
-def _in_words(annotation: Any) -> str:
+def _in_words(annotation: object) -> str:
     plain = _plain(annotation)
     if get_origin(plain) is Literal:
         return ", ".join(repr(name) for name in get_args(plain))
@@ -244,7 +256,7 @@ def _in_words(annotation: Any) -> str:
     return " ".join([_KINDS.get(plain, "a mapping"), *_limits(annotation)])
 
 
-def _limits(annotation: Any) -> Iterator[str]:
+def _limits(annotation: object) -> Iterator[str]:
     for note in get_args(annotation)[1:]:
         for constraint in getattr(note, "metadata", [note]):
             for name, words in _LIMITS.items():
@@ -252,7 +264,7 @@ def _limits(annotation: Any) -> Iterator[str]:
                     yield words.format(f"{limit:g}")
 
 
-def model_in(annotation: Any) -> type[BaseModel] | None:
+def model_in(annotation: object) -> type[BaseModel] | None:
     """Find the first typed section in a type annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation

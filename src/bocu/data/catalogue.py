@@ -230,6 +230,12 @@ class Catalogue(Parameters):
         return [path for path in paths if not path.is_file()]
 
 
+def sources_file() -> Path:
+    """Return the catalogue at hand: that of the working folder, else the one that came with the package."""
+    here = Path("data/sources.yaml")
+    return here if here.is_file() else Path(__file__).with_name("sources.yaml")
+
+
 def load_catalogue(path: str | os.PathLike[str]) -> Catalogue:
     """Read `data/sources.yaml`.
 
@@ -272,7 +278,7 @@ def _consistent(entry: Dataset, where: str) -> None:
                 raise BocuError(f"{where}.{label}: file '{file.name}' has no url; a record for download needs one")
 
 
-def _mapping(content: Any, key: str, where: str) -> dict[str, Any]:
+def _mapping(content: object, key: str, where: str) -> dict[str, Any]:
     """The mapping of names to mappings that stands under a key."""
     if not isinstance(content, dict) or not isinstance(content.get(key), dict):
         raise BocuError(f"{where}{key}: missing; allowed: a mapping of names to their entries")
@@ -287,7 +293,7 @@ def _known_source(source: str) -> None:
         raise BocuError(f"data.source: found '{source}'; allowed: {', '.join(SOURCES)}")
 
 
-def _get(mapping: Mapping[str, Any], key: str, what: str) -> Any:
+def _get(mapping: Mapping[str, object], key: str, what: str) -> Any:
     if key not in mapping:
         raise BocuError(f"no {what} is called '{key}'; {nearest(key, mapping)}")
     return mapping[key]

@@ -65,7 +65,7 @@ def download(
 
 
 def copy_from_mirror(
-    mirror: str | os.PathLike[str], dataset: str, file: str, known: Mapping[str, Any], path: str | os.PathLike[str]
+    mirror: str | os.PathLike[str], dataset: str, file: str, known: Mapping[str, object], path: str | os.PathLike[str]
 ) -> None:
     """Copy `<mirror>/<dataset>/<file>` into place and check it.
 
@@ -95,7 +95,7 @@ def _get(url: str, target: Path) -> None:
         raise _TransferError(reason, passing=status is None or status >= 500) from error
 
 
-def _check(what: str, file: Path, known: Mapping[str, Any]) -> str:
+def _check(what: str, file: Path, known: Mapping[str, object]) -> str:
     size, digest = file.stat().st_size, sha256(file)
     if known["bytes"] is not None and size != known["bytes"]:
         raise BocuError(
@@ -107,7 +107,7 @@ def _check(what: str, file: Path, known: Mapping[str, Any]) -> str:
     return digest
 
 
-def _compare_with_first(what: str, digest: str, path: Path, known: Mapping[str, Any]) -> None:
+def _compare_with_first(what: str, digest: str, path: Path, known: Mapping[str, object]) -> None:
     """Record the digest of what comes; where the catalogue knows none, refuse another than the first."""
     first = recorded(path)
     if known["sha256"] is None and first is not None and first != digest:

@@ -11,6 +11,7 @@ from bocu.io.lineage import beside, lineage_of
 
 
 def digest_file(path: str | os.PathLike[str]) -> Path:
+    """Return where the SHA-256 of a raw file is recorded: beside it."""
     return Path(f"{os.fspath(path)}.sha256")
 
 

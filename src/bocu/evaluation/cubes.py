@@ -14,7 +14,7 @@ import numpy as np
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.io.chunks import ChunkFile, chunk_file, seed_slices
 from bocu.io.files import canonical_json, open_netcdf, reading, write_netcdf
-from bocu.io.provenance import COLLECTED, SHARED
+from bocu.io.provenance import COLLECTED, SHARED, refuse_other_schema
 from bocu.runs.status import DONE, MISSING, NOT_DEFINED, STATUS_ATTRIBUTES
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ ABOUT = {
 """What a cube holds of every algorithm besides name and parameters, and its long name."""
 
 
-def build_cube(description: Mapping[str, Any], output: str | Path) -> None:
+def build_cube(description: Mapping[str, object], output: str | Path) -> None:
     """Gather the score files of a problem.
 
     Args:
@@ -79,6 +79,7 @@ class _Cube:
         with open_netcdf(branch["score"]) as scores, reading(branch["score"]):
             if not scores.sizes["seed"]:
                 return
+            refuse_other_schema(branch["score"], scores.attrs)
             for dim in ("metric", "iteration"):
                 if scores[dim].values.tolist() != self.coordinates[dim]:
                     raise BrokenFileError(branch["score"], f"dimension '{dim}' does not fit the plan")

@@ -56,7 +56,7 @@ class Metric(ABC):
     def score(
         self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Metric the decisions of one seed, one for each situation.
+        """Score the decisions of one seed, one for each situation.
 
         Args:
             realisation: the problem as the seed met it.

@@ -52,7 +52,7 @@ class ScalarisedScores:
     def score(
         self, realisation: "Realisation", situations: Sequence["Situation"], decisions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Metric the decisions of one seed, shape (rows, Dx): regret and value, both (rows,), see `Metric.score`."""
+        """Score the decisions of one seed, shape (rows, Dx): regret and value, both (rows,), see `Metric.score`."""
         outputs = realisation.description.outputs
         weights = np.array([np.ones(1) if s.weights is None else s.weights for s in situations]).reshape(-1, outputs)
         payoffs = realisation.table(decisions)

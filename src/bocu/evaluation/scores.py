@@ -42,7 +42,7 @@ def score(
     output: str | Path,
     partial: bool = False,
 ) -> None:
-    """Metric the runs of one branch.
+    """Score the runs of one branch.
 
     Args:
         run_files: its blocks, in the order of their seeds.
@@ -148,7 +148,7 @@ class _Writer:
             self.collected[key].add(str(block.attrs[key]))
         self.wall_seconds += float(block.attrs["wall_seconds"])
 
-    def attributes(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, object]:
         lists = {key: json.dumps(sorted(values)) for key, values in self.collected.items()}
         return {**self.kept, **lists, "wall_seconds": self.wall_seconds}
 

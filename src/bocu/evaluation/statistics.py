@@ -83,9 +83,7 @@ def mean_and_error(values: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.nd
 
 
 def student_factor(count: int, confidence: float = CONFIDENCE) -> float:
-    """Return how many standard errors Student's interval of a mean over `count` values reaches; not a number for
-    one.
-    """
+    """Return how many standard errors Student's interval of a mean reaches; not a number for a `count` of 1."""
     from scipy.stats import t
 
     return float(t.ppf(0.5 + confidence / 2.0, count - 1)) if count > 1 else float("nan")

@@ -23,7 +23,7 @@ MOST_ITERATIONS = 1_000_000
 MOST_THREADS = 1024
 
 
-def _label(value: Any) -> Any:
+def _label(value: object) -> object:
     if isinstance(value, str) and not (re.fullmatch(LABEL, value) and len(value) <= LONGEST_LABEL):
         raise ValueError(f"allowed: up to {LONGEST_LABEL} lower-case letters and digits, with single hyphens between")
     return value
@@ -41,7 +41,7 @@ class Entry(Parameters):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _expand(cls, data: Any) -> Any:
+    def _expand(cls, data: object) -> object:
         if isinstance(data, str):
             data = {"name": data}
         if isinstance(data, Mapping) and isinstance(data.get("name"), str) and "label" not in data:
@@ -78,7 +78,7 @@ class ObjectiveEntry(Entry):
 class MetricEntry(Entry):
     """An objective that runs are scored by."""
 
-    problems: list[Label] | None = Field(None, description="Labels of the problems it metrics; all, if left out.")
+    problems: list[Label] | None = Field(None, description="Labels of the problems it scores; all, if left out.")
 
 
 class AlgorithmEntry(Entry):
@@ -109,7 +109,7 @@ class Seeds(Parameters):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _count_alone(cls, data: Any) -> Any:
+    def _count_alone(cls, data: object) -> object:
         return {"count": data} if isinstance(data, int | str) else data
 
     @pydantic.model_validator(mode="after")
@@ -134,7 +134,7 @@ class Data(Parameters):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _source_alone(cls, data: Any) -> Any:
+    def _source_alone(cls, data: object) -> object:
         return {"source": data} if isinstance(data, str) else data
 
     @pydantic.model_validator(mode="after")
@@ -178,7 +178,7 @@ class Experiment(Parameters):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _mirror_alone(cls, data: Any) -> Any:
+    def _mirror_alone(cls, data: object) -> object:
         if isinstance(data, Mapping) and data.get("mirror") is not None:
             given = data.get("data") or {}
             given = {"source": given} if isinstance(given, str) else given
@@ -195,7 +195,7 @@ class Experiment(Parameters):
         return self
 
 
-def read_experiment_file(path: str | Path) -> dict[str, Any]:
+def read_experiment_file(path: str | Path) -> dict[str, object]:
     """Read an experiment file as plain data.
 
     Raises:
@@ -208,7 +208,7 @@ def read_experiment_file(path: str | Path) -> dict[str, Any]:
 
 
 def parse_experiment(
-    config: Mapping[str, Any], files: Sequence[str | Path] = (), overrides: Mapping[str, Any] | None = None
+    config: Mapping[str, object], files: Sequence[str | Path] = (), overrides: Mapping[str, object] | None = None
 ) -> Experiment:
     """Check a whole configuration.
 
@@ -227,7 +227,7 @@ def parse_experiment(
         raise BocuError(f"{origin(key, files, overrides)}: {error}") from None
 
 
-def origin(key: str, files: Sequence[str | Path], overrides: Mapping[str, Any] | None = None) -> str:
+def origin(key: str, files: Sequence[str | Path], overrides: Mapping[str, object] | None = None) -> str:
     """Say where a top-level key was written last: the command line, or the last file that has it."""
     if overrides and key in overrides:
         return "--config"

@@ -12,6 +12,7 @@ from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections, validate
 from bocu.core.rounds import Outline
 from bocu.data.catalogue import Catalogue, load_catalogue
+from bocu.data.catalogue import sources_file as catalogue_at_hand
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.configuration import (
     AlgorithmEntry,
@@ -28,16 +29,15 @@ from bocu.experiment.registry import find, registered
 from bocu.io.files import canonical_json
 from bocu.problems.base import ProblemParameters
 
-SOURCES_FILE = "data/sources.yaml"
 MENTIONS = "bocu.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for
 SCRIPTS = "workflow/scripts"
 _CLONE = Path(__file__).parents[3]  # where the package is installed from a clone
 
 
 def make_plan(
-    config: Mapping[str, Any],
+    config: Mapping[str, object],
     files: Sequence[str | Path] = (),
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, object] | None = None,
     sources_file: str | Path | None = None,
     scripts: str | Path | None = None,
 ) -> Plan:
@@ -47,7 +47,7 @@ def make_plan(
         config: the merged configuration.
         files: the files it came from, for error lines.
         overrides: what the command line added, for error lines.
-        sources_file: the catalogue of data sets; that of the clone if left out.
+        sources_file: the catalogue of data sets; that of the working folder, or of the package, if left out.
         scripts: folder of the workflow's scripts, which are part of the code of a job; that of the clone if left out.
 
     Raises:
@@ -59,7 +59,7 @@ def make_plan(
     experiment = parse_experiment(config, files, overrides)
     maker = _Maker(
         experiment,
-        load_catalogue(sources_file or in_clone(SOURCES_FILE)),
+        load_catalogue(sources_file or catalogue_at_hand()),
         Path(scripts) if scripts is not None else _scripts(sources_file),
         lambda key: f"{origin(key, files, overrides)}: ",
     )
@@ -255,7 +255,7 @@ class _Maker:
                 protocol = self._protocol(problems[label])
                 if protocol not in metric.kind.protocols:
                     raise BocuError(
-                        f"{where}: '{metric.label}' cannot value '{label}', "
+                        f"{where}: '{metric.label}' cannot score '{label}', "
                         f"whose protocol is {protocol}; it is defined for the protocols "
                         f"{', '.join(metric.kind.protocols)}"
                     )
@@ -263,7 +263,7 @@ class _Maker:
                 found[label].append(metric)
         for label, own in found.items():
             if not own:
-                raise BocuError(f"{self.origin('metrics')}metrics: none of them values '{label}'; give one that does")
+                raise BocuError(f"{self.origin('metrics')}metrics: none of them scores '{label}'; give one that does")
         return found
 
     def _labels(self, entry: Entry, problems: Mapping[str, Component], where: str) -> list[str]:

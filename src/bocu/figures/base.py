@@ -110,7 +110,7 @@ class Figure(ABC):
     protocols: ClassVar[tuple[str, ...]] = ()
     Parameters: ClassVar[type[Parameters]]
 
-    def __init__(self, parameters: Any) -> None:
+    def __init__(self, parameters: object) -> None:
         self.parameters = parameters
 
     @abstractmethod

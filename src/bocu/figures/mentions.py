@@ -1,6 +1,4 @@
-"""Looking up what figures mention by name: labels of problems, objectives, algorithms, metrics and priors, and
-seeds.
-"""
+"""Looking up what figures mention: labels of problems, objectives, algorithms, metrics and priors; seeds."""
 
 from collections.abc import Collection, Mapping
 

@@ -376,9 +376,7 @@ def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[Br
 
 
 def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, Branch], str]) -> dict[str, style.Stroke]:
-    """Return every title its look: its algorithm's, or one of its own where an algorithm stands under several
-    titles.
-    """
+    """Return the look of every title: its algorithm's, or its own where an algorithm stands under several titles."""
     owners: dict[str, set[str]] = {}
     for (problem, branch), title in titles.items():
         owners.setdefault(cubes[problem].names[branch.algorithm], set()).add(title)

@@ -113,5 +113,5 @@ class PriorMeans(Figure):
         return picture
 
 
-def _place(priors: Sequence[Any], wanted: Any) -> int | None:
+def _place(priors: Sequence[object], wanted: object) -> int | None:
     return next((place for place, prior in enumerate(priors) if prior is wanted), None)

@@ -175,9 +175,7 @@ class RejectionTimes(Figure):
 
 
 def rejection_rounds(cube: Cube, branch: Branch) -> np.ndarray:
-    """Return the round in which each prior was first rejected, shape (seeds, priors); not a number where it never
-    was.
-    """
+    """Return the round in which each prior was first rejected, shape (seeds, priors); not a number: in none."""
     gone = cube.values("active_priors", branch)[0] == 0
     if cube.reports("rejected_prior", branch):
         # A prior whose rejection emptied the list is a candidate again at the end of the same round.

@@ -15,6 +15,7 @@ from bocu.core.parameters import nearest
 from bocu.experiment.branches import NO_OBJECTIVE
 from bocu.figures import style
 from bocu.io.files import read_netcdf
+from bocu.io.provenance import refuse_other_schema
 from bocu.runs.status import DONE, MISSING
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Cube:
     def __init__(self, path: str | Path) -> None:
         self.path = path
         self.data: xr.Dataset = read_netcdf(path)
+        refuse_other_schema(path, self.data.attrs)
         for variable in ("regret", "status", "algorithm_title", "algorithm_look", "algorithm_yardstick"):
             if variable not in self.data.variables:
                 raise BrokenFileError(path, f"no variable '{variable}'")
@@ -143,8 +145,8 @@ class Cube:
     def regret(self, branch: Branch, metric: str, variable: str = REGRET) -> tuple[np.ndarray, np.ndarray]:
         """Return the instantaneous regret in units of the payoff, shape (seeds, iterations), and the seeds.
 
-        Seeds that are not finished, or that the metric cannot metric in every round from 1 on, are left out. `variable`
-        may also be RECOMMENDED_REGRET, which is there where algorithms recommend something.
+        Seeds that are not finished, or that the metric does not score in every round from 1 on, are left out.
+        `variable` may also be RECOMMENDED_REGRET, which is there where algorithms recommend something.
         """
         if variable not in self.data:
             return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
@@ -227,9 +229,7 @@ def spoken(items: Sequence[str]) -> str:
 
 
 def shared_data_label(cubes: Sequence[Cube]) -> str:
-    """Return the label of data that are not measured, with the problems it is of where not all share it; empty:
-    none.
-    """
+    """Return the label of data that are not measured, with its problems where not all share it; empty: none."""
     labelled = [cube for cube in cubes if cube.data_label]
     if not labelled or len(labelled) == len(cubes):
         return labelled[0].data_label if labelled else ""

@@ -33,7 +33,7 @@ Kind = Literal["cumulative", "average", "instantaneous", "simple", "recommended"
 KIND = (
     "Regret summed up, divided by the rounds so far, of each round, or the least of any round so far; or that of the "
     "decision which the algorithm recommends after the round. `payoff`: no regret but payoffs summed up, those of the "
-    "contexts met, without observation noise, whoever metrics; more is better."
+    "contexts met, without observation noise, whatever the metric; more is better."
 )
 FROM_INITIAL = "Count evaluations from the first point of the initial design on, instead of rounds after it."
 QUANTITIES = {

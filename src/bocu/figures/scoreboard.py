@@ -45,7 +45,7 @@ class ScoreBlock(Parameters):
     metric: str = Field(description="Label of the metric.")
     title: str = Field("", description="What is written above the block; the metric, if left out.")
     problems: list[str] | None = Field(
-        None, description="Labels of the problems, in columns; those that the metric metrics, if left out."
+        None, description="Labels of the problems, in columns; those that the metric scores, if left out."
     )
     pursued: list[str] | None = Field(
         None,

@@ -40,7 +40,7 @@ class SummaryRow:
     """One problem under one pursued objective.
 
     Attributes:
-        metric: label of what metrics it.
+        metric: label of what scores it.
         ratios: algorithm label -> final regret relative to the reference.
     """
 

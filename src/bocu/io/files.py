@@ -25,7 +25,7 @@ BROKEN = ".broken"  # suffix of files that were set aside
 STRING_ATTRIBUTE_LIMIT = 64_000  # bytes; HDF5 keeps longer attributes in a way that not every reader follows
 
 
-def canonical_json(data: Any) -> str:
+def canonical_json(data: object) -> str:
     """Serialise plain data so that equal data give equal text: sorted keys, no spaces, no NaN."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
 
@@ -135,11 +135,13 @@ def set_aside(path: str | os.PathLike[str]) -> Path:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write text in UTF-8, atomically."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_json(path: str | os.PathLike[str], data: Any) -> None:
+def write_json(path: str | os.PathLike[str], data: object) -> None:
+    """Write plain data as JSON for people to read, keys sorted, atomically."""
     write_text(path, json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n")
 
 
@@ -169,7 +171,7 @@ def _encoding(variable: "xr.Variable") -> dict[str, Any]:
     return {"zlib": True, "complevel": 2, "shuffle": True, "fletcher32": True, **text}
 
 
-def check_metadata(name: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
+def check_metadata(name: str, attributes: Mapping[str, object]) -> dict[str, Any]:
     """Return the attributes of a variable, all there.
 
     Raises:
@@ -181,7 +183,7 @@ def check_metadata(name: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
     return dict(attributes)
 
 
-def _check_lengths(attributes: Mapping[str, Any]) -> None:
+def _check_lengths(attributes: Mapping[str, object]) -> None:
     for key, value in attributes.items():
         if isinstance(value, str) and len(value.encode()) > STRING_ATTRIBUTE_LIMIT:
             found = len(value.encode())

@@ -3,12 +3,17 @@
 import functools
 import importlib.metadata
 import json
+import os
 import platform
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from bocu.core.errors import BrokenFileError
 
 PACKAGES = ("numpy", "scipy", "xarray", "netCDF4", "torch", "gpytorch", "botorch", "numba", "snakemake")
 SIMULATED_LABEL = "SIMULATED stand-in, not measured data"
-SCHEMA_VERSION = 2  # of run files: 1 had no seal, and stream states without checksums
+SCHEMA_VERSION = 2  # of run files and what is gathered from them: 1 had no seal, and stream states without checksums
 COLLECTED = ("package_versions", "cpu", "code_version")
 """Attributes that may differ between the runs of a cube: aggregates list every value."""
 
@@ -25,6 +30,22 @@ SHARED = (
 """Attributes that all runs of a problem have in common."""
 
 
+def refuse_other_schema(path: str | os.PathLike[str], attributes: Mapping[str, Any]) -> None:
+    """Refuse a run file, score file or cube that another version of this project wrote.
+
+    Raises:
+        BrokenFileError: its schema is not that of today; the line says which version wrote it.
+    """
+    found = attributes.get("schema_version")
+    if found == SCHEMA_VERSION:
+        return
+    later = str(found).isdigit() and int(str(found)) > SCHEMA_VERSION
+    writer = f"{'a later' if later else 'an earlier'} version of bocu wrote it"
+    if code := attributes.get("code_version"):
+        writer += f", {code}"
+    raise BrokenFileError(path, f"attribute 'schema_version': found {found}; allowed: {SCHEMA_VERSION} ({writer})")
+
+
 def machine() -> dict[str, str]:
     """Return code version, package versions and CPU, as attributes of a file."""
     return {
@@ -36,6 +57,7 @@ def machine() -> dict[str, str]:
 
 @functools.cache
 def package_versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that numbers may depend on."""
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -47,6 +69,7 @@ def package_versions() -> dict[str, str]:
 
 @functools.cache
 def cpu() -> str:
+    """Return the CPU's name, as the system has it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -25,7 +25,7 @@ _MARKS = {
 }
 
 
-def read_yaml(path: str | Path) -> Any:
+def read_yaml(path: str | Path) -> object:
     """Read a YAML file as plain data.
 
     Raises:
@@ -63,7 +63,7 @@ def decoded(content: bytes) -> str:
     return text
 
 
-def parse_yaml(text: str) -> Any:
+def parse_yaml(text: str) -> object:
     """Parse one YAML document as plain data.
 
     Raises:
@@ -96,13 +96,13 @@ def _refuse_deep(text: str) -> None:
 class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """A safe loader that refuses what would be taken otherwise than it was meant."""
 
-    def get_single_node(self) -> Any:
+    def get_single_node(self) -> object:
         node = super().get_single_node()
         if node is not None:
             _count(node, {})
         return node
 
-    def construct_object(self, node: Any, deep: bool = False) -> Any:
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
         try:
             return super().construct_object(node, deep)
         except ValueError as error:  # a day that does not exist, a number of thousands of digits
@@ -110,7 +110,7 @@ class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ign
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
 
-def _count(node: Any, known: dict[int, int | None]) -> int:
+def _count(node: yaml.Node, known: dict[int, int | None]) -> int:
     """Return the number of values that a node stands for, aliases written out; refuse keys that stand twice."""
     if id(node) in known:
         values = known[id(node)]
@@ -134,7 +134,7 @@ def _count(node: Any, known: dict[int, int | None]) -> int:
     return values
 
 
-def _refuse_twice(node: Any) -> None:
+def _refuse_twice(node: yaml.Node) -> None:
     first: dict[tuple[str, str], int] = {}
     for key, _ in node.value:
         if not isinstance(key, yaml.ScalarNode):

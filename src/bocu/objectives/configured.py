@@ -47,7 +47,7 @@ class Objective(ABC):
         self.parameters = parameters
 
     @classmethod
-    def from_specification(cls, parameters: Mapping[str, Any]) -> Self:
+    def from_specification(cls, parameters: Mapping[str, object]) -> Self:
         return cls(cls.Parameters.model_validate(parameters))
 
     @property

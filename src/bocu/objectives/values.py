@@ -94,7 +94,7 @@ class UncertaintyObjective(ABC):
         return Satisficing(ambiguity_set, tau)
 
     @abstractmethod
-    def __call__(self, payoffs: Any, reference: Any) -> Any:
+    def __call__(self, payoffs: object, reference: object) -> Any:
         """Values of decisions.
 
         Args:
@@ -244,7 +244,7 @@ class Slice(UncertaintyObjective):
             return self.alpha * value
         return self.beta * slope if self.alpha == 0.0 else self.alpha * value + self.beta * slope
 
-    def _of_tensor(self, payoffs: Any, reference: Any) -> Any:
+    def _of_tensor(self, payoffs: object, reference: object) -> object:
         now = worst_case(payoffs, reference, self.ambiguity_set)
         if self.difference is None:
             return self._combine(now.value, now.slope)

@@ -7,7 +7,7 @@ mean" and leaves the centring open: `centre` decides, and is part of the prior m
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -44,7 +44,7 @@ class PriorSpecification(Parameters):
     noise: Annotated[Number, Field(gt=0.0)] = Field(description="standard deviation of a reading, degrees Celsius")
 
 
-def fit_prior(specification: Mapping[str, Any], inputs: Mapping[str, Any], output: str | os.PathLike[str]) -> None:
+def fit_prior(specification: Mapping[str, object], inputs: Mapping[str, str], output: str | os.PathLike[str]) -> None:
     """Fit one prior and store it with its diagnostics.
 
     Args:
@@ -81,7 +81,7 @@ def _dataset(
     prior: TimeVaryingPrior,
     fit: FittedForgetting,
     loaded: "Days",
-    origin: Mapping[str, Any],
+    origin: Mapping[str, object],
 ) -> "xr.Dataset":
     import xarray as xr
 
@@ -89,7 +89,7 @@ def _dataset(
     eigenvalues = np.linalg.eigvalsh(prior.covariance)
     tolerance = eigenvalues[-1] * prior.arms * np.finfo(float).eps
     observed = np.maximum(eigenvalues, 0.0) + settings.noise**2
-    variables: dict[str, tuple[Any, Any, str, str]] = {
+    variables: dict[str, tuple[object, object, str, str]] = {
         "mean": ("sensor", prior.mean, "prior mean of the temperature", "degree_Celsius"),
         "covariance": (("sensor", "sensor_other"), prior.covariance, "covariance of the sensors at one time", kelvin2),
         "forgetting": ((), prior.forgetting, "forgetting rate of a step", "1"),
@@ -103,7 +103,7 @@ def _dataset(
         "steps": ((), loaded.temperatures.shape[2], "steps of the day", "1"),
         "step": ((), loaded.step_seconds, "time from one step to the next", "s"),
     }
-    coordinates: dict[str, tuple[Any, Any, str, str]] = {
+    coordinates: dict[str, tuple[object, object, str, str]] = {
         "sensor": ("sensor", loaded.sensors, "sensor", "1"),
         "sensor_other": ("sensor_other", loaded.sensors, "other sensor", "1"),
         "forgetting_tried": ("forgetting_tried", GRID, "forgetting rate of a step that was tried", "1"),

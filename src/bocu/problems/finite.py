@@ -123,7 +123,7 @@ class FiniteParameters(ProblemParameters):
 
     @pydantic.field_validator("reference", "truth")
     @classmethod
-    def _not_empty(cls, value: Any) -> Any:
+    def _not_empty(cls, value: object) -> object:
         if value == []:
             raise ValueError("a list of distributions holds one or more")
         return value
@@ -151,7 +151,7 @@ class FiniteProblem(Problem):
     protocols = CONTEXTUAL
     parameters: FiniteParameters
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, object]) -> None:
         super().__init__(parameters, inputs)
         self._lay_out()
         settings = self.parameters

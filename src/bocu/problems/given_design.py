@@ -123,7 +123,7 @@ class Design:
         ]
         return list(zip(*members, strict=True))
 
-    def _member(self, kind: str, domain: Domain | None, point: np.ndarray, seed: int, place: int) -> Any:
+    def _member(self, kind: str, domain: Domain | None, point: np.ndarray, seed: int, place: int) -> object:
         where = f"{self.file}: {kind} {place} of seed {seed}: found {point.tolist()}"
         if domain is None:  # the whole space
             return point

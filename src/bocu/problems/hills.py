@@ -64,7 +64,7 @@ class Hills(Problem):
     parameters: HillsParameters
     best_prior: TimeVaryingPrior
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, object]) -> None:
         super().__init__(parameters, inputs)
         self.positions = np.linspace(0.0, 1.0, self.parameters.grid)
         self.priors = self._priors()

@@ -10,7 +10,7 @@ and so lie in its reproducing kernel Hilbert space.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pydantic
@@ -93,7 +93,7 @@ class KirschnerParameters(FiniteParameters):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _by_spread(cls, given: Any) -> Any:
+    def _by_spread(cls, given: object) -> object:
         if not isinstance(given, dict) or given.get("spread") != "variance":
             return given
         read = {

@@ -4,7 +4,7 @@ import base64
 import json
 import os
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -49,7 +49,7 @@ def table_files(output: str | Path) -> dict[str, Path]:
 
 
 def build(
-    experiment: Mapping[str, Any],
+    experiment: Mapping[str, object],
     cubes: Sequence[str | Path],
     summary: str | Path,
     figures: Sequence[str | Path],
@@ -83,7 +83,7 @@ def build(
 
 
 def _records(cubes: Sequence[Cube], summary: Any, reference: str | None) -> dict[str, list[records.Fields]]:
-    def gather(make: Any) -> list[records.Fields]:
+    def gather(make: Callable[..., list[records.Fields]]) -> list[records.Fields]:
         return [record for cube in cubes for record in make(cube)]
 
     return {

@@ -63,7 +63,7 @@ def source_words(source: str) -> str:
     return _SOURCES.get(source, source or "not stated")
 
 
-def _nested(value: Any) -> Mapping[str, Any]:
+def _nested(value: object) -> Mapping[str, Any]:
     """Attributes of NetCDF files are flat: mappings are kept in them as JSON text."""
     found = json.loads(value) if isinstance(value, str) and value else value
     return found if isinstance(found, Mapping) else {}

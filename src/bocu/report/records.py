@@ -172,7 +172,7 @@ def seconds(cube: Cube) -> list[Fields]:
 
 
 def holes(cube: Cube) -> list[Fields]:
-    """Name what is not there: seeds without a run, and finished seeds that a metric cannot metric, a record each."""
+    """Name what is not there: seeds without a run, and finished seeds that a metric does not score, a record each."""
     records = []
     for branch in cube.branches():
         status = cube.status(branch)

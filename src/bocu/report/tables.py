@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
-from typing import Any
 
 from bocu.evaluation.statistics import CONFIDENCE, GROWTH_FROM
 from bocu.figures.reading import NO_OBJECTIVE, Cube, counted, shown_unit
@@ -194,5 +193,5 @@ def duration(value: float) -> str:
     return "< 1 µs"
 
 
-def _no_number(value: Any) -> bool:
+def _no_number(value: object) -> bool:
     return isinstance(value, float) and isnan(value)

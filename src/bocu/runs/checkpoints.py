@@ -138,7 +138,7 @@ def peek(folder: str | Path) -> dict[str, Any] | None:
     return max(headers, key=lambda header: header["number"], default=None)
 
 
-def _strip(content: Any, arrays: dict[str, np.ndarray]) -> Any:
+def _strip(content: object, arrays: dict[str, np.ndarray]) -> object:
     """Move the arrays of a nested structure to `arrays`, leaving their names."""
     if isinstance(content, np.ndarray):
         name = f"a{len(arrays)}"
@@ -153,7 +153,7 @@ def _strip(content: Any, arrays: dict[str, np.ndarray]) -> Any:
     return content
 
 
-def _fill(content: Any, arrays: Any) -> Any:
+def _fill(content: Any, arrays: Any) -> object:
     if isinstance(content, dict):
         if content.keys() == {"__array__"}:
             return arrays[content["__array__"]]

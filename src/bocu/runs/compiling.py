@@ -41,7 +41,7 @@ def _specifications(plan: Plan) -> list[dict[str, Any]]:
     return metrics + [branch.specification for branch in plan.branches.values()]
 
 
-def _sets(data: Any) -> Iterator[str]:
+def _sets(data: object) -> Iterator[str]:
     """The sets that plain data name."""
     if isinstance(data, dict):
         chosen = data.get("set")

@@ -252,7 +252,7 @@ def execute(
         store.clear()
 
 
-def _stands(output: str | Path, identity: Mapping[str, Any]) -> bool:
+def _stands(output: str | Path, identity: Mapping[str, object]) -> bool:
     """Whether another process has written the run file while this one waited, or before it started."""
     if not Path(output).is_file() or not is_run_of(Path(output), identity):
         return False
@@ -284,7 +284,7 @@ class _Runner:
         return finished
 
     def _complete(
-        self, seed: int, state: Mapping[str, Any] | None, recorded: "xr.Dataset | None", before: list[FinishedRun]
+        self, seed: int, state: Mapping[str, object] | None, recorded: "xr.Dataset | None", before: list[FinishedRun]
     ) -> FinishedRun:
         """Run one seed, whose posterior goes with this frame: before the next seed's is built."""
         run = SeedRun(self.block.specification, self.problem, seed)
@@ -353,7 +353,7 @@ def _recorded(run: "xr.Dataset", until: int | None = None) -> tuple[dict[str, np
     return arrays, json.loads(str(run["stream_states"].item())) if until is None else None
 
 
-def _attributes(block: Block, problem: Problem, input_hashes: Mapping[str, str]) -> dict[str, Any]:
+def _attributes(block: Block, problem: Problem, input_hashes: Mapping[str, str]) -> dict[str, object]:
     best = problem.best_prior
     return {
         "schema_version": SCHEMA_VERSION,

@@ -8,9 +8,8 @@ import numpy as np
 
 from bocu.algorithms.base import Reported
 from bocu.core.domains import Domain, FiniteDomain
-from bocu.core.errors import BrokenFileError
 from bocu.io.files import read_netcdf
-from bocu.io.provenance import SCHEMA_VERSION
+from bocu.io.provenance import refuse_other_schema
 from bocu.runs.protocol import Turn
 from bocu.runs.status import DONE, STATUS_ATTRIBUTES
 
@@ -103,6 +102,7 @@ def decision_variable(decisions: Domain) -> str:
 
 
 def fill_value(report: Reported) -> float:
+    """Return what stands where nothing was reported."""
     return np.nan if report.dtype.startswith("float") else -1
 
 
@@ -148,7 +148,5 @@ def read_runs(path: str | os.PathLike[str]) -> "xr.Dataset":
         BocuError: it is missing.
     """
     data = read_netcdf(path, sealed=True)
-    found = data.attrs.get("schema_version")
-    if found != SCHEMA_VERSION:
-        raise BrokenFileError(path, f"attribute 'schema_version': found {found}; allowed: {SCHEMA_VERSION}")
+    refuse_other_schema(path, data.attrs)
     return data

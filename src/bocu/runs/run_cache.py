@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.io.files import atomic_path, canonical_json, set_aside
@@ -21,7 +20,7 @@ from bocu.runs.records import read_runs
 logger = logging.getLogger(__name__)
 
 
-def digest(identity: Mapping[str, Any]) -> str:
+def digest(identity: Mapping[str, object]) -> str:
     """Hash what a run's numbers depend on."""
     return sha256(canonical_json(identity).encode()).hexdigest()
 
@@ -36,11 +35,11 @@ class RunCache:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
 
-    def entry(self, identity: Mapping[str, Any]) -> Path:
+    def entry(self, identity: Mapping[str, object]) -> Path:
         name = digest(identity)
         return self.folder / name[:2] / f"{name}.nc"  # many small folders: none is slow to list
 
-    def take_over(self, identity: Mapping[str, Any], output: str | os.PathLike[str]) -> bool:
+    def take_over(self, identity: Mapping[str, object], output: str | os.PathLike[str]) -> bool:
         """Copy the run file of an identity to `output`, provenance and all.
 
         Returns:
@@ -60,7 +59,7 @@ class RunCache:
         logger.info("taken over from %s: the same specification, code and inputs were run before", entry)
         return True
 
-    def offer(self, identity: Mapping[str, Any], run_file: str | os.PathLike[str]) -> None:
+    def offer(self, identity: Mapping[str, object], run_file: str | os.PathLike[str]) -> None:
         """Put a finished run file into the store. It costs no space where links can be made, and no run if it fails."""
         try:
             with atomic_path(self.entry(identity)) as temporary:
@@ -76,13 +75,13 @@ def _link_or_copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _check(run_file: Path, identity: Mapping[str, Any]) -> None:
+def _check(run_file: Path, identity: Mapping[str, object]) -> None:
     """Refuse a file that is not as it was written, or is not the run of an identity."""
     if canonical_json(json.loads(read_runs(run_file).attrs["identity"])) != canonical_json(identity):
         raise BrokenFileError(run_file, "attribute 'identity' is not the one that it is stored under")
 
 
-def is_run_of(run_file: Path, identity: Mapping[str, Any]) -> bool:
+def is_run_of(run_file: Path, identity: Mapping[str, object]) -> bool:
     """Whether a file is as it was written, and the run of an identity."""
     try:
         _check(run_file, identity)

@@ -8,7 +8,7 @@ _SHOWN = 80  # characters of a value
 _ABSENT = object()
 
 
-def changes(old: Any, new: Any, where: str = "") -> Iterator[str]:
+def changes(old: object, new: object, where: str = "") -> Iterator[str]:
     """Return a line for every key that differs, such as ``problem.parameters.noise: 0.05 -> 0.07``.
 
     Entries of lists are told apart by their labels where they have any.
@@ -24,11 +24,11 @@ def changes(old: Any, new: Any, where: str = "") -> Iterator[str]:
         yield f"{where}: {_cut(_text(old))} -> {_cut(_text(new))}"
 
 
-def _by_name(entries: list[Any]) -> dict[str, Any]:
+def _by_name(entries: list[Any]) -> dict[str, object]:
     return {_name(entry, position): entry for position, entry in enumerate(entries)}
 
 
-def _name(entry: Any, position: int) -> str:
+def _name(entry: object, position: int) -> str:
     if isinstance(entry, Mapping) and "label" in entry:
         return str(entry["label"])
     if isinstance(entry, Mapping) and {"objective", "algorithm"} <= entry.keys():
@@ -36,7 +36,7 @@ def _name(entry: Any, position: int) -> str:
     return str(position)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return "(none)" if value is _ABSENT else json.dumps(value, sort_keys=True)
 
 

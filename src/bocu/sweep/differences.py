@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -155,5 +155,5 @@ def _sizes(array: "xr.DataArray") -> str:
     return " x ".join(f"{dim} {size}" for dim, size in array.sizes.items()) or "a single number"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)

@@ -171,9 +171,7 @@ def by_pilot(branch: Branch, pilot: Pilot, seeds: int) -> Forecast:
 
 
 def aggregates_mb(plan: Plan) -> float:
-    """Estimate the size of scores and cubes together, MB: what runs reported, and regret and value under each
-    metric.
-    """
+    """Estimate the size of scores and cubes together, MB: what runs reported, regret and value by each metric."""
     scored = 2 * 8e-6 * len(plan.metrics)
     seeds = plan.experiment.seeds.count
     rounds = sum(
@@ -216,7 +214,7 @@ def _kind_of(branch: Branch) -> tuple[str, ...]:
 def _as_run(branch: Branch, specification: Mapping[str, Any]) -> Branch:
     """Return a branch of the same classes with the parameters and iterations of a run."""
 
-    def component(like: Component, plain: Mapping[str, Any]) -> Component:
+    def component(like: Component, plain: Mapping[str, object]) -> Component:
         try:
             parameters = type(like.parameters).model_validate(plain["parameters"])
         except ValueError:  # written by other code, with other parameters

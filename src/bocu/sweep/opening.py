@@ -42,7 +42,7 @@ def open_plan(experiment: str | Path, mirror: str | None = None, settings: Seque
     return make_plan(config, files, overrides)
 
 
-def merge(config: dict[str, Any], changes: Mapping[str, Any]) -> None:
+def merge(config: dict[str, Any], changes: Mapping[str, object]) -> None:
     """Merge `changes` into `config`, as Snakemake merges its files and `--config`: mappings key by key."""
     from snakemake.utils import update_config
 
@@ -102,7 +102,7 @@ def _names() -> Iterator[tuple[str, Path]]:
             yield str(read_experiment_file(file).get("name")), file
 
 
-def _setting(text: str) -> dict[str, Any]:
+def _setting(text: str) -> dict[str, object]:
     key, equals, value = text.partition("=")
     if not equals:
         raise BocuError(f"--config: found '{text}'; KEY=VALUE is wanted")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BocuError
 from bocu.experiment.paths import PARTIAL, RUN_CACHE
@@ -43,8 +42,10 @@ def refuse_another_experiment(plan: Plan) -> None:
 
 
 def leftovers(plan: Plan) -> Iterator[Leftover]:
-    """Find what no plan names: files of blocks, branches and figures that are gone, checkpoints that nobody can resume,
-    temporary files of dead processes, broken files that were set aside, shared runs that no experiment links to.
+    """Find what no plan names.
+
+    Files of blocks, branches and figures that are gone, checkpoints that nobody can resume, temporary files of dead
+    processes, broken files that were set aside, shared runs that no experiment links to.
     """
     files = plan.files()
     planned = {_key(plan, Path(file)) for names in files.values() for file in names}
@@ -107,6 +108,6 @@ def _checkpoints(plan: Plan) -> Iterator[Leftover]:
             yield Leftover(folder, "checkpoints: of another specification, code or input", size)
 
 
-def _is_of(header: Mapping[str, Any], identity: Mapping[str, Any] | None) -> bool:
+def _is_of(header: Mapping[str, object], identity: Mapping[str, object] | None) -> bool:
     """Whether a checkpoint can be resumed; where inputs are still to be made, it may be."""
     return identity is None or header["identity"] == digest(identity)

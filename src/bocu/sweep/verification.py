@@ -95,7 +95,7 @@ def _reader(plan: Plan, stage: str, file: str) -> Callable[[str], Any]:
     return _sealed
 
 
-def _sealed(file: str) -> Any:
+def _sealed(file: str) -> object:
     return read_netcdf(file, sealed=True)
 
 

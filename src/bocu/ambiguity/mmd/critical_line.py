@@ -14,11 +14,9 @@ kept explicitly and bordered or swept by one index an event, at O(|S|^2).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from bocu.ambiguity.compiled import compiled
+from bocu.ambiguity.compiled import Array, Index, compiled
 from bocu.ambiguity.mmd.dense import border, multiply, sweep
 
 # Literal integers as arguments would make numba compile each callee once more for them, hence np.int64 below.
@@ -29,7 +27,18 @@ _W, _Z0, _Z1, _LOWER, _PASSIVE, _EVENT = range(6)
 
 
 @compiled
-def _insert(j: int, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any) -> int:
+def _insert(
+    j: Index,
+    size: Index,
+    inverse: Array,
+    members: Array,
+    place: Array,
+    x: Array,
+    y: Array,
+    f: Array,
+    p: Array,
+    M: Array,
+) -> Index:
     """Make context j active: border the inverse, update a, b, c and w. Returns the new size."""
     row = M[j]
     for i in range(size):
@@ -56,7 +65,9 @@ def _insert(j: int, size: int, inverse: Any, members: Any, place: Any, x: Any, y
 
 
 @compiled
-def _remove(j: int, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, p: Any, M: Any) -> int:
+def _remove(
+    j: Index, size: Index, inverse: Array, members: Array, place: Array, x: Array, y: Array, p: Array, M: Array
+) -> Index:
     """Make context j passive: sweep it out of the inverse and move the last member to its place."""
     k = place[j]
     scale = 1.0 / inverse[k, k]
@@ -77,7 +88,7 @@ def _remove(j: int, size: int, inverse: Any, members: Any, place: Any, x: Any, y
 
 
 @compiled
-def _drifted(drift: float, check: int, size: int, members: Any, x: Any, f: Any, M: Any) -> bool:
+def _drifted(drift: float, check: Index, size: Index, members: Array, x: Array, f: Array, M: Array) -> bool:
     """Whether the updated a and b have stopped solving their systems, looked at in one row."""
     row = M[members[check]]
     a, b = -1.0, -f[members[check]]
@@ -88,7 +99,7 @@ def _drifted(drift: float, check: int, size: int, members: Any, x: Any, f: Any, 
 
 
 @compiled
-def _sum_passive(y: Any, M: Any) -> None:
+def _sum_passive(y: Array, M: Array) -> None:
     """Compute w anew: the running one has lost its digits where hardly any mass is passive."""
     n = M.shape[0]
     for i in range(n):
@@ -101,7 +112,7 @@ def _sum_passive(y: Any, M: Any) -> None:
 
 
 @compiled
-def _refresh(size: int, inverse: Any, members: Any, x: Any, y: Any, f: Any, M: Any) -> None:
+def _refresh(size: Index, inverse: Array, members: Array, x: Array, y: Array, f: Array, M: Array) -> None:
     """Compute the inverse, a, b, c and w anew for the present active set."""
     block = np.empty((size, size))
     for k in range(size):
@@ -128,7 +139,7 @@ def _refresh(size: int, inverse: Any, members: Any, x: Any, y: Any, f: Any, M: A
 
 
 @compiled
-def _piece(size: int, members: Any, x: Any, y: Any, f: Any, M: Any) -> None:
+def _piece(size: Index, members: Array, x: Array, y: Array, f: Array, M: Array) -> None:
     """Affine forms on the present active set: r0, r1 on its members; z0, z1, meaningful elsewhere."""
     n = f.size
     out, sum_a, sum_b, sum_c = 0.0, 0.0, 0.0, 0.0
@@ -162,8 +173,17 @@ def _piece(size: int, members: Any, x: Any, y: Any, f: Any, M: Any) -> None:
 
 @compiled
 def _settle(
-    drift: float, size: int, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, M: Any
-) -> int:
+    drift: float,
+    size: Index,
+    inverse: Array,
+    members: Array,
+    place: Array,
+    x: Array,
+    y: Array,
+    f: Array,
+    p: Array,
+    M: Array,
+) -> Index:
     """The point of the face of minimisers nearest to p, by an active-set method for a convex quadratic programme.
 
     Lower bounds are in `y[_LOWER]`, NaN for contexts that stay out. Returns the size of the active set, or -1 if it was
@@ -174,7 +194,7 @@ def _settle(
     for k in range(size):
         x[_NEW, k] = x[_R0, k]
     for _ in range(40 * n + 400):
-        enter: Any = np.int64(-1)
+        enter: Index = np.int64(-1)
         best = -1e-13
         for i in range(n):
             if place[i] < 0 and y[_Z0, i] < best and not np.isnan(y[_LOWER, i]):
@@ -187,7 +207,7 @@ def _settle(
             if _drifted(drift, size - 1, size, members, x, f, M):
                 _refresh(size, inverse, members, x, y, f, M)
             _piece(size, members, x, y, f, M)
-            leave: Any = np.int64(-1)
+            leave: Index = np.int64(-1)
             step = 1.0
             for i in range(size):
                 bound = y[_LOWER, members[i]]
@@ -205,7 +225,9 @@ def _settle(
 
 
 @compiled
-def _next_event(t: float, flipped: int, size: int, members: Any, x: Any, y: Any, p: Any) -> tuple[float, int]:
+def _next_event(
+    t: float, flipped: Index, size: Index, members: Array, x: Array, y: Array, p: Array
+) -> tuple[float, Index]:
     """The largest t' <= t where an active q or a passive z reaches 0, and its context; (0, -1) if there is none.
 
     Overwrites z0 and z1 of members by q = p + r.
@@ -214,7 +236,7 @@ def _next_event(t: float, flipped: int, size: int, members: Any, x: Any, y: Any,
     for k in range(size):
         y[_Z0, members[k]] = p[members[k]] + x[_R0, k]
         y[_Z1, members[k]] = x[_R1, k]
-    who: Any = np.int64(-1)
+    who: Index = np.int64(-1)
     best = 0.0
     if flipped >= 0 and -y[_Z0, flipped] >= y[_Z1, flipped] * t * (1.0 - 1e-9):
         # What has just changed sides sits at 0 and must not change back on the spot.
@@ -232,7 +254,9 @@ def _next_event(t: float, flipped: int, size: int, members: Any, x: Any, y: Any,
 
 
 @compiled
-def _deviation(t: float, size: int, inverse: Any, members: Any, x: Any, y: Any, f: Any, p: Any, M: Any, r: Any) -> Any:
+def _deviation(
+    t: float, size: Index, inverse: Array, members: Array, x: Array, y: Array, f: Array, p: Array, M: Array, r: Array
+) -> float:
     """Write r at t and return its squared norm.
 
     It is solved from the right-hand side and refined, so that the path's own rounding does not enter.
@@ -280,10 +304,19 @@ def _deviation(t: float, size: int, inverse: Any, members: Any, x: Any, y: Any, 
 
 @compiled
 def _start_at_floor(
-    drift: float, inverse: Any, members: Any, place: Any, x: Any, y: Any, f: Any, p: Any, Mp: Any, M: Any
-) -> int:
+    drift: float,
+    inverse: Array,
+    members: Array,
+    place: Array,
+    x: Array,
+    y: Array,
+    f: Array,
+    p: Array,
+    Mp: Array,
+    M: Array,
+) -> Index:
     """Activate the point of the face of minimisers (f = 0) that is nearest to p. Returns the size, -1 for failure."""
-    first: Any = np.int64(-1)
+    first: Index = np.int64(-1)
     for i in range(f.size):
         place[i] = -1
         y[_W, i], y[_PASSIVE, i], y[_LOWER, i] = Mp[i], p[i], np.nan
@@ -296,7 +329,7 @@ def _start_at_floor(
 
 
 @compiled
-def _radius_on_piece(squared: float, A0: float, A2: float, t: float, following: float, last: bool) -> float:
+def _radius_on_piece(squared: float, A0: float, A2: float, t: float, following: float, last: bool | np.bool_) -> float:
     """Where `|r|^2 = A2 t^2 + A0` meets a squared radius: infinite on the floor, -1 beyond the piece."""
     if np.isinf(t) and squared >= A0:
         return np.inf
@@ -314,7 +347,9 @@ def _tangent_on_piece(tau: float, level: float, A0: float, following: float) -> 
 
 
 @compiled
-def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any, drift: float) -> Any:
+def follow(
+    F: Array, p: Array, Mp: Array, M: Array, radii: Array, tau: Array, drift: float
+) -> tuple[Array, Array, Array, Array]:
     """Walk the path of every row of payoffs from the floor towards the reference.
 
     Args:
@@ -340,7 +375,7 @@ def follow(F: Any, p: Any, Mp: Any, M: Any, radii: Any, tau: Any, drift: float) 
     for b in range(count):
         f = F[b]
         size = _start_at_floor(drift, inverse, members, place, x, y, f, p, Mp, M)
-        flipped: Any = np.int64(-1)
+        flipped: Index = np.int64(-1)
         t, stop = np.inf, stops - 1
         while stop >= 0 and size > 0 and events[b] < 40 * n + 400:
             _piece(size, members, x, y, f, M)

@@ -6,13 +6,11 @@ i or -1. Only the leading `size` rows and columns of `inverse` are in use.
 
 from __future__ import annotations
 
-from typing import Any
-
-from bocu.ambiguity.compiled import compiled
+from bocu.ambiguity.compiled import Array, Index, compiled
 
 
 @compiled
-def multiply(inverse: Any, size: int, vector: Any, out: Any) -> None:
+def multiply(inverse: Array, size: Index, vector: Array, out: Array) -> None:
     """`out = inverse @ vector`, row by row of the symmetric inverse: no sums across vector registers."""
     for i in range(size):
         out[i] = 0.0
@@ -23,7 +21,9 @@ def multiply(inverse: Any, size: int, vector: Any, out: Any) -> None:
 
 
 @compiled
-def border(j: int, size: int, inverse: Any, members: Any, place: Any, column: Any, u: Any, diagonal: float) -> int:
+def border(
+    j: Index, size: Index, inverse: Array, members: Array, place: Array, column: Array, u: Array, diagonal: float
+) -> Index:
     """Add index j, whose entries beside the members are `column` and on the diagonal `diagonal`. Returns the new size.
 
     Leaves `inverse @ column` of the old inverse in `u`.
@@ -46,7 +46,7 @@ def border(j: int, size: int, inverse: Any, members: Any, place: Any, column: An
 
 
 @compiled
-def sweep(k: int, size: int, inverse: Any, members: Any, place: Any) -> int:
+def sweep(k: Index, size: Index, inverse: Array, members: Array, place: Array) -> Index:
     """Take out the member at position k and move the last member to its position. Returns the new size."""
     last = size - 1
     scale = 1.0 / inverse[k, k]

@@ -8,16 +8,16 @@ reads `r = t d + N z`. On the set Z of empty contexts `r = -p`, hence `z_Z = -(a
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from bocu.ambiguity.compiled import compiled
+from bocu.ambiguity.compiled import Array, Index, compiled
 from bocu.ambiguity.mmd.dense import border, multiply, sweep
 
 
 @compiled
-def follow_from_reference(F: Any, D: Any, p: Any, N: Any, radii: Any, most: int) -> Any:
+def follow_from_reference(
+    F: Array, D: Array, p: Array, N: Array, radii: Array, most: Index
+) -> tuple[Array, Array, Array, Array]:
     """Walk the path of every row of payoffs from the reference, giving up where more than `most` contexts are empty.
 
     Args:
@@ -45,8 +45,8 @@ def follow_from_reference(F: Any, D: Any, p: Any, N: Any, radii: Any, most: int)
         f, d = F[row], D[row]
         for i in range(n):
             place[i] = -1
-        size: Any = np.int64(0)
-        flipped: Any = np.int64(-1)
+        size: Index = np.int64(0)
+        flipped: Index = np.int64(-1)
         stop, t = 0, 0.0
         for _ in range(4 * most + 4):
             # Forms level + t slope: of q = p + r on contexts with mass, of z on empty ones.
@@ -67,7 +67,7 @@ def follow_from_reference(F: Any, D: Any, p: Any, N: Any, radii: Any, most: int)
                 slope[members[k]] = 0.0
             for i in range(n):
                 A2 -= f[i] * slope[i]
-            who: Any = np.int64(-1)
+            who: Index = np.int64(-1)
             following = np.inf
             for i in range(n):
                 at[i] = -level[i] / slope[i] if slope[i] < 0.0 else np.inf

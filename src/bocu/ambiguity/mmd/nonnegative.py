@@ -8,18 +8,16 @@ payoffs, it takes about as many steps as the answers differ in members.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from bocu.ambiguity.compiled import compiled
+from bocu.ambiguity.compiled import Array, Index, compiled
 
 #: Of the products of C with x, relative to the sum of their terms.
 _ROUNDING = 64 * np.finfo(float).eps
 
 
 @compiled
-def _begin(size: int, factor: Any, members: Any, z: Any, C: Any, b: Any) -> None:
+def _begin(size: Index, factor: Array, members: Array, z: Array, C: Array, b: Array) -> None:
     """Factorise for the members."""
     block = np.empty((size, size))
     for i in range(size):
@@ -37,7 +35,7 @@ def _begin(size: int, factor: Any, members: Any, z: Any, C: Any, b: Any) -> None
 
 
 @compiled
-def _add(j: int, size: int, factor: Any, members: Any, z: Any, C: Any, b: Any, column: Any) -> int:
+def _add(j: Index, size: Index, factor: Array, members: Array, z: Array, C: Array, b: Array, column: Array) -> Index:
     """Make j the last member, unless C is singular with it by rounding. Returns the number of members."""
     for i in range(size):
         column[i] = C[j, members[i]]
@@ -58,7 +56,7 @@ def _add(j: int, size: int, factor: Any, members: Any, z: Any, C: Any, b: Any, c
 
 
 @compiled
-def _drop(k: int, size: int, factor: Any, members: Any, z: Any, x: Any) -> int:
+def _drop(k: Index, size: Index, factor: Array, members: Array, z: Array, x: Array) -> Index:
     """Take out the member at position k; rotations make the factor triangular again. Returns the number of members."""
     for i in range(k, size - 1):
         members[i], x[i] = members[i + 1], x[i + 1]
@@ -80,7 +78,7 @@ def _drop(k: int, size: int, factor: Any, members: Any, z: Any, x: Any) -> int:
 
 
 @compiled
-def _unconstrained(size: int, factor: Any, z: Any, y: Any) -> None:
+def _unconstrained(size: Index, factor: Array, z: Array, y: Array) -> None:
     """Write the solution on the members, whatever its signs: `R y = z`."""
     for i in range(size - 1, -1, -1):
         rest = z[i]
@@ -90,7 +88,7 @@ def _unconstrained(size: int, factor: Any, z: Any, y: Any) -> None:
 
 
 @compiled
-def _gradient(size: int, members: Any, x: Any, C: Any, b: Any, out: Any) -> None:
+def _gradient(size: Index, members: Array, x: Array, C: Array, b: Array, out: Array) -> None:
     """Write `b - C x`, two members at a time: half the traffic on `out`."""
     for i in range(b.size):
         out[i] = b[i]
@@ -106,7 +104,7 @@ def _gradient(size: int, members: Any, x: Any, C: Any, b: Any, out: Any) -> None
 
 
 @compiled
-def _maximise(b: Any, C: Any, x: Any, enough: float, tolerance: float, factor: Any) -> float:
+def _maximise(b: Array, C: Array, x: Array, enough: float, tolerance: float, factor: Array) -> float:
     """Maximise for one row, see `maximise_nonnegative`; `factor` (n, n) is work space."""
     n = b.size
     members = np.empty(n, np.int64)
@@ -117,7 +115,7 @@ def _maximise(b: Any, C: Any, x: Any, enough: float, tolerance: float, factor: A
     largest = 0.0
     for i in range(n):
         largest = max(largest, C[i, i])
-    size: Any = np.int64(0)
+    size: Index = np.int64(0)
     for i in range(n):
         if x[i] > 0.0:
             members[size], at[size], inside[i] = i, x[i], True
@@ -129,7 +127,7 @@ def _maximise(b: Any, C: Any, x: Any, enough: float, tolerance: float, factor: A
         while size > 0:
             _unconstrained(size, factor, z, ahead)
             # As far towards it as all entries stay positive; the first to vanish is no member any more.
-            leave: Any = np.int64(-1)
+            leave: Index = np.int64(-1)
             step = 1.0
             for k in range(size):
                 if ahead[k] <= 0.0:
@@ -147,7 +145,7 @@ def _maximise(b: Any, C: Any, x: Any, enough: float, tolerance: float, factor: A
         for k in range(size):
             value += z[k] * z[k]
             total += at[k]
-        enter: Any = np.int64(-1)
+        enter: Index = np.int64(-1)
         if value < enough:
             _gradient(size, members, at, C, b, gradient)
             best = tolerance + _ROUNDING * largest * total
@@ -165,7 +163,7 @@ def _maximise(b: Any, C: Any, x: Any, enough: float, tolerance: float, factor: A
 
 
 @compiled
-def maximise_nonnegative(b: Any, C: Any, x: Any, enough: Any, tolerance: Any) -> Any:
+def maximise_nonnegative(b: Array, C: Array, x: Array, enough: Array, tolerance: Array) -> Array:
     """Maximise `2 b.x - x'Cx` over x >= 0 for every row of b, whatever the other rows.
 
     Args:

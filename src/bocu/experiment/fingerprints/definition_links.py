@@ -224,4 +224,5 @@ def _folder(package: str) -> Path | None:
 
 
 def hash_of(lines: Iterable[str]) -> str:
+    """Return the SHA-256 of lines of text, 64 hexadecimal digits."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -6,7 +6,7 @@ a definition may move.
 """
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -178,7 +178,7 @@ class _Reader:
     def _is_local(self, name: str) -> bool:
         return any(name in scope for scope in self._scopes)
 
-    def _write(self, value: Any) -> None:
+    def _write(self, value: object) -> None:
         if isinstance(value, list):
             self._text.append("[")
             for item in value:
@@ -253,7 +253,7 @@ class _Reader:
         else:
             self._plain(node)
 
-    def _function(self, node: Any) -> None:
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         is_lambda = isinstance(node, ast.Lambda)
         self._text.append("Function(" if not is_lambda else "Lambda(")
         if not is_lambda:
@@ -284,7 +284,7 @@ class _Reader:
         self._text.append(f"{node.arg}:")
         self._annotation(node.annotation)
 
-    def _decorators(self, node: Any) -> None:
+    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         if not self._later:
             self._calls.update(filter(None, map(dotted_name, node.decorator_list)))
         self._write(node.decorator_list)
@@ -326,7 +326,7 @@ class _Reader:
         self._plain(node)
 
 
-_METHODS: dict[type, Any] = {
+_METHODS: dict[type, Callable[[_Reader, Any], None]] = {
     ast.Name: _Reader._name,
     ast.Attribute: _Reader._attribute,
     ast.Subscript: _Reader._subscript,

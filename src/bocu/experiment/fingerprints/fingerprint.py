@@ -83,7 +83,7 @@ def source_files(roots: Iterable[str]) -> list[Path]:
     return sorted({file for module, _ in _reached(roots) if (file := source_file(module))})
 
 
-def run_roots(specification: Mapping[str, Any]) -> list[str]:
+def run_roots(specification: Mapping[str, object]) -> list[str]:
     """Return what a run of a specification starts from."""
     return ["bocu.runs.execution:execute", *named_code(specification)]
 

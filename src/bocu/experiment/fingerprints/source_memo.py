@@ -43,7 +43,7 @@ def memo_file() -> Path:
 
 
 @functools.cache
-def _memo() -> dict[str, Any]:
+def _memo() -> dict[str, object]:
     try:
         checksum, _, text = memo_file().read_text(encoding="utf-8").partition("\n")
         if checksum == _checksum(text):

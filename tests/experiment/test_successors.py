@@ -1,0 +1,64 @@
+"""What experiment files called otherwise in earlier versions gets a line with its name of today."""
+
+import pytest
+from bad_configurations import grid
+
+from bocu.core.errors import BocuError
+from bocu.core.parameters import SUCCESSORS
+from bocu.experiment.planning import make_plan
+from bocu.io.yaml_files import parse_yaml
+
+
+def refused(**changes):
+    with pytest.raises(BocuError) as caught:
+        make_plan(grid(**changes))
+    return str(caught.value)
+
+
+def test_the_file_before_the_words_changed():
+    experiment = grid()
+    experiment["judges"] = experiment.pop("metrics", ["so"])
+    with pytest.raises(BocuError, match=r"judges: unknown key; it is called 'metrics' now \(allowed: .*metrics"):
+        make_plan(experiment)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "key", "successor"),
+    [
+        ("{ball: {distance: tv, radius: 0.1}}", "ball", "set"),
+        ("{set: {distance: tv, radius: 0.1}}", "distance", "name"),
+        ("{set: {distance: mmd, lengthscale: 0.1}}", "distance", "name"),
+    ],
+)
+def test_a_set_around_the_reference(parameters, key, successor):
+    line = refused(objectives=[{"name": "dro", "parameters": parse_yaml(parameters)}])
+    assert f".{key}: " in line
+    assert f"it is called '{successor}' now" in line
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        "{name: panels, parameters: {rows: [{judge: so, title: SO}]}}",
+        "{name: regret, parameters: {judges: [so]}}",
+    ],
+)
+def test_what_figures_show(figure):
+    line = refused(figures=[parse_yaml(figure)])
+    assert "it is called 'metric" in line
+
+
+def test_no_old_name_is_one_of_today():
+    from bocu.commands.schema import experiment_schema
+
+    def keys(node):
+        if isinstance(node, dict):
+            yield from node.get("properties", {}) if isinstance(node.get("properties"), dict) else ()
+            for inner in node.values():
+                yield from keys(inner)
+        elif isinstance(node, list):
+            for inner in node:
+                yield from keys(inner)
+
+    assert set(SUCCESSORS) & set(keys(experiment_schema())) == set()
+    assert set(SUCCESSORS.values()) <= set(keys(experiment_schema()))
