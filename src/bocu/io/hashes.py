@@ -5,8 +5,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from bocu.io.seals import SEAL
-
 
 def sha256(path: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file as 64 hexadecimal digits; the file is read in pieces."""
@@ -33,6 +31,8 @@ def _seal_of(path: str | os.PathLike[str]) -> str | None:
     if Path(path).suffix != ".nc":
         return None
     import netCDF4
+
+    from bocu.io.seals import SEAL
 
     try:
         with netCDF4.Dataset(path) as data:
