@@ -13,6 +13,7 @@ from bocu.experiment.plan import Plan
 from bocu.io.files import canonical_json, write_json
 from bocu.runs import pilot
 from bocu.runs.pilot import Pilot
+from bocu.sweep.staleness import flat
 
 logger = logging.getLogger(__name__)
 
@@ -51,11 +52,12 @@ def measure_pilots(
 
     chosen = list(branches)
     inputs = {branch.problem.label: plan.inputs.problem(branch.problem.label) for branch in chosen}
-    for files in inputs.values():
-        for value in files.values():
-            for path in [value] if isinstance(value, str) else value:
-                if not Path(path).is_file():
-                    raise BocuError(f"{path}: no such file; `snakemake {path}` makes it, then measure")
+    wanted = [path for files in inputs.values() for path in flat(files)]
+    if missing := sorted({path for path in wanted if not Path(path).is_file()}):
+        raise BocuError(
+            f"{missing[0]}: no such file ({len(missing)} of what runs are made from are missing); make them first: "
+            f"snakemake --cores all -- {' '.join(missing)}"
+        )
     compile_ahead(plan)
     file = pilots_file(plan)
     kept = _read(file)
