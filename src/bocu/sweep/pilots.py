@@ -56,7 +56,7 @@ def measure_pilots(
     if missing := sorted({path for path in wanted if not Path(path).is_file()}):
         raise BocuError(
             f"{missing[0]}: no such file ({len(missing)} of what runs are made from are missing); make them first: "
-            f"snakemake --cores all -- {' '.join(missing)}"
+            f"snakemake --cores all --configfile FILE -- {' '.join(missing)}"
         )
     compile_ahead(plan)
     file = pilots_file(plan)
