@@ -36,7 +36,7 @@ def cell(name: str, objective: str, side: int) -> float:
     from bocu.experiment.planning import make_plan
     from bocu.runs.execution import SeedRun, build_problem
 
-    ambiguity_set = {"distance": name, **({"k": 3.0} if name == "cr" else {})}
+    ambiguity_set = {"name": name, **({"k": 3.0} if name == "cr" else {})}
     slope = {} if objective == "dro" else {"slope": {"difference": 1e-3}}
     weights = {"alpha": 1.0, "beta": 1.0} if objective == "gen" else {}
     entry = {"label": "o", "name": objective, "parameters": {"set": ambiguity_set, **slope, **weights}}
