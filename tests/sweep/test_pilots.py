@@ -159,7 +159,8 @@ def test_a_broken_file_of_pilots_is_named_and_ignored(sources, caplog, text):
 
 def test_data_that_are_not_prepared_are_named(sources):
     plan = make_plan(tiny(data="simulate", problems=["sensors"]), sources_file=sources)
-    with pytest.raises(BocuError, match=r"no such file \(15 of .* make them first: snakemake --cores all --configfile FILE -- \S+ \S+"):
+    command = r"snakemake --cores all --configfile FILE -- \S+ \S+"
+    with pytest.raises(BocuError, match=rf"no such file \(15 of .* make them first: {command}"):
         measure_pilots(plan, iter(plan.branches.values()), print)
     assert not pilots_file(plan).exists()
 
