@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import RECOMMENDED, Algorithm, Reported
+from bocu.algorithms.base import Algorithm
 from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number
@@ -17,18 +17,9 @@ from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Ro
 class WithoutModel(Algorithm):
     """What they share."""
 
-    def __init__(
-        self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
-    ) -> None:
-        super().__init__(description, objective, parameters, generator)
-        self.reports: tuple[Reported, ...] = (RECOMMENDED,) if description.protocol == "simulator" else ()
-
     def choose_context(self, decision: Decision, round: Round) -> Context:
         """Draw a context uniformly."""
         return _uniform(self.description.contexts, self.generator)
-
-    def report(self) -> dict[str, Any]:
-        return {RECOMMENDED.name: self.recommend()} if self.reports else {}
 
 
 class RandomParameters(TypedParameters):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "xarray", "netCDF4", "torch", "gpytorch", "botorch", "numba", "snakemake")
 SIMULATED_LABEL = "SIMULATED stand-in, not measured data"
-SCHEMA_VERSION = 2  # of run files: 1 had no seal, and stream states without checksums
+SCHEMA_VERSION = 3  # of run files: 1 had no seal, 2 recommended under the simulator only
 COLLECTED = ("package_versions", "cpu", "code_version")
 """Attributes that may differ between the runs of a cube: aggregates list every value."""
 
