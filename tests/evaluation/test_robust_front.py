@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 
-from bocu.ambiguity import ModifiedChiSquared, TotalVariation, worst_case
+from bocu.ambiguity import ModifiedChiSquared, worst_case
 from bocu.core.errors import BocuError
-from bocu.evaluation.robust_front import front_among, growing_hypervolume, guarantees, hypervolume, true_front
+from bocu.evaluation.robust_front import (
+    front_among,
+    growing_hypervolume,
+    growing_share,
+    guarantees,
+    hypervolume,
+    true_front,
+)
 from bocu.problems.scalarised import Newsvendor, NewsvendorParameters
 
 SET = ModifiedChiSquared(0.5)
@@ -17,8 +24,13 @@ def problem():
 
 
 @pytest.fixture(scope="module")
-def front(problem):
-    return true_front(problem.payoffs, 1, 2, problem.reference, SET, size=9)
+def values(problem):
+    return lambda payoffs: SET.values(payoffs, problem.reference)[0]
+
+
+@pytest.fixture(scope="module")
+def front(problem, values):
+    return true_front(problem.payoffs, 1, 2, values, size=9)
 
 
 def test_a_hypervolume_by_hand():
@@ -28,18 +40,18 @@ def test_a_hypervolume_by_hand():
     assert hypervolume(np.array([[1.0, 2.0, 3.0]]), np.zeros(3)) == pytest.approx(6.0)
 
 
-def test_each_output_is_guaranteed_by_itself(problem):
+def test_each_output_is_guaranteed_by_itself(problem, values):
     payoffs = problem.payoffs(np.array([[0.1], [0.3]]))
-    found = guarantees(payoffs, problem.reference, SET)
+    found = guarantees(payoffs, values)
     for decision in range(2):
         for output in range(2):
             value = worst_case(payoffs[decision, :, output], problem.reference, SET).value
             assert found[decision, output] == pytest.approx(float(value))
 
 
-def test_the_front_is_not_beaten_by_a_grid(problem, front):
+def test_the_front_is_not_beaten_by_a_grid(problem, front, values):
     grid = np.linspace(0.0, 1.0, 2001)[:, None]
-    tried = front_among(grid, problem.payoffs(grid), front.weights, problem.reference, SET)
+    tried = front_among(grid, problem.payoffs(grid), front.weights, values)
     assert (front.values >= tried.values - 1e-6).all()
     assert (front.values <= tried.values + 9.0 * 2.5e-4).all()
     corner = front.corner()
@@ -55,16 +67,23 @@ def test_a_front_of_two_outputs_trades_them(front):
     assert (np.diff(front.guaranteed[order, 1]) <= 1e-6).all()
 
 
-def test_hypervolume_of_a_run_ends_where_its_front_does(problem, front):
+def test_hypervolume_of_a_run_ends_where_its_front_does(problem, front, values):
     decisions = np.random.default_rng(0).random((30, 1))
     payoffs = problem.payoffs(decisions)
     corner = np.array([-4.0, -4.0])
-    grown = growing_hypervolume(payoffs, front.weights, problem.reference, SET, corner)
+    grown = growing_hypervolume(payoffs, front.weights, values, corner)
     for row in (0, 7, 29):
-        tried = front_among(decisions[: row + 1], payoffs[: row + 1], front.weights, problem.reference, SET)
+        tried = front_among(decisions[: row + 1], payoffs[: row + 1], front.weights, values)
         assert grown[row] == pytest.approx(tried.hypervolume(corner))
 
 
-def test_no_decision_no_front(problem):
+def test_the_best_front_has_the_whole_hypervolume(problem, front, values):
+    share = growing_share(problem.payoffs(front.decisions), front, values)
+    assert share[-1] == pytest.approx(1.0)
+    assert (share[:-1] <= 1.0 + 1e-9).all()
+    assert share[0] < 0.99
+
+
+def test_no_decision_no_front(values):
     with pytest.raises(BocuError, match="needs one or more"):
-        front_among(np.empty((0, 1)), np.empty((0, 20, 2)), np.ones((1, 2)) / 2, problem.reference, TotalVariation(0.1))
+        front_among(np.empty((0, 1)), np.empty((0, 20, 2)), np.ones((1, 2)) / 2, values)

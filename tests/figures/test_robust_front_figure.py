@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 from experiments import run_all
 
 from bocu.experiment.planning import make_plan
@@ -28,7 +29,7 @@ def plan(root, tmp_path_factory):
             {"name": "dro", "label": "kl", "parameters": {"set": {"name": "kl", "radius": 0.1}}},
         ],
         "algorithms": ["random", {"name": "drmobo", "problems": ["two"]}],
-        "metrics": ["so"],
+        "metrics": [{"name": "dro", "label": "tv", "parameters": {"set": TV}}],
     }
     before = Path.cwd()
     os.chdir(tmp_path_factory.mktemp("front"))
@@ -57,6 +58,21 @@ def test_no_decision_tried_beats_the_best_there_is(plan):
         assert (np.asarray(line.get_ydata()) >= 0.0).all()
     assert "tv sets of radius 0.5" in drawing.caption
     assert "3 seeds" in drawing.caption
+
+
+def test_cubes_hold_the_hypervolume_that_is_drawn(plan):
+    with xr.open_dataset(plan.cube("one")) as cube:
+        assert "hypervolume_share" not in cube
+    with xr.open_dataset(plan.cube("two")) as cube:
+        share = cube["hypervolume_share"].load()
+    assert share.dims == ("objective", "algorithm", "metric", "seed", "iteration")
+    assert share.attrs["units"] == "1"
+    lines = [line.get_ydata() for line in drawn(plan, "two", set=TV).figure.axes[2].get_lines()]
+    assert len(lines) == 2
+    rounds = share.sel(metric="tv", iteration=slice(1, None)).mean("seed")
+    for algorithm, objective in (("random", "any"), ("drmobo", "tv")):
+        found = rounds.sel(algorithm=algorithm, objective=objective).values
+        assert any(np.allclose(found, line, atol=1e-9) for line in lines), algorithm
 
 
 def test_the_set_is_the_first_that_is_pursued_unless_another_is_asked_for(plan):

@@ -122,6 +122,7 @@ def test_every_hour_starts_from_nothing(data, algorithm):
             simulator.play(realisation, fresh, streams, round_)
         streams["contexts"].random()
         assert run.record.arrays["decision_index"][hour] == fresh.recommend()
+        assert run.record.arrays["recommended_index"][hour] == fresh.recommend()
     assert streams.state() == run.streams.state()
 
 

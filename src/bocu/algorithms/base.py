@@ -56,10 +56,6 @@ class AlgorithmParameters(Parameters):
         return ""
 
 
-RECOMMENDED = Reported("recommended", "index of the decision that would be deployed after the round", dtype="int32")
-"""Reported where what counts is the decision recommended, not those tried: under the protocol "simulator"."""
-
-
 class Algorithm(ABC, Generic[ParametersType]):
     """A decision maker that learns.
 
@@ -143,7 +139,10 @@ class Algorithm(ABC, Generic[ParametersType]):
 
     @abstractmethod
     def recommend(self) -> Decision:
-        """Return the decision to deploy after what was told so far."""
+        """Return the decision to deploy after what was told so far, and change nothing: neither state nor generator.
+
+        Every run asks for it, after each round or after some; later decisions are the same as without.
+        """
 
     @abstractmethod
     def state(self) -> dict[str, Any]:

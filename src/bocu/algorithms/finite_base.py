@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import RECOMMENDED, Algorithm, AlgorithmParameters, Reported
+from bocu.algorithms.base import Algorithm, AlgorithmParameters, Reported
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
@@ -79,7 +79,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         self.posterior = GridPosterior(description.model)
         self.rule = self._rule()
         self.simulates = description.protocol == SIMULATOR
-        self.reports: tuple[Reported, ...] = (RECOMMENDED, PESSIMISTIC) if self.simulates else ()
+        self.reports: tuple[Reported, ...] = (PESSIMISTIC,) if self.simulates else ()
         self._round: Round | None = None
         self._asked: int | None = None
         self._pending = self._told = math.nan
@@ -112,9 +112,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         self.posterior.add(chosen, int(context), float(value))
 
     def report(self) -> dict[str, Any]:
-        if not self.simulates:
-            return {}
-        return {RECOMMENDED.name: self.recommend(), PESSIMISTIC.name: self._told}
+        return {PESSIMISTIC.name: self._told} if self.simulates else {}
 
     def reinstate(self, report: Mapping[str, Any], round: Round) -> None:
         self._round = round
@@ -192,6 +190,11 @@ class UpperConfidenceAlgorithm(FiniteAlgorithm[Bounds]):
     """The rule applied to the upper confidence bound `mean + sqrt_beta deviation`."""
 
     Parameters = BoundParameters
+
+    def tell(self, decision: Decision, context: Context, value: float) -> None:
+        super().tell(decision, context, value)
+        # The next decision needs it whatever is recommended before: so it counts as time to learn.
+        self.posterior.deviation()
 
     def _choose(self, round: Round, available: np.ndarray | None) -> int:
         mean, deviation = self.posterior.mean(), self.posterior.deviation()

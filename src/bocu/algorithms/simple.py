@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import RECOMMENDED, Algorithm, Reported
+from bocu.algorithms.base import Algorithm
 from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import Domain, FiniteDomain
@@ -25,18 +25,9 @@ class WithoutModel(Algorithm[ParametersType]):
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
         return Work({"round": rounds})
 
-    def __init__(
-        self, description: Description, objective: Any, parameters: ParametersType, generator: np.random.Generator
-    ) -> None:
-        super().__init__(description, objective, parameters, generator)
-        self.reports: tuple[Reported, ...] = (RECOMMENDED,) if description.protocol == "simulator" else ()
-
     def choose_context(self, decision: Decision, round: Round) -> Context:
         """Draw a context uniformly."""
         return _uniform(self.description.contexts, self.generator)
-
-    def report(self) -> dict[str, Any]:
-        return {RECOMMENDED.name: self.recommend()} if self.reports else {}
 
 
 class RandomParameters(TypedParameters):

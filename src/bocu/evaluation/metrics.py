@@ -83,6 +83,19 @@ class Metric(ABC):
             best[row] = found[key]
         return best - value, value
 
+    def hypervolume_share(
+        self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
+    ) -> np.ndarray:
+        """Return what the decisions up to each row guarantee, as a share of what the best front does, shape (rows,).
+
+        Args:
+            realisation: the problem as the seed met it, of several outputs.
+            situations: what stood before each row of the run.
+            decisions: coordinates, shape (rows, dimension).
+        """
+        self.meet(realisation)
+        return self._scalarised.hypervolume_share(realisation, situations, decisions)
+
     def _rows(
         self, realisation: Realisation, situations: Sequence[Situation]
     ) -> list[tuple[np.ndarray, np.ndarray | None]]:

@@ -4,21 +4,27 @@ Maximising v(s'f(x)), the worst-case expectation of a weighted sum with positive
 decisions (Ehrgott et al., 2014, theorem 4.3; section 3 of the DRMOBO paper), though not all of them. Over a fixed net
 of weights they make a front. A decision guarantees the worst-case expectation of each output by itself: whatever
 distribution of the ambiguity set comes, no output expects less. Hypervolume is that of what is guaranteed.
+
+`values` says what payoffs over the contexts are worth: their worst-case expectation over an ambiguity set, or what
+another metric makes of them, each output by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.checks import Floats
 from bocu.core.errors import BocuError
-from bocu.problems.scalarised_optimum import ScalarisedSearch, scalarise, weight_net
+from bocu.problems.scalarised_optimum import PayoffTables, Pool, ScalarisedSearch, Values, scalarise, weight_net
+
+MARGIN = 0.1
+"""How far the corner of hypervolumes lies below the least guarantees of a front, as a share of their range."""
+WEIGHTS = 33
+"""Weights of the net of a front, at least."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +33,9 @@ class Front:
 
     Attributes:
         weights: (m, K).
-        values: (m,) worst-case expectation of the weighted sum; largest at this decision.
+        values: (m,) what the weighted sum is worth; largest at this decision.
         decisions: (m, Dx), repeated where one decision is the best for several weights.
-        guaranteed: (m, K) worst-case expectation of each output.
+        guaranteed: (m, K) what each output is worth by itself.
     """
 
     weights: Floats
@@ -37,7 +43,7 @@ class Front:
     decisions: Floats
     guaranteed: Floats
 
-    def corner(self, margin: float = 0.1) -> Floats:
+    def corner(self, margin: float = MARGIN) -> Floats:
         """A reference point `(K,)` for hypervolumes: the least guarantees, less a share `margin` of their range."""
         least, most = self.guaranteed.min(axis=0), self.guaranteed.max(axis=0)
         return least - margin * np.where(most > least, most - least, 1.0)
@@ -47,69 +53,78 @@ class Front:
         return hypervolume(self.guaranteed, corner)
 
 
-def guarantees(payoffs: ArrayLike, reference: Floats, ambiguity_set: AmbiguitySet) -> Floats:
-    """Worst-case expectation of each output, `(..., K)`, of payoffs `(..., n, K)`."""
-    table = checks.floats("payoffs", payoffs)
-    value, _ = ambiguity_set.values(np.moveaxis(table, -1, -2), reference)
-    return value
+def guarantees(payoffs: ArrayLike, values: Values) -> Floats:
+    """What each output is worth by itself, `(..., K)`, of payoffs `(..., n, K)`."""
+    table = np.moveaxis(checks.floats("payoffs", payoffs), -1, -2)
+    return values(table.reshape(-1, table.shape[-1])).reshape(table.shape[:-1])
 
 
-def true_front(
-    table: Callable[[Floats], Floats],
-    dimension: int,
-    outputs: int,
-    reference: Floats,
-    ambiguity_set: AmbiguitySet,
-    size: int = 33,
-) -> Front:
+def true_front(table: PayoffTables, dimension: int, outputs: int, values: Values, size: int = WEIGHTS) -> Front:
     """Search for the front of a problem.
 
     Args:
         table: payoffs (m, n, K) of decisions (m, Dx): `Realisation.table`.
         dimension: Dx.
         outputs: K.
-        reference: (n,).
-        ambiguity_set: the ambiguity set.
+        values: what payoffs are worth.
         size: least number of weights.
     """
     search = ScalarisedSearch(table, dimension, outputs)
-    weights = weight_net(outputs, size)
-    found = search.best(search.pool(lambda payoffs: ambiguity_set.values(payoffs, reference)[0]), weights)
-    return Front(weights, found.values, found.decisions, guarantees(table(found.decisions), reference, ambiguity_set))
+    return front_of_pool(search, search.pool(values), size)
 
 
-def front_among(
-    decisions: Floats, payoffs: Floats, weights: Floats, reference: Floats, ambiguity_set: AmbiguitySet
-) -> Front:
+def front_of_pool(search: ScalarisedSearch, pool: Pool, size: int = WEIGHTS) -> Front:
+    """Search for the front from decisions that were found before, for a net of `size` weights or more."""
+    weights = weight_net(search.outputs, size)
+    found = search.best(pool, weights)
+    return Front(weights, found.values, found.decisions, guarantees(search.payoffs(found.decisions), pool.values))
+
+
+def front_among(decisions: Floats, payoffs: Floats, weights: Floats, values: Values) -> Front:
     """The best of decisions that are given, such as those that a run has tried, for each weight.
 
     Args:
         decisions: (r, Dx).
         payoffs: (r, n, K), noise-free.
         weights: (m, K).
-        reference: (n,).
-        ambiguity_set: the ambiguity set.
+        values: what payoffs are worth.
 
     Raises:
         BocuError: no decision is given.
     """
     if not len(decisions):
         raise BocuError("decisions: found none; a front needs one or more")
-    values = np.stack([ambiguity_set.values(scalarise(payoffs, row), reference)[0] for row in weights])
-    best = values.argmax(axis=1)
-    return Front(weights, values.max(axis=1), decisions[best], guarantees(payoffs[best], reference, ambiguity_set))
+    worth = np.stack([values(scalarise(payoffs, row)) for row in weights])
+    best = worth.argmax(axis=1)
+    return Front(weights, worth.max(axis=1), decisions[best], guarantees(payoffs[best], values))
 
 
-def growing_hypervolume(
-    payoffs: Floats, weights: Floats, reference: Floats, ambiguity_set: AmbiguitySet, corner: Floats
-) -> Floats:
+def growing_share(payoffs: Floats, true: Front, values: Values) -> Floats:
+    """Hypervolume of the front among the first 1, 2, ... r decisions, as a share of that of the true front.
+
+    Args:
+        payoffs: (r, n, K), noise-free.
+        true: the front of the problem; its net of weights and its corner count.
+        values: what payoffs are worth, as for the true front.
+
+    Returns:
+        Shape (r,). It may fall a little: what is best by the net need not guarantee more. Not a number where the best
+        front guarantees nothing finite.
+    """
+    if not np.isfinite(true.guaranteed).all():
+        return np.full(len(payoffs), np.nan)
+    corner = true.corner()
+    return growing_hypervolume(payoffs, true.weights, values, corner) / true.hypervolume(corner)
+
+
+def growing_hypervolume(payoffs: Floats, weights: Floats, values: Values, corner: Floats) -> Floats:
     """Hypervolume `(r,)` of the front among the first 1, 2, ... r decisions, by their payoffs `(r, n, K)`."""
-    values = np.stack([ambiguity_set.values(scalarise(payoffs, row), reference)[0] for row in weights])
-    guaranteed = guarantees(payoffs, reference, ambiguity_set)
+    worth = np.stack([values(scalarise(payoffs, row)) for row in weights])
+    guaranteed = guarantees(payoffs, values)
     found = np.empty(len(payoffs))
     standing: tuple[int, ...] = ()
     for row in range(len(payoffs)):
-        best = tuple(values[:, : row + 1].argmax(axis=1))
+        best = tuple(worth[:, : row + 1].argmax(axis=1))
         found[row] = found[row - 1] if best == standing else hypervolume(guaranteed[list(best)], corner)
         standing = best
     return found

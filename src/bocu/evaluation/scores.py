@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.algorithms.base import RECOMMENDED
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import load
 from bocu.core.randomness import Streams
@@ -31,6 +30,7 @@ _SCORED = {
     "regret": "instantaneous regret under the metric",
     "value": "value of the decision under the metric",
     "recommended_regret": "regret under the metric of the decision recommended after the round",
+    "hypervolume_share": "hypervolume of what the decisions so far guarantee, as a share of the best front's",
 }
 
 
@@ -49,8 +49,8 @@ def score(
         inputs: the files that its problem is built from.
         branch: its specification, without seeds.
         metrics: their labels and plain specifications.
-        output: the score file: `regret` and `value` with dimensions (metric, seed, iteration), and what the runs
-            reported of themselves.
+        output: the score file: `regret`, `value` and, of several outputs, `hypervolume_share` with dimensions (metric,
+            seed, iteration), and what the runs reported of themselves.
         partial: leave out what is broken or of another specification, instead of ending.
 
     Raises:
@@ -91,7 +91,7 @@ def _blocks(run_files: Sequence[str | Path], branch: Mapping[str, Any], partial:
 
 
 def _scored(block: "xr.Dataset", problem: "Problem", panel: Sequence[Metric]) -> dict[str, np.ndarray]:
-    """Return regret and value of what was decided and, where algorithms recommend, the regret of that."""
+    """Return regret and value of what was decided and, under the simulator, the regret of what is recommended."""
     shape = (len(panel), block.sizes["seed"], block.sizes["iteration"])
     found = {name: np.full(shape, np.nan) for name in _scored_names(block)}
     protocol = PROTOCOLS[problem.protocol]
@@ -106,16 +106,21 @@ def _scored(block: "xr.Dataset", problem: "Problem", panel: Sequence[Metric]) ->
         for column, metric in enumerate(panel):
             scored = metric.score(realisation, situations, decisions)
             found["regret"][column, row], found["value"][column, row] = scored
+            if "hypervolume_share" in found:
+                found["hypervolume_share"][column, row] = metric.hypervolume_share(realisation, situations, decisions)
             if "recommended_regret" in found:
-                recommended = run[RECOMMENDED.name].values
+                recommended = run["recommended_index"].values
                 regret, _ = metric.score(realisation, situations, np.maximum(recommended, 0))
                 found["recommended_regret"][column, row] = np.where(recommended < 0, np.nan, regret)
     return found
 
 
 def _scored_names(runs: "xr.Dataset") -> list[str]:
-    recommends = RECOMMENDED.name in runs and bool((runs[RECOMMENDED.name] >= 0).any())
-    return [name for name in _SCORED if name != "recommended_regret" or recommends]
+    left_out = {
+        "recommended_regret": runs.attrs["protocol"] != "simulator",  # elsewhere what counts is what was decided
+        "hypervolume_share": "output" not in runs.dims,
+    }
+    return [name for name in _SCORED if not left_out.get(name)]
 
 
 class _Writer:
@@ -133,7 +138,8 @@ class _Writer:
             variable = first[name]
             file.define(str(name), [str(dim) for dim in variable.dims], variable.dtype, variable.attrs)
         for name in _scored_names(first):
-            attributes = {"long_name": _SCORED[name], "units": first.attrs["payoff_units"]}
+            units = "1" if name == "hypervolume_share" else first.attrs["payoff_units"]
+            attributes = {"long_name": _SCORED[name], "units": units}
             file.define(name, ("metric", "seed", "iteration"), "f8", attributes)
 
     def add(self, block: "xr.Dataset", scored: Mapping[str, np.ndarray]) -> None:
@@ -159,7 +165,7 @@ def _is_carried(runs: "xr.Dataset", name: str) -> bool:
         "iteration" in runs[name].dims
         and "output" not in runs[name].dims
         and name != "observation"
-        and not name.startswith(("decision", "context", RECOMMENDED.name))
+        and not name.startswith(("decision", "context", "recommended"))
     )
 
 

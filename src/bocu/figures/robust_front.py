@@ -17,6 +17,7 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import Integer
 from bocu.core.protocols import SCALARISED
+from bocu.evaluation.robust_front import MARGIN, WEIGHTS
 from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
@@ -29,17 +30,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from bocu.ambiguity.base import AmbiguitySet
     from bocu.evaluation.robust_front import Front
     from bocu.experiment.inputs import FigurePaths
     from bocu.problems.base import Problem, Realisation
+    from bocu.problems.scalarised_optimum import Values
 
 Runs = Sequence[tuple[str, "xr.Dataset"]]
 """Run files with the labels of their algorithms."""
 
 TITLE = "Robust front"
-MARGIN = 0.1
-"""How far the corner of hypervolumes lies below the least guarantees of the true front, as a share of their range."""
 TRUE_LINE: dict[str, Any] = {"color": style.BLACK, "marker": "o", "markersize": 2.5, "linewidth": 0.9}
 
 
@@ -52,7 +51,7 @@ class RobustFrontParameters(RealisedParameters):
         "runs, those that pursue dro over just this set are drawn, and those that pursue nothing.",
     )
     algorithms: list[str] = Field(["random", "mobo", "drmobo"], description="Registered names of what is drawn.")
-    weights: Annotated[Integer, Field(ge=2)] = Field(33, description="Weights of the net, at least.")
+    weights: Annotated[Integer, Field(ge=2)] = Field(WEIGHTS, description="Weights of the net, at least.")
     seed: Integer | None = Field(None, description="The seed whose front is drawn; the first finished, if left out.")
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
@@ -102,8 +101,8 @@ class RobustFront(Figure):
             return nothing_to_show(cube, TITLE, f"a front has two outputs, this problem has {outputs}")
         runs = [(path.parent.name, read_netcdf(path)) for path in paths_of(inputs.get("runs", []))]
         stated = self.parameters.set or _first_pursued(runs)
-        ambiguity_set, true = self._true(realisation, stated)
-        tried = self._tried(cube, problem, _against(runs, stated), ambiguity_set, true)
+        values, true = self._true(realisation, stated)
+        tried = self._tried(cube, problem, _against(runs, stated), values, true)
         if not tried:
             return nothing_to_show(cube, TITLE, "no run is finished")
         seed = self.parameters.seed if self.parameters.seed is not None else min(tried[0].fronts)
@@ -117,7 +116,7 @@ class RobustFront(Figure):
         picture.legend(handles, labels, loc="outside lower center", ncols=4)
         return self._described(cube, picture, tried, seed, stated)
 
-    def _true(self, realisation: "Realisation", stated: SetParameters) -> tuple["AmbiguitySet", "Front"]:
+    def _true(self, realisation: "Realisation", stated: SetParameters) -> tuple["Values", "Front"]:
         from bocu.evaluation.robust_front import true_front
         from bocu.runs.protocol import PROTOCOLS
 
@@ -127,20 +126,19 @@ class RobustFront(Figure):
         ambiguity_set = stated.over(description.contexts.points)
         ambiguity_set = ambiguity_set.with_epsilon(stated.epsilon(situation, ambiguity_set))
         dimension, outputs = description.decisions.dimension, description.outputs
-        reference = situation.reference
-        return ambiguity_set, true_front(
-            realisation.table, dimension, outputs, reference, ambiguity_set, self.parameters.weights
-        )
 
-    def _tried(
-        self, cube: Cube, problem: "Problem", runs: Runs, ambiguity_set: "AmbiguitySet", true: "Front"
-    ) -> Sequence[Tried]:
+        def values(payoffs: np.ndarray) -> np.ndarray:
+            return ambiguity_set.values(payoffs, situation.reference)[0]
+
+        return values, true_front(realisation.table, dimension, outputs, values, self.parameters.weights)
+
+    def _tried(self, cube: Cube, problem: "Problem", runs: Runs, values: "Values", true: "Front") -> Sequence[Tried]:
         """Gather what the runs tried, by the label of their algorithm."""
         found: dict[str, dict[int, tuple[Front, np.ndarray]]] = {}
         for label, run in runs:
             seeds = found.setdefault(label, {})
             for row, seed in enumerate(run["seed"].values):
-                seeds[int(seed)] = self._of_seed(problem, run.isel(seed=row), int(seed), ambiguity_set, true)
+                seeds[int(seed)] = self._of_seed(problem, run.isel(seed=row), int(seed), values, true)
         return [
             Tried(
                 cube.titles[label],
@@ -152,18 +150,17 @@ class RobustFront(Figure):
         ]
 
     def _of_seed(
-        self, problem: "Problem", run: "xr.Dataset", seed: int, ambiguity_set: "AmbiguitySet", true: "Front"
+        self, problem: "Problem", run: "xr.Dataset", seed: int, values: "Values", true: "Front"
     ) -> tuple["Front", np.ndarray]:
         """Return the front among all decisions of a seed, and its share of the true hypervolume in each round."""
         from bocu.core.randomness import Streams
-        from bocu.evaluation.robust_front import front_among, growing_hypervolume
+        from bocu.evaluation.robust_front import front_among, growing_share
 
         realisation = problem.realise(Streams(seed))
-        decisions, reference = run["decision"].values, realisation.reference(1)
+        decisions = run["decision"].values
         payoffs = realisation.table(decisions)
-        front = front_among(decisions, payoffs, true.weights, reference, ambiguity_set)
-        grown = growing_hypervolume(payoffs, true.weights, reference, ambiguity_set, true.corner(MARGIN))
-        return front, grown[run["iteration"].values >= 1] / true.hypervolume(true.corner(MARGIN))
+        front = front_among(decisions, payoffs, true.weights, values)
+        return front, growing_share(payoffs, true, values)[run["iteration"].values >= 1]
 
     def _described(
         self, cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int, ambiguity_set: SetParameters

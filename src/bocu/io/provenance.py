@@ -13,7 +13,8 @@ from bocu.core.errors import BrokenFileError
 
 PACKAGES = ("numpy", "scipy", "xarray", "netCDF4", "torch", "gpytorch", "botorch", "numba", "snakemake")
 SIMULATED_LABEL = "SIMULATED stand-in, not measured data"
-SCHEMA_VERSION = 2  # of run files and what is gathered from them: 1 had no seal, and stream states without checksums
+# Of run files and what is gathered from them: 1 had no seal, 2 recommended under the simulator alone.
+SCHEMA_VERSION = 3
 COLLECTED = ("package_versions", "cpu", "code_version")
 """Attributes that may differ between the runs of a cube: aggregates list every value."""
 

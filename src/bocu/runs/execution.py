@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +111,8 @@ class SeedRun:
         else:
             announced = self.announcer.announce(self.situation())
             turn = self.protocol.play(self.realisation, self.algorithm, self.streams, announced)
+            if self.record.recommends(self.t):
+                turn = replace(turn, recommended=self.protocol.recommended(self.algorithm, turn))
         self.record.write(self.done, turn)
         self.done += 1
 

@@ -25,6 +25,7 @@ class Turn:
         observation: what the algorithm was told, likewise.
         report: what the algorithm reported of itself; empty in the initial design.
         seconds: time that the algorithm took to choose and to learn.
+        recommended: decision that the algorithm would deploy after the round; None where it was not asked.
     """
 
     decision: Decision
@@ -33,6 +34,7 @@ class Turn:
     observation: Payoff
     report: Mapping[str, Any]
     seconds: float
+    recommended: Decision | None = None
 
 
 class Announcer:
@@ -85,6 +87,10 @@ class Protocol(ABC):
     def start(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, chosen: tuple[Any, Any]) -> Turn:
         """Tell the algorithm a decision and context of the initial design."""
         return _observe(realisation, algorithm, streams, *chosen, seconds=0.0, initial=True)
+
+    def recommended(self, algorithm: Algorithm, turn: Turn) -> Decision:
+        """Return the decision that the algorithm would deploy after a turn."""
+        return algorithm.recommend()
 
     def replay(self, algorithm: Algorithm, turn: Turn, round_: Round | None) -> None:
         """Tell the algorithm a recorded round without asking it; `round_` is None in the initial design."""
@@ -180,6 +186,10 @@ class RollingSimulator(Simulator):
         context = realisation.draw_context(round_.t, streams["contexts"])
         payoff = realisation.payoff(deployed, context)
         return Turn(deployed, context, payoff, payoff, {}, seconds)
+
+    def recommended(self, algorithm: Algorithm, turn: Turn) -> Decision:
+        """Return the decision deployed, for that is what was recommended; now nothing is known any more."""
+        return turn.decision
 
     def replay(self, algorithm: Algorithm, turn: Turn, round_: Round | None) -> None:
         """Tell nothing: no round leaves anything behind."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from bocu.algorithms.base import Reported
 from bocu.core.domains import Domain, FiniteDomain
+from bocu.core.rounds import Context, Decision
 from bocu.io.files import read_netcdf
 from bocu.io.provenance import refuse_other_schema
 from bocu.runs.protocol import Turn
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 _CORE = (
     ("decision_index", "int32", -1, "index of the decision in its finite domain; -1 in a continuous one", "1"),
     ("context_index", "int32", -1, "index of the context in its finite domain; -1 in a continuous one", "1"),
+    (
+        "recommended_index",
+        "int32",
+        -1,
+        "index of the decision that would be deployed after the round; -1 in a continuous domain or if not asked for",
+        "1",
+    ),
     ("payoff", "float64", np.nan, "noise-free payoff of the decision in the context", "payoff"),
     ("observation", "float64", np.nan, "payoff as observed", "payoff"),
     ("seconds", "float64", np.nan, "time to choose and to learn", "s"),
@@ -41,6 +49,7 @@ class Record:
         outputs: int = 1,
     ) -> None:
         self.initial = initial
+        self.iterations = iterations
         iterations += initial
         self.domains = {"decision": decisions, "context": contexts}
         self.reports = reports
@@ -51,6 +60,7 @@ class Record:
         }
         for kind, domain in self.domains.items():
             self.arrays[kind] = np.full((iterations, domain.dimension), np.nan)
+        self.arrays["recommended"] = np.full((iterations, decisions.dimension), np.nan)
         for report in reports:
             shape = (iterations, priors) if report.per_prior else (iterations,)
             self.arrays[report.name] = np.full(shape, fill_value(report), dtype=report.dtype)
@@ -58,18 +68,33 @@ class Record:
     def _per_output(self, name: str) -> bool:
         return self.outputs > 1 and name in ("payoff", "observation")
 
+    def recommends(self, t: int) -> bool:
+        """Say whether a run records what it would recommend after round `t`.
+
+        It does after every round where decisions are finite; in a box, where it takes longer, after rounds 1, 2, 5, 10,
+        20, 50, ... and the last.
+        """
+        if t < 1 or isinstance(self.domains["decision"], FiniteDomain):
+            return t >= 1
+        return t == self.iterations or str(t).rstrip("0") in ("1", "2", "5")
+
     def write(self, row: int, turn: Turn) -> None:
-        for kind, chosen in (("decision", turn.decision), ("context", turn.context)):
-            domain = self.domains[kind]
-            # Under "time-varying" the context is the step itself, whose domain is a box of one dimension.
-            self.arrays[kind][row] = domain.coordinates(chosen)  # type: ignore[arg-type]
-            if isinstance(domain, FiniteDomain):
-                self.arrays[f"{kind}_index"][row] = chosen
+        decisions, contexts = self.domains["decision"], self.domains["context"]
+        # Under "time-varying" the context is the step itself, whose domain is a box of one dimension.
+        self._write_member("decision", row, decisions, turn.decision)
+        self._write_member("context", row, contexts, turn.context)
+        if turn.recommended is not None:
+            self._write_member("recommended", row, decisions, turn.recommended)
         self.arrays["payoff"][row] = turn.payoff
         self.arrays["observation"][row] = turn.observation
         self.arrays["seconds"][row] = turn.seconds
         for report in self.reports if turn.report else ():
             self.arrays[report.name][row] = turn.report[report.name]
+
+    def _write_member(self, name: str, row: int, domain: Domain, member: Decision | Context) -> None:
+        self.arrays[name][row] = domain.coordinates(member)  # type: ignore[arg-type]
+        if isinstance(domain, FiniteDomain):
+            self.arrays[f"{name}_index"][row] = member
 
     def seen(self, rows: int) -> np.ndarray:
         """Return the contexts of the first rows: indices `(rows,)`, or coordinates `(rows, dimension)` of a box."""
@@ -89,6 +114,9 @@ class Record:
         """Take over the rows that `arrays` have, from the first on."""
         for name, values in arrays.items():
             self.arrays[name][: len(values)] = values
+        # The last round of a shorter run is any other of a longer one.
+        others = [row for row in range(len(self.arrays["payoff"])) if not self.recommends(row + 1 - self.initial)]
+        self.arrays["recommended"][others] = np.nan
 
 
 def context_variable(contexts: Domain) -> str:
@@ -118,8 +146,12 @@ def run_dataset(
         report.name: (report.long_name, report.units.replace("payoff", payoff_units)) for report in first.reports
     }
     described |= {kind: (f"coordinates of the {kind}", f"see {kind}_units") for kind in first.domains}
+    described["recommended"] = (
+        "coordinates of the decision that would be deployed after the round; not a number if not asked for",
+        "see decision_units",
+    )
     trailing = {report.name: ["prior"] for report in first.reports if report.per_prior}
-    trailing |= {kind: [f"{kind}_dim"] for kind in first.domains}
+    trailing |= {kind: [f"{kind}_dim"] for kind in first.domains} | {"recommended": ["decision_dim"]}
     trailing |= {name: ["output"] for name in ("payoff", "observation") if first.outputs > 1}
     data = xr.Dataset()
     for name in first.arrays:

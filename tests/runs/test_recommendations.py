@@ -1,0 +1,101 @@
+"""What runs record of the decisions that they would deploy."""
+
+import continuous_games
+import finite_games
+import numpy as np
+import pytest
+from played import finished, numbers
+
+from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.experiment.planning import make_plan
+from bocu.io.files import read_netcdf
+from bocu.runs.execution import Block, SeedRun, build_problem, execute
+from bocu.runs.records import Record
+
+BOX = BoxDomain(np.zeros(2), np.ones(2), ("a", "b"), ("m", "1"))
+FIVE = FiniteDomain(np.arange(5.0)[:, None], ("arm",), ("1",))
+
+
+def hills(algorithm, iterations=25):
+    experiment = {
+        "name": "test",
+        "seeds": 1,
+        "iterations": iterations,
+        "problems": [{"name": "hills", "parameters": {"grid": 40}}],
+        "algorithms": [algorithm],
+    }
+    return {**make_plan(experiment).branch("hills", "any", algorithm).specification, "seeds": [0, 0]}
+
+
+def specifications():
+    """Every kind of algorithm under every kind of protocol, by label."""
+    for name, objective, protocol in (
+        ("random", None, "general"),
+        ("ucb-ro", None, "data-driven"),
+        ("stableopt-finite", None, "general"),
+        ("ucb-bocu-1", "gen:mmd", "general"),
+        ("ucb-bocu-2", "dro:kl", "simulator"),
+        ("minimax-approximation", "dro:wass", "general"),
+        ("ts-bocu", "gen:tv", "general"),
+        ("ts-bocu", "wcs:mmd", "simulator"),
+    ):
+        label = f"{name}-{protocol}-{objective}"
+        yield label, finite_games.specification(name, objective, 8, {"protocol": protocol})
+    for name in continuous_games.SMALL:
+        yield name, continuous_games.specification(name)
+    for name in ("regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"):
+        yield name, hills(name)
+
+
+ALL = dict(specifications())
+
+
+class Unasked(SeedRun):
+    """A run that nobody asks what it recommends."""
+
+    def __init__(self, specified):
+        super().__init__(specified, build_problem(specified["problem"], {}), 0)
+        self.record.recommends = lambda t: False
+
+
+@pytest.mark.parametrize("label", ALL)
+def test_recommending_changes_no_decision(label):
+    asked = finished(SeedRun(ALL[label], build_problem(ALL[label]["problem"], {}), 0))
+    unasked = finished(Unasked(ALL[label]))
+    for name, recorded in numbers(asked).items():
+        if not name.startswith("recommended"):
+            assert recorded == numbers(unasked)[name], name
+    assert asked.streams.state() == unasked.streams.state()
+    initial, arrays = asked.initial, asked.record.arrays
+    assert np.isfinite(arrays["recommended"][initial]).all()
+    assert np.isfinite(arrays["recommended"][-1]).all()
+    assert np.isnan(arrays["recommended"][:initial]).all()
+    assert np.isnan(unasked.record.arrays["recommended"]).all()
+
+
+def test_finite_problems_recommend_in_every_round_and_others_ever_more_rarely():
+    finite, box = (Record(1234, decisions, FIVE, ()) for decisions in (FIVE, BOX))
+    assert [t for t in range(-5, 1235) if finite.recommends(t)] == list(range(1, 1235))
+    expected = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1234]
+    assert [t for t in range(-5, 1235) if box.recommends(t)] == expected
+
+
+@pytest.mark.parametrize("label", ["ts-bocu-general-gen:tv", "pe-gp-ucb", "sbo-kde"])
+def test_a_run_file_says_what_is_recommended(tmp_path, label):
+    execute(Block(ALL[label], {}, "code"), tmp_path / "run.nc", tmp_path / "checkpoints", 1e9)
+    found = read_netcdf(tmp_path / "run.nc").isel(seed=0)
+    assert found["recommended"].dims == ("iteration", "decision_dim")
+    for name in ("recommended", "recommended_index"):
+        assert "would be deployed" in found[name].attrs["long_name"]
+        assert found[name].attrs["units"]
+    told = finished(SeedRun(ALL[label], build_problem(ALL[label]["problem"], {}), int(found["seed"])))
+    last = told.algorithm.recommend()
+    if label == "sbo-kde":
+        assert (found["recommended_index"] == -1).all()
+        assert found["recommended"].values[-1].tolist() == last.tolist()
+        tried = found["decision"].values.tolist()
+        assert found["recommended"].sel(iteration=2).values.tolist() in tried[: 2 + told.initial]
+    else:
+        assert int(found["recommended_index"].values[-1]) == last
+        coordinates = told.realisation.description.decisions.points[found["recommended_index"].values[told.initial :]]
+        assert (found["recommended"].values[told.initial :] == coordinates).all()
