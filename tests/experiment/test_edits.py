@@ -129,8 +129,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "    scale = -1.0 / pivot\n",
         ["run kirschner/dro/ucb-bocu-2", "figure kirschner/contour"],  # which draws a worst case
     ),
-    "an objective": (
-        "objectives/configured.py",
+    "the radius rules of sets": (
+        "ambiguity/parameters.py",
         'if rule == "announced":',
         'if rule != "announced":',
         ["run kirschner/dro/ucb-bocu-2", "figure kirschner/contour"],  # which draws a worst case
