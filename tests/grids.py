@@ -4,6 +4,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.simple import Random
+from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round
 from bocu.problems.finite import FiniteParameters, FiniteProblem
@@ -20,6 +21,7 @@ class Waves(FiniteProblem):
     """Waves with a phase of each seed's own."""
 
     Parameters = WavesParameters
+    protocols = CONTEXTUAL
     title = "Waves"
     units = "m"
     decision_names, decision_units = ("place",), ("1",)
