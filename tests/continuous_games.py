@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.protocols import CONTINUOUS, SCALARISED
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
 from bocu.experiment.registry import find
@@ -84,13 +86,14 @@ class Hill(Problem):
     """A hill whose top moves with the context."""
 
     Parameters = HillParameters
-    title = "hill"
+    about = About("hill", "made for tests")
+    protocols = CONTINUOUS
     units = "1"
     parameters: HillParameters
 
     def __init__(self, parameters: ProblemParameters, inputs: Any) -> None:
         super().__init__(parameters, inputs)
-        self.protocol = "scalarised" if self.parameters.outputs else "continuous"
+        self.protocol = (SCALARISED if self.parameters.outputs else CONTINUOUS)[0]
 
     def realise(self, streams: Streams) -> Realisation:
         return _OnGrid(self.parameters.outputs) if self.parameters.outputs else _InBox()

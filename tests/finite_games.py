@@ -8,8 +8,8 @@ from pydantic import Field
 
 from bocu.algorithms.base import Algorithm
 from bocu.ambiguity.parameters import SetParameters
+from bocu.core.about import About
 from bocu.core.domains import FiniteDomain
-from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
 from bocu.experiment.registry import find
@@ -110,8 +110,7 @@ class Wavy(FiniteProblem):
     """Waves of a height that is drawn for each seed."""
 
     Parameters = WavyParameters
-    protocols = CONTEXTUAL
-    title = "waves"
+    about = About("waves", "made for tests")
     units = "1"
     decision_names = ("x1", "x2")
     decision_units = ("1", "1")

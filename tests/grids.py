@@ -4,7 +4,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.simple import Random
-from bocu.core.protocols import CONTEXTUAL
+from bocu.core.about import About
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round
 from bocu.problems.finite import FiniteParameters, FiniteProblem
@@ -21,8 +21,7 @@ class Waves(FiniteProblem):
     """Waves with a phase of each seed's own."""
 
     Parameters = WavesParameters
-    protocols = CONTEXTUAL
-    title = "Waves"
+    about = About("Waves", "made for tests")
     units = "m"
     decision_names, decision_units = ("place",), ("1",)
     context_names, context_units = ("swell",), ("1",)

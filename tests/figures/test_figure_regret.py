@@ -201,7 +201,9 @@ def test_pursued_objectives_stand_in_rows_and_the_others_in_each(tmp_path):
     whole = data.sel(algorithm=["random"]).combine_first(pursuing)
     whole["status"] = whole["status"].fillna(2).astype("int8")
     names = ("algorithm", whole["algorithm"].values)  # label and registered name agree for these two
-    whole = whole.assign_coords(algorithm_name=names, algorithm_parameters=names)
+    told = synthetic_cubes.told({label: label for label in whole["algorithm"].values.tolist()})
+    told = {key: ("algorithm", values) for key, values in told.items()}
+    whole = whole.assign_coords(algorithm_name=names, algorithm_parameters=names, **told)
     whole.attrs = data.attrs
     for name in whole.variables:
         whole[name].attrs = {"long_name": "a number", "units": "1"}

@@ -95,7 +95,7 @@ class ApproximatedRobustness(UpperConfidenceAlgorithm):
     def _rule(self) -> UncertaintyObjective:
         objective = self._pursued()
         if not isinstance(objective, Slice) or objective.beta != 0.0:
-            raise BocuError(f"{self.name}: found {objective}; DRO is wanted")
+            raise BocuError(f"{self.title}: found {objective}; DRO is wanted")
         return self.approximation(objective.ambiguity_set, self.parameters.sensitivity == "identity")
 
 
@@ -110,7 +110,6 @@ class SensitivityApproximation(ApproximatedRobustness):
     )
     protocols = GRID
     pursues_objective = True
-    name = "sensitivity-approximation"
     approximation = Linearisation
 
 
@@ -125,5 +124,4 @@ class MinimaxApproximation(ApproximatedRobustness):
     )
     protocols = GRID
     pursues_objective = True
-    name = "minimax-approximation"
     approximation = Minimax

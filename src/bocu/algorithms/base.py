@@ -87,6 +87,11 @@ class Algorithm(ABC):
         self.parameters = parameters
         self.generator = generator
 
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.about.title
+
     @classmethod
     def check(cls, parameters: Any, outline: Outline) -> None:
         """Refuse parameters that do not go with a problem, before its data are read.

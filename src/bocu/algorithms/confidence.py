@@ -29,7 +29,6 @@ class UCBSO(UpperConfidenceAlgorithm):
         aliases={"ucb": "UCB"},
     )
     protocols = GRID
-    name = "ucb-so"
 
     def _rule(self) -> UncertaintyObjective:
         return UncertaintyObjective.so()
@@ -45,7 +44,6 @@ class UCBRO(UpperConfidenceAlgorithm):
         look=Look("orange", "dashed", "d"),
     )
     protocols = GRID
-    name = "ucb-ro"
 
     def _rule(self) -> UncertaintyObjective:
         return UncertaintyObjective.ro()
@@ -80,13 +78,12 @@ class UCBBOCU1(UpperConfidenceAlgorithm):
     )
     protocols = GRID
     pursues_objective = True
-    name = "ucb-bocu-1"
     Parameters = UCBBOCU1Parameters
 
     def _rule(self) -> UncertaintyObjective:
         rule = self._pursued()
         if not isinstance(rule, Slice) or (rule.beta > 0.0 and rule.difference is None):
-            raise BocuError(f"{self.name}: found {rule}; DRO, or WCS, MR or GEN with a difference are wanted")
+            raise BocuError(f"{self.title}: found {rule}; DRO, or WCS, MR or GEN with a difference are wanted")
         return rule
 
     def _optimistic(self, mean: np.ndarray, width: np.ndarray, round: Round) -> int:
@@ -118,7 +115,6 @@ class UCBBOCU2(UpperConfidenceAlgorithm):
     )
     protocols = GRID
     pursues_objective = True
-    name = "ucb-bocu-2"
     Parameters = UCBBOCU2Parameters
     parameters: UCBBOCU2Parameters
 

@@ -38,7 +38,6 @@ class SBOKDE(Contextual):
         look=Look("vermillion", "dash-dot", "o"),
     )
     protocols = CONTINUOUS
-    name = "sbo-kde"
     Parameters = SBOKDEParameters
     parameters: SBOKDEParameters
 
@@ -88,7 +87,6 @@ class DRBOKDE(SBOKDE):
         look=Look("blue", "dash-dot", "s"),
     )
     protocols = CONTINUOUS
-    name = "drbo-kde"
     Parameters = DRBOKDEParameters
     parameters: DRBOKDEParameters
 

@@ -34,7 +34,6 @@ class GPUCB(ContinuousAlgorithm):
         look=Look("sky", "dashed", "^"),
     )
     protocols = CONTINUOUS
-    name = "gp-ucb"
     Parameters = GPUCBParameters
     parameters: GPUCBParameters
 

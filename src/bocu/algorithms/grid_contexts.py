@@ -129,7 +129,6 @@ class DRBOMMD(GridContexts):
         look=Look("green", "long-dash", "D"),
     )
     protocols = CONTINUOUS
-    name = "drbo-mmd"
     Parameters = DRBOMMDParameters
 
     def _functional(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Functional:
@@ -173,7 +172,6 @@ class MinimaxContinuous(GridContexts):
         aliases={"drbo-mmd-minimax": "DRBO-MMD minimax"},
     )
     protocols = CONTINUOUS
-    name = "minimax-continuous"
     Parameters = MinimaxContinuousParameters
     parameters: MinimaxContinuousParameters
 

@@ -50,7 +50,6 @@ class MOBO(ContinuousAlgorithm):
         look=Look("blue", "dash-dot-dot", "<"),
     )
     protocols = SCALARISED
-    name = "mobo"
     Parameters = ScalarisedParameters
     parameters: ScalarisedParameters
 
@@ -58,7 +57,7 @@ class MOBO(ContinuousAlgorithm):
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
     ) -> None:
         if not isinstance(description.contexts, FiniteDomain):
-            raise BocuError(f"{self.name}: finite contexts are wanted; found {type(description.contexts).__name__}")
+            raise BocuError(f"{self.title}: finite contexts are wanted; found {type(description.contexts).__name__}")
         super().__init__(description, objective, parameters, generator)
         points = description.contexts.points
         self.points = np.stack([self.contexts.inwards(index) for index in range(len(points))])
@@ -112,7 +111,6 @@ class DRMOBO(MOBO):
     )
     protocols = SCALARISED
     pursues_objective = True
-    name = "drmobo"
     Parameters = DRMOBOParameters
 
     def __init__(
@@ -120,7 +118,7 @@ class DRMOBO(MOBO):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Slice) or objective.beta != 0.0:
-            raise BocuError(f"{self.name}: found {objective}; DRO is wanted")
+            raise BocuError(f"{self.title}: found {objective}; DRO is wanted")
         self.ambiguity_set = objective.ambiguity_set
 
     def _functional(self, reference: np.ndarray, round: Round) -> Functional:

@@ -37,7 +37,6 @@ class StableOpt(UpperConfidenceAlgorithm):
         look=Look("purple", "dashed", "h"),
     )
     protocols = GRID
-    name = "stableopt-finite"
     Parameters = StableOptParameters
     parameters: StableOptParameters
 

@@ -49,7 +49,6 @@ class StableOptContinuous(Contextual):
         look=Look("purple", "dash-dot", "v"),
     )
     protocols = CONTINUOUS
-    name = "stableopt"
     Parameters = StableOptContinuousParameters
     parameters: StableOptContinuousParameters
 

@@ -51,7 +51,6 @@ class ThompsonSampling(FiniteAlgorithm):
     )
     protocols = GRID
     pursues_objective = True
-    name = "ts-bocu"
     Parameters = ThompsonParameters
     parameters: ThompsonParameters
 

@@ -62,7 +62,6 @@ class ThompsonDensity(Contextual):
     )
     protocols = CONTINUOUS
     pursues_objective = True
-    name = "ts-bocu-kde"
     Parameters = ThompsonDensityParameters
     parameters: ThompsonDensityParameters
 
@@ -71,9 +70,9 @@ class ThompsonDensity(Contextual):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Objective):
-            raise BocuError(f"{self.name}: found objective {objective!r}; one of bocu.objectives.configured is wanted")
+            raise BocuError(f"{self.title}: found objective {objective!r}; one of bocu.objectives.configured is wanted")
         if reason := self.parameters.unfit("", objective.parameters):
-            raise BocuError(f"{self.name}: {reason}")
+            raise BocuError(f"{self.title}: {reason}")
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator

@@ -109,7 +109,6 @@ class PEGPUCB(UnknownPriorAlgorithm):
     )
     protocols = TIME_VARYING
     Parameters = EliminationParameters
-    name = "pe-gp-ucb"
     parameters: EliminationParameters
     reports = (
         *CHOICE_REPORTS,
@@ -144,7 +143,7 @@ class PEGPUCB(UnknownPriorAlgorithm):
         if everyone:
             if self.parameters.on_no_prior == "stop":
                 raise BocuError(
-                    f"{self.name}: all {len(self.priors)} priors are rejected in round {t} and on_no_prior is 'stop'; "
+                    f"{self.title}: all {len(self.priors)} priors are rejected in round {t} and on_no_prior is 'stop'; "
                     "'reset' goes on with all of them"
                 )
             accounts.active[:] = True
@@ -201,7 +200,6 @@ class MaximumLikelihood(_WeightedPriors):
     )
     protocols = TIME_VARYING
     Parameters = ConfidenceParameters
-    name = "mle"
 
     def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
         return first_maximum(ucb, [int(np.argmax(self.surrogate.log_evidence))])
@@ -235,7 +233,6 @@ class FullyBayesian(_WeightedPriors):
     )
     protocols = TIME_VARYING
     Parameters = BayesianParameters
-    name = "fully-bayesian"
     parameters: BayesianParameters
 
     @classmethod
@@ -246,7 +243,7 @@ class FullyBayesian(_WeightedPriors):
     @classmethod
     def _check_hyperprior(cls, hyperprior: tuple[float, ...] | None, priors: int) -> None:
         if hyperprior is not None and len(hyperprior) != priors:
-            raise BocuError(f"{cls.name}: hyperprior: found {len(hyperprior)} weights; allowed: {priors}")
+            raise BocuError(f"{cls.about.title}: hyperprior: found {len(hyperprior)} weights; allowed: {priors}")
 
     def _begin(self) -> None:
         hyperprior = self.parameters.hyperprior
@@ -292,7 +289,6 @@ class RegretBalancing(UnknownPriorAlgorithm):
     )
     protocols = TIME_VARYING
     Parameters = BalancingParameters
-    name = "regret-balancing"
     parameters: BalancingParameters
     reports = (
         *CHOICE_REPORTS,
@@ -369,11 +365,10 @@ class Oracle(UnknownPriorAlgorithm):
     )
     protocols = TIME_VARYING
     Parameters = ConfidenceParameters
-    name = "oracle"
 
     def _candidates(self) -> tuple[TimeVaryingPrior, ...]:
         if self.description.best_prior is None:
-            raise BocuError(f"{self.name}: the problem knows no best prior")
+            raise BocuError(f"{self.title}: the problem knows no best prior")
         return (self.description.best_prior,)
 
     def _indices(self) -> list[int]:

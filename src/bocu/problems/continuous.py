@@ -66,7 +66,7 @@ class ContinuousProblem(Problem):
 
     Parameters: ClassVar[type[ProblemParameters]] = ContinuousParameters
     expectation: ClassVar[str]
-    protocol = "continuous"
+    protocols = CONTINUOUS
     units = "1"
     parameters: ContinuousParameters
 
@@ -177,7 +177,6 @@ class Ackley(ContinuousProblem):
         summary="Ackley, 2 + 1, normal context",
         paper="Huang et al. 2024",
     )
-    protocols = CONTINUOUS
     expectation = "ackley"
 
 
@@ -189,7 +188,6 @@ class Ackley24(ContinuousProblem):
         summary="Ackley, 2 + 4, normal contexts",
         paper="Huang et al. 2024",
     )
-    protocols = CONTINUOUS
     expectation = "ackley-2-4"
 
 
@@ -201,7 +199,6 @@ class ModifiedBranin(ContinuousProblem):
         summary="modified Branin, 2 + 2, normal contexts",
         paper="Huang et al. 2024",
     )
-    protocols = CONTINUOUS
     expectation = "modified-branin"
 
 
@@ -230,7 +227,6 @@ class Hartmann(_Hartmann):
         summary="Hartmann, 5 + 1, normal context",
         paper="Huang et al. 2024",
     )
-    protocols = CONTINUOUS
     expectation = "hartmann-6"
 
 
@@ -242,7 +238,6 @@ class ComplicatedHartmann(_Hartmann):
         summary="Hartmann, 5 + 1, context from a mixture of eight distributions",
         paper="Huang et al. 2024",
     )
-    protocols = CONTINUOUS
     expectation = "complicated-hartmann"
 
 
@@ -254,7 +249,6 @@ class Newsvendor(ContinuousProblem):
         summary="newsvendor, 1 + 1, Burr XII demand",
         paper="Huang et al. 2024",
     )
-    protocols = CONTINUOUS
     expectation = "newsvendor"
 
 
@@ -298,7 +292,6 @@ class PortfolioNormal(_Portfolio):
         summary="multi-period portfolio, 3 + 2, normal contexts",
         paper="Huang et al. 2024",
     )
-    protocols = CONTINUOUS
     expectation = "portfolio-normal"
 
 
@@ -310,5 +303,4 @@ class PortfolioUniform(_Portfolio):
         summary="multi-period portfolio, 3 + 2, uniform contexts",
         paper="Huang et al. 2024",
     )
-    protocols = CONTINUOUS
     expectation = "portfolio-uniform"

@@ -16,6 +16,7 @@ from bocu.contexts.estimates import discretised, product_grid
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
@@ -158,6 +159,7 @@ class FiniteProblem(Problem):
     decision_units: ClassVar[tuple[str, ...]]
     context_names: ClassVar[tuple[str, ...]]
     context_units: ClassVar[tuple[str, ...]]
+    protocols = CONTEXTUAL
     parameters: FiniteParameters
 
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:

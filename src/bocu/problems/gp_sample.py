@@ -12,7 +12,6 @@ from pydantic import Field
 from bocu.ambiguity.mmd.gram import with_jitter
 from bocu.core.about import About
 from bocu.core.parameters import Integer, Number
-from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.surrogates.grid import GridPrior
@@ -41,7 +40,6 @@ class GPSample(FiniteProblem):
         summary="a draw from the model's own prior a seed, two decisions, two contexts",
         paper="Tay et al. 2024",
     )
-    protocols = CONTEXTUAL
     Parameters = GPSampleParameters
     units = "1"
     decision_names = ("x1", "x2")

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Integer
-from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.problems.functions import function_named
@@ -32,7 +31,6 @@ class Hartmann3(FiniteProblem):
         summary="the Hartmann function of three inputs, two of which decide",
         paper="Tay et al. 2024",
     )
-    protocols = CONTEXTUAL
     Parameters = Hartmann3Parameters
     units = "1"
     decision_names = ("x1", "x2")

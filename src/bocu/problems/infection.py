@@ -12,7 +12,6 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Integer
-from bocu.core.protocols import CONTEXTUAL
 from bocu.problems.prepared_mean import PreparedMeanParameters, PreparedMeanProblem
 
 ROUNDING = 1e-9
@@ -46,7 +45,6 @@ class Infection(PreparedMeanProblem):
         summary="shares of test kits against an epidemic of unknown origin and speed",
         paper="Tay et al. 2024",
     )
-    protocols = CONTEXTUAL
     Parameters = InfectionParameters
     units = "1"
     decision_names = ("test kits of group 1, share", "test kits of group 2, share")

@@ -18,7 +18,6 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Integer, Number
-from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.problems.finite import Distribution, FiniteParameters, FiniteProblem, Normal, NormalParameters
 from bocu.problems.given_design import InitialDesign
@@ -114,7 +113,6 @@ class Kirschner(FiniteProblem):
         summary="two functions whose optima differ or coincide, one decision, one context",
         paper="Kirschner et al. 2020",
     )
-    protocols = CONTEXTUAL
     Parameters = KirschnerParameters
     units = "1"
     decision_names = ("decision",)

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Integer
-from bocu.core.protocols import CONTEXTUAL
 from bocu.problems.prepared_mean import PreparedMeanParameters, PreparedMeanProblem
 
 Points = Annotated[Integer, Field(ge=1)]
@@ -33,7 +32,6 @@ class Plant(PreparedMeanProblem):
         summary="leaf area over pH, which decides, and ammonia, the context",
         paper="Tay et al. 2024",
     )
-    protocols = CONTEXTUAL
     Parameters = PlantParameters
     units = "1"
     decision_names = ("pH, scaled",)

@@ -54,7 +54,7 @@ class ScalarisedProblem(Problem):
     """
 
     Parameters: ClassVar[type[ProblemParameters]] = ScalarisedParameters
-    protocol = "scalarised"
+    protocols = SCALARISED
     units = "1"
     parameters: ScalarisedParameters
 
@@ -188,7 +188,6 @@ class Ackley(TestFunctionProblem):
         summary="Ackley, 2 + 1, one output or two, on a grid of contexts",
         paper="DRMOBO",
     )
-    protocols = SCALARISED
     functions = ("ackley", "ackley-two")
 
 
@@ -200,7 +199,6 @@ class ModifiedBranin(TestFunctionProblem):
         summary="modified Branin, 2 + 2, one output or two, on a grid of contexts",
         paper="DRMOBO",
     )
-    protocols = SCALARISED
     functions = ("modified-branin", "modified-branin-two")
 
 
@@ -220,7 +218,6 @@ class Hartmann(TestFunctionProblem):
         summary="Hartmann, 5 + 1, one output or two, on a grid of contexts",
         paper="DRMOBO",
     )
-    protocols = SCALARISED
     Parameters = HartmannParameters
     parameters: HartmannParameters
     functions = ("hartmann-6", "hartmann-6-two")
@@ -249,7 +246,6 @@ class Newsvendor(TestFunctionProblem):
         summary="newsvendor, 1 + 1, one output or two, on a grid of demands",
         paper="DRMOBO",
     )
-    protocols = SCALARISED
     Parameters = NewsvendorParameters
     parameters: NewsvendorParameters
     functions = ("newsvendor", "newsvendor-two")
@@ -280,7 +276,6 @@ class Portfolio(ScalarisedProblem):
         summary="multi-period portfolio, 3 + 2, one output, on a grid of contexts",
         paper="DRMOBO",
     )
-    protocols = SCALARISED
     Parameters = PortfolioParameters
     parameters: PortfolioParameters
     units = UNITS
