@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from bocu.ambiguity.checks import Floats
 
 
+#: By its name, and not where it is loaded: runs reach this module, and a line in the registry is to rerun none of them.
+_REGISTRY = "bocu.experiment.registry"
+
+
 class Concentration(Parameters):
     """The radius within which the distribution of N contexts seen lies of the true one, but for a probability.
 
@@ -139,8 +143,7 @@ def set_class(name: str) -> type[AmbiguitySet]:
     Raises:
         BocuError: there is no such set.
     """
-    # By its name: runs reach this module, and a line in the registry is to rerun none of them.
-    family: type[AmbiguitySet] = load("bocu.experiment.registry:find")("set", name).load()
+    family: type[AmbiguitySet] = load(f"{_REGISTRY}:find")("set", name).load()
     return family
 
 
@@ -151,7 +154,7 @@ def sets_that(holds: Callable[[type[AmbiguitySet]], bool]) -> str:
 
 
 def _registered_sets() -> Iterator[tuple[str, type[AmbiguitySet]]]:
-    for entry in load("bocu.experiment.registry:registered")("set"):
+    for entry in load(f"{_REGISTRY}:registered")("set"):
         yield entry.name, entry.load()
 
 

@@ -26,10 +26,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bocu.ambiguity.base import SolveCost
 from bocu.core.costs import Size, Work
 
 if TYPE_CHECKING:
+    from bocu.ambiguity.base import SolveCost
     from bocu.experiment.branches import Branch
 
 Prices = Mapping[str, float]
@@ -70,9 +70,6 @@ class Estimate:
     unknown: tuple[str, ...] = ()
 
 
-NO_VALUATION = SolveCost(0.0)
-
-
 def estimate(branch: "Branch", seeds: int) -> Estimate:
     """Estimate what a block of `seeds` seeds of a branch takes, by the model alone."""
     problem = branch.problem.registered.load()
@@ -83,16 +80,18 @@ def estimate(branch: "Branch", seeds: int) -> Estimate:
     work, prices = _work(branch, size, size.rehearsal or rounds)
     if prices is COSTS["algorithms"][UNKNOWN_ALGORITHM]:
         unknown.append(branch.algorithm.registered.target)
-    valuation = _valuation(branch) if work.tables else NO_VALUATION
+    valuation = _valuation(branch) if work.tables else None
     a_seed = sum(count * prices[step] for step, count in work.counts.items())
-    a_seed += work.tables * _solve_seconds(valuation, size)
+    if valuation is not None:
+        a_seed += work.tables * _solve_seconds(valuation, size)
     a_seed *= rounds if size.rehearsal else 1
     a_seed += set_up.get("round", 0.0) * rounds
     rows_mb = 1e-6 * seeds * rounds * (prices["row"] + prices.get("row_per_prior", 0.0) * work.priors)
+    compiler_mb = 0.0 if valuation is None else valuation.memory_mb
     held_mb = 8e-6 * (6 * size.arms**2 + work.numbers)
     return Estimate(
         seconds=START_SECONDS + (set_up["block"] + set_up.get("cubic", 0.0) * size.arms**3) + seeds * a_seed,
-        memory_mb=WORKFLOW_MB + PROCESS_MB + valuation.memory_mb + held_mb + ROW_COPIES * rows_mb,
+        memory_mb=WORKFLOW_MB + PROCESS_MB + compiler_mb + held_mb + ROW_COPIES * rows_mb,
         disk_mb=FILE_MB + rows_mb,
         unknown=tuple(unknown),
     )
@@ -119,13 +118,13 @@ def prices_of(kind: str, found: type) -> tuple[str, Prices]:
     return name, known[name]
 
 
-def _valuation(branch: "Branch") -> SolveCost:
+def _valuation(branch: "Branch") -> "SolveCost | None":
     """Return what the objective that is pursued takes."""
     ambiguity_set = getattr(branch.objective.parameters, "set", None) if branch.objective else None
-    return ambiguity_set.family.solve_cost() if ambiguity_set is not None else NO_VALUATION
+    return ambiguity_set.family.solve_cost() if ambiguity_set is not None else None
 
 
-def _solve_seconds(cost: SolveCost, size: Size) -> float:
+def _solve_seconds(cost: "SolveCost", size: Size) -> float:
     """Return the seconds of one worst case for every decision."""
     return size.arms * size.contexts * cost.seconds * (size.contexts / 64) ** cost.growth
 
