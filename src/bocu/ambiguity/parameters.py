@@ -14,7 +14,7 @@ from pydantic import Field
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from bocu.core.errors import BocuError
-from bocu.core.loading import load
+from bocu.core.loading import from_registry
 from bocu.core.parameters import NotNegative, Number, Parameters, nearest
 from bocu.core.rounds import Situation
 
@@ -143,7 +143,7 @@ def set_class(name: str) -> type[AmbiguitySet]:
     Raises:
         BocuError: there is no such set.
     """
-    family: type[AmbiguitySet] = load(f"{_REGISTRY}:find")("set", name).load()
+    family: type[AmbiguitySet] = from_registry("find")("set", name).load()
     return family
 
 
@@ -154,7 +154,7 @@ def sets_that(holds: Callable[[type[AmbiguitySet]], bool]) -> str:
 
 
 def _registered_sets() -> Iterator[tuple[str, type[AmbiguitySet]]]:
-    for entry in load(f"{_REGISTRY}:registered")("set"):
+    for entry in from_registry("registered")("set"):
         yield entry.name, entry.load()
 
 
