@@ -9,13 +9,13 @@ from pydantic import Field
 from bocu.algorithms.base import Algorithm
 from bocu.ambiguity.named import Settings, set_named
 from bocu.core.domains import FiniteDomain
+from bocu.core.kernels import SquaredExponential
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
 from bocu.experiment.registry import find
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.runs.execution import SeedRun, build_problem
 from bocu.surrogates.grid import GridPrior
-from bocu.surrogates.kernels import SquaredExponential
 
 DECISIONS = np.linspace(0.0, 1.0, 7)[:, None]
 CONTEXTS = np.array([[0.0, 0.0], [0.0, 1.0], [0.4, 0.5], [1.0, 0.2], [0.9, 1.0]])

@@ -15,7 +15,7 @@ from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
 from bocu.contexts.estimates import product_grid
 from bocu.core.errors import BocuError
 from bocu.core.randomness import scrambled_sobol
-from bocu.surrogates.continuous.kernels import joint, product
+from bocu.surrogates.continuous.structure import joint, product
 
 
 def quadratic(top, curvature):

@@ -7,7 +7,7 @@ from gaussian_posteriors import MATERN, SE, differences, posterior
 from bocu.acquisition.samples import SampledSurface
 from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.features import SampledWaves
-from bocu.surrogates.continuous.kernels import Hyperparameters, joint, product
+from bocu.surrogates.continuous.structure import Hyperparameters, joint, product
 
 STRUCTURES = {
     "squared exponential 2+1": product(2, 1, SE, SE),

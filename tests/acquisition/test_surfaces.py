@@ -7,7 +7,7 @@ from gaussian_posteriors import MATERN, SE, STRUCTURES, differences, posterior
 from bocu.acquisition.skeleton import full_skeleton, skeleton
 from bocu.acquisition.surfaces import JointSurface, SeparableSurface, WeightedSurface, decisions_only, surface
 from bocu.core.errors import BocuError
-from bocu.surrogates.continuous.kernels import joint, product
+from bocu.surrogates.continuous.structure import joint, product
 
 
 @pytest.fixture(params=list(STRUCTURES.values()), ids=list(STRUCTURES))

@@ -22,8 +22,8 @@ from bocu.ambiguity.mmd.gram import mmd_radius, squared_exponential_gram, with_j
 from bocu.contexts.estimates import KernelDensity, box_around_mean, empirical, kde_radius, product_grid
 from bocu.core.randomness import scrambled_sobol
 from bocu.problems.functions import ackley
-from bocu.surrogates.continuous.kernels import Structure, joint, product
 from bocu.surrogates.continuous.model import ContinuousGP, Posterior, standardise
+from bocu.surrogates.continuous.structure import Structure, joint, product
 
 SAMPLES = 1024
 SQRT_BETA = 1.5

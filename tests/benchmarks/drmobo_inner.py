@@ -34,8 +34,8 @@ from bocu.ambiguity import (  # noqa: E402
 )
 from bocu.core.randomness import Streams  # noqa: E402
 from bocu.problems.scalarised import Ackley, TwoOutputsParameters  # noqa: E402
-from bocu.surrogates.continuous.kernels import product  # noqa: E402
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings  # noqa: E402
+from bocu.surrogates.continuous.structure import product  # noqa: E402
 
 
 class ConicWorstCase:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from bocu.core.kernels import SquaredExponential
 from bocu.surrogates.fourier import FourierSampler
 from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.kernels import SquaredExponential
 from bocu.surrogates.pathwise import PathwiseSampler
 
 CHECKPOINTS = 10

@@ -5,8 +5,9 @@ import csv
 import numpy as np
 import pytest
 
+from bocu.core.kernels import Matern52, SquaredExponential
 from bocu.data.infection import prepare_infection
-from bocu.data.means import Mean, load_mean, matern_five_halves, squared_exponential
+from bocu.data.means import Mean, load_mean
 from bocu.data.plant import prepare_plant
 from bocu.io.files import read_netcdf
 
@@ -107,9 +108,9 @@ def test_infection_mean_is_the_regression_through_the_runs(tmp_path):
     path, arrays = runs(tmp_path)
     prepare_infection([path], tmp_path / "i.nc", ORIGIN)
     mean = load_mean(tmp_path / "i.nc")
-    gram = squared_exponential(arrays["X"] / 0.1, arrays["X"] / 0.1)
+    gram = SquaredExponential((0.1,) * 5)(arrays["X"], arrays["X"])
     points = np.random.default_rng(1).random((3, 4, 5))
-    cross = squared_exponential(points.reshape(-1, 5) / 0.1, arrays["X"] / 0.1)
+    cross = SquaredExponential((0.1,) * 5)(points.reshape(-1, 5), arrays["X"])
     expected = cross @ np.linalg.solve(gram + 1e-6 * np.eye(60), arrays["y"])
     np.testing.assert_allclose(mean(points), expected.reshape(3, 4), atol=1e-12)
     np.testing.assert_allclose(mean(arrays["X"]), arrays["y"], atol=1e-4)
@@ -126,7 +127,7 @@ def test_wrong_runs_are_named(tmp_path, refused):
 
 def test_blocks_of_rows_do_not_change_the_mean(monkeypatch):
     rng = np.random.default_rng(2)
-    mean = Mean(("a", "b"), rng.random((9, 2)), rng.random(9), np.array([0.3, 0.4]), 1.5, matern_five_halves)
+    mean = Mean(("a", "b"), rng.random((9, 2)), rng.random(9), np.array([0.3, 0.4]), 1.5, Matern52)
     points = rng.random((50, 2))
     whole = mean(points)
     monkeypatch.setattr("bocu.data.means.ROWS_AT_A_TIME", 7)
@@ -136,7 +137,7 @@ def test_blocks_of_rows_do_not_change_the_mean(monkeypatch):
 
 def test_matern_is_the_textbook_formula():
     r = np.sqrt(5) * 0.7
-    assert matern_five_halves(np.array([[0.0]]), np.array([[0.7]]))[0, 0] == pytest.approx(
+    assert Matern52((1.0,))(np.array([[0.0]]), np.array([[0.7]]))[0, 0] == pytest.approx(
         (1 + r + r**2 / 3) * np.exp(-r), rel=1e-15
     )
 

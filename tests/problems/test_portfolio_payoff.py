@@ -5,8 +5,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from bocu.core.errors import BocuError
+from bocu.core.kernels import Matern52
 from bocu.data.catalogue import load_catalogue
-from bocu.data.means import Mean, matern_five_halves, mean_dataset
+from bocu.data.means import Mean, mean_dataset
 from bocu.data.portfolio import PUBLISHED, payoff_mean, prepare_portfolio, read_samples
 from bocu.io.files import write_netcdf
 from bocu.problems.expected import ExpectedPayoff, quadrature_rule
@@ -23,7 +24,7 @@ def small_mean(points=30, inputs=5):
         generator.standard_normal(points),
         np.full(inputs, 0.4),
         1.5,
-        matern_five_halves,
+        Matern52,
     )
 
 

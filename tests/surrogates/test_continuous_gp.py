@@ -5,9 +5,10 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from bocu.core.errors import BocuError
+from bocu.core.kernels import KERNELS
 from bocu.surrogates.continuous.fitting import NOISY, QUIET, LogPosterior, Priors, fit
-from bocu.surrogates.continuous.kernels import Hyperparameters, joint, product
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings, Posterior, standardise
+from bocu.surrogates.continuous.structure import Hyperparameters, joint, product
 
 SE, MATERN = "squared-exponential", "matern-5/2"
 STRUCTURES = {
@@ -42,7 +43,7 @@ def gpytorch_model(structure, inputs, standardised, here, mean):
 
     def kernel_of(factor):
         columns = range(structure.inputs)[factor.columns]
-        kind = gpytorch.kernels.RBFKernel if factor.profile.name == SE else gpytorch.kernels.MaternKernel
+        kind = gpytorch.kernels.RBFKernel if factor.kernel is KERNELS[SE] else gpytorch.kernels.MaternKernel
         return kind(ard_num_dims=len(columns), active_dims=list(columns))
 
     class Model(gpytorch.models.ExactGP):

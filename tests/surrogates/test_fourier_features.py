@@ -5,9 +5,9 @@ import pytest
 from sample_moments import largest_z_score
 
 from bocu.core.errors import BocuError
+from bocu.core.kernels import Matern52, SquaredExponential
 from bocu.surrogates.fourier import FourierSampler, sample_weights
 from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.kernels import Matern52, SquaredExponential
 
 KINDS = pytest.mark.parametrize("kind", [SquaredExponential, Matern52])
 PAIRS = pytest.mark.parametrize("pairs", [True, False])

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bocu.core.errors import BocuError
+from bocu.core.kernels import Kernel, Matern52, SquaredExponential
 from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.kernels import Kernel, Matern52, SquaredExponential
 
 KERNELS: tuple[type, ...] = (SquaredExponential, Matern52)
 

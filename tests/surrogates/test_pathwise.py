@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sample_moments import largest_z_score
 
+from bocu.core.kernels import Kernel, Matern52, SquaredExponential
 from bocu.surrogates.axes import Axes
 from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.kernels import Kernel, Matern52, SquaredExponential
 from bocu.surrogates.pathwise import PathwiseSampler, gram_root
 
 AXES = (np.linspace(0.0, 1.0, 5), np.array([0.0, 0.1, 0.5, 0.7]))

@@ -9,8 +9,8 @@ import numpy as np
 
 from bocu.acquisition.base import Pullback, Surface
 from bocu.core.errors import BocuError
+from bocu.core.kernels import squared_distance
 from bocu.surrogates.continuous.features import SampledWaves
-from bocu.surrogates.continuous.kernels import squared_distance
 from bocu.surrogates.continuous.model import Posterior
 
 #: Numbers in the largest array of one block.
@@ -44,12 +44,12 @@ class SampledSurface(Surface):
         unexplained = posterior.standardised - posterior.mean - waves(inputs) - np.sqrt(here.noise) * noise
         weights = posterior.inverse @ unexplained
         of_decisions, of_contexts = structure.factors
-        self._profile = of_decisions.profile
+        self._kernel = of_decisions.kernel
         self._lengthscales = here.lengthscales[of_decisions.columns]
         self._scaled = inputs[:, of_decisions.columns] / self._lengthscales
         padded = np.concatenate([np.zeros((len(points), structure.decisions)), points], axis=1)
         between = structure.scaled_distance(of_contexts, here.lengthscales, inputs, padded)
-        self._correction = here.output_scale * weights[:, None] * of_contexts.profile.value(between)  # (t, M)
+        self._correction = here.output_scale * weights[:, None] * of_contexts.kernel.value(between)  # (t, M)
         self._frequencies = waves.frequencies[:, : structure.decisions]
         angle = waves.frequencies[:, structure.decisions :] @ points.T + waves.phases[:, None]
         # cos(a + b) = cos a cos b - sin a sin b, a of the decision and b of the context.
@@ -73,7 +73,7 @@ class SampledSurface(Surface):
 
     def evaluate(self, decisions: np.ndarray) -> tuple[np.ndarray, Pullback]:
         scaled = decisions / self._lengthscales
-        value, slope = self._profile.value_and_slope(squared_distance(scaled, self._scaled))
+        value, slope = self._kernel.value_and_slope(squared_distance(scaled, self._scaled))
         angle = decisions @ self._frequencies.T
         cosine, sine = np.cos(angle), np.sin(angle)
         standardised = self.posterior.mean + value @ self._correction + cosine @ self._cosine - sine @ self._sine

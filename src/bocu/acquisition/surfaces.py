@@ -13,7 +13,7 @@ import numpy as np
 from bocu.acquisition.base import Pullback, Surface
 from bocu.acquisition.skeleton import Skeleton, full_skeleton, skeleton
 from bocu.core.errors import BocuError
-from bocu.surrogates.continuous.kernels import squared_distance
+from bocu.core.kernels import squared_distance
 from bocu.surrogates.continuous.model import Posterior
 
 #: Of the interpolation in the context, relative to the prior variance.
@@ -140,12 +140,12 @@ class SeparableSurface(GaussianSurface):
         structure = posterior.structure
         if not structure.separable:
             raise BocuError("kernel: found one factor over decisions and contexts; allowed: one factor for each")
-        self._profile = structure.factors[0].profile
+        self._kernel = structure.factors[0].kernel
         if structure.contexts:
             group = structure.factors[1]
             padded = np.concatenate([np.zeros((len(points), structure.decisions)), points], axis=1)
             lengthscales = posterior.hyperparameters.lengthscales
-            correlations = group.profile.value(structure.scaled_distance(group, lengthscales, posterior.inputs, padded))
+            correlations = group.kernel.value(structure.scaled_distance(group, lengthscales, posterior.inputs, padded))
             self.skeleton: Skeleton = skeleton(correlations, tolerance)
         else:
             correlations = np.ones((len(posterior.inputs), len(points)))
@@ -156,7 +156,7 @@ class SeparableSurface(GaussianSurface):
         return SeparableSurface(self.posterior, self.points[indices], self.sqrt_beta, tolerance=ROUGH_TOLERANCE)
 
     def _cross(self, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        value, slope = self._profile.value_and_slope(squared_distance(scaled, self._scaled))
+        value, slope = self._kernel.value_and_slope(squared_distance(scaled, self._scaled))
         return value[:, None, :] * self._block, slope
 
     def _pull(self, by_mean: np.ndarray, by_explained: np.ndarray, slope: np.ndarray, solved: np.ndarray) -> np.ndarray:
@@ -174,7 +174,7 @@ class JointSurface(GaussianSurface):
         structure = posterior.structure
         if len(structure.factors) != 1:
             raise BocuError(f"kernel: found {len(structure.factors)} factors; allowed: one over all inputs")
-        self._profile = structure.factors[0].profile
+        self._kernel = structure.factors[0].kernel
         lengthscales = posterior.hyperparameters.lengthscales[structure.decisions :]
         observed = posterior.inputs[:, structure.decisions :]
         self._between = squared_distance(points / lengthscales, observed / lengthscales)  # (M, t)
@@ -184,7 +184,7 @@ class JointSurface(GaussianSurface):
 
     def _cross(self, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         distance = squared_distance(scaled, self._scaled)[:, None, :] + self._between
-        value, slope = self._profile.value_and_slope(distance)
+        value, slope = self._kernel.value_and_slope(distance)
         value *= self._prior_variance
         return value, slope
 

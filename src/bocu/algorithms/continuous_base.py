@@ -22,8 +22,8 @@ from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.rounds import Context, Decision, Description, Round
-from bocu.surrogates.continuous.kernels import Hyperparameters, Structure, joint, product
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings
+from bocu.surrogates.continuous.structure import Hyperparameters, Structure, joint, product
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior

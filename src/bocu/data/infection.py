@@ -13,8 +13,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from bocu.core.errors import BocuError
+from bocu.core.kernels import SquaredExponential, squared_distance
 from bocu.data.arrays import read_label, read_npz
-from bocu.data.means import Mean, mean_dataset, squared_exponential
+from bocu.data.means import Mean, mean_dataset
 from bocu.data.provenance import attributes
 from bocu.io.files import write_netcdf
 
@@ -57,7 +58,7 @@ def prepare_infection(
 def runs_mean(inputs: np.ndarray, values: np.ndarray) -> Mean:
     """The mean through runs (n, 5) with values (n,)."""
     scaled = inputs / LENGTHSCALE
-    gram = squared_exponential(scaled, scaled)
+    gram = SquaredExponential.value(squared_distance(scaled, scaled))
     gram[np.diag_indices_from(gram)] += JITTER
     weights = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), values)
-    return Mean(tuple(NAMES), inputs, weights, np.full(len(NAMES), LENGTHSCALE), 1.0, squared_exponential)
+    return Mean(tuple(NAMES), inputs, weights, np.full(len(NAMES), LENGTHSCALE), 1.0, SquaredExponential)

@@ -5,15 +5,15 @@ with one length-scale an input (Rasmussen and Williams 2006, Eqs. 4.9 and 4.17).
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.spatial.distance import cdist
 
 from bocu.core.errors import BocuError
+from bocu.core.kernels import KERNELS, Kernel, squared_distance
 from bocu.io.files import read_netcdf
 
 ROWS_AT_A_TIME = 2048  # keeps the matrix of kernel values small
@@ -22,22 +22,6 @@ UNITS_BESIDE = "see input_units"
 WEIGHTS = {"long_name": "weight of each point in the mean", "units": "1"}
 LENGTHSCALES = {"long_name": "length-scale of each input", "units": UNITS_BESIDE}
 VARIANCE = {"long_name": "output scale of the kernel", "units": "1"}
-
-Kernel = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def squared_exponential(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Correlations (n, m) between scaled points a (n, d) and b (m, d)."""
-    return np.exp(-0.5 * cdist(a, b, "sqeuclidean"))
-
-
-def matern_five_halves(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Correlations (n, m) between scaled points a (n, d) and b (m, d)."""
-    distance = np.sqrt(5) * cdist(a, b)
-    return (1 + distance + distance**2 / 3) * np.exp(-distance)
-
-
-KERNELS: dict[str, Kernel] = {"squared-exponential": squared_exponential, "matern-5/2": matern_five_halves}
 
 
 @dataclass(frozen=True)
@@ -50,7 +34,7 @@ class Mean:
         weights: (n,).
         lengthscales: (d,), in the units of the inputs.
         variance: output scale of the kernel.
-        kernel: correlation of scaled points.
+        kernel: of the Gaussian process.
         constant, offset, scale: see the module.
     """
 
@@ -59,7 +43,7 @@ class Mean:
     weights: np.ndarray
     lengthscales: np.ndarray
     variance: float
-    kernel: Kernel
+    kernel: type[Kernel]
     constant: float = 0.0
     offset: float = 0.0
     scale: float = 1.0
@@ -79,7 +63,7 @@ class Mean:
         known = self.inputs / self.lengthscales
         weights = self.variance * self.weights
         blocks = [
-            self.kernel(flat[start : start + ROWS_AT_A_TIME], known) @ weights
+            self.kernel.value(squared_distance(flat[start : start + ROWS_AT_A_TIME], known)) @ weights
             for start in range(0, len(flat), ROWS_AT_A_TIME)
         ]
         latent = np.concatenate(blocks) if blocks else np.empty(0)

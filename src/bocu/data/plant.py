@@ -12,8 +12,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from bocu.core.errors import BocuError
+from bocu.core.kernels import SquaredExponential, squared_distance
 from bocu.data.arrays import read_label, read_npz
-from bocu.data.means import Mean, mean_dataset, squared_exponential
+from bocu.data.means import Mean, mean_dataset
 from bocu.data.provenance import attributes
 from bocu.data.tables import read_columns
 from bocu.io.files import write_netcdf
@@ -72,13 +73,13 @@ def latent_mean(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray]) 
         )
     if (lengthscales <= 0).any() or variance <= 0:
         raise BocuError(f"{path}: kernel_lengthscales {lengthscales}, kernel_variance {variance}; allowed: positive")
-    gram = variance * squared_exponential(points / lengthscales, points / lengthscales)
+    gram = variance * SquaredExponential.value(squared_distance(points / lengthscales, points / lengthscales))
     try:
         factor = cholesky(gram + JITTER * np.eye(len(points)), lower=True)
     except LinAlgError as error:
         raise BocuError(f"{path}: k(Z, Z) + {JITTER:g} I is not positive definite") from error
     weights = solve_triangular(factor, whitened, lower=True, trans="T")
-    return Mean(tuple(NAMES), points, weights, lengthscales, variance, squared_exponential)
+    return Mean(tuple(NAMES), points, weights, lengthscales, variance, SquaredExponential)
 
 
 def _largest_difference(path: Path, mean: Mean) -> float:

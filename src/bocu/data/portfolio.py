@@ -21,6 +21,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from bocu.core.errors import BocuError
+from bocu.core.kernels import Matern52, squared_distance
 from bocu.data.means import (
     LENGTHSCALES,
     VARIANCE,
@@ -28,7 +29,6 @@ from bocu.data.means import (
     Mean,
     input_coordinates,
     input_variables,
-    matern_five_halves,
 )
 from bocu.data.provenance import attributes
 from bocu.io.files import write_netcdf
@@ -199,7 +199,7 @@ def payoff_mean(parameters: HyperParameters, inputs: np.ndarray, values: np.ndar
     """The posterior mean of -Y through inputs (n, 5) and Y (n,)."""
     lengthscales = np.array(parameters.lengthscales)
     scaled = inputs / lengthscales
-    gram = parameters.variance * matern_five_halves(scaled, scaled)
+    gram = parameters.variance * Matern52.value(squared_distance(scaled, scaled))
     gram[np.diag_indices_from(gram)] += parameters.noise
     residual = (values - parameters.offset) / parameters.scale - parameters.constant
     weights = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), residual)
@@ -209,7 +209,7 @@ def payoff_mean(parameters: HyperParameters, inputs: np.ndarray, values: np.ndar
         weights=weights,
         lengthscales=lengthscales,
         variance=parameters.variance,
-        kernel=matern_five_halves,
+        kernel=Matern52,
         constant=parameters.constant,
         offset=-parameters.offset,
         scale=-parameters.scale,

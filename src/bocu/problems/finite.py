@@ -15,13 +15,13 @@ from pydantic import Field
 from bocu.contexts.estimates import discretised, product_grid
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, shown
+from bocu.core.kernels import KERNELS
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_of
 from bocu.surrogates.grid import GridPrior, check_scales
-from bocu.surrogates.kernels import Matern52, SquaredExponential
 
 Positive = Annotated[Number, Field(gt=0.0)]
 NotNegative = Annotated[Number, Field(ge=0.0)]
@@ -29,11 +29,6 @@ NotNegative = Annotated[Number, Field(ge=0.0)]
 """Decisions, or contexts, of a grid: models keep a matrix over all pairs of either."""
 MOST_CELLS = 10**8
 """Pairs of decision and context."""
-
-KERNELS: dict[str, type[SquaredExponential] | type[Matern52]] = {
-    "squared-exponential": SquaredExponential,
-    "matern-5/2": Matern52,
-}
 
 
 class NormalParameters(Parameters):

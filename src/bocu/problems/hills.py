@@ -13,6 +13,7 @@ from pydantic import Field
 
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
+from bocu.core.kernels import SquaredExponential
 from bocu.core.parameters import Integer, Number
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
@@ -79,8 +80,8 @@ class Hills(Problem):
 
     def _priors(self) -> tuple[TimeVaryingPrior, ...]:
         settings = self.parameters
-        distance = (self.positions[:, None] - self.positions) / settings.kernel_lengthscale
-        covariance = settings.kernel_variance * np.exp(-0.5 * distance**2)
+        arms = self.positions[:, None]
+        covariance = settings.kernel_variance * SquaredExponential((settings.kernel_lengthscale,))(arms, arms)
         bumps = np.exp(-0.5 * ((self.positions - CENTRES[:, None]) / settings.hill_width) ** 2)  # (hills, arms)
         heights = np.full((HILLS + 1, HILLS), settings.low)
         heights[1:][np.diag_indices(HILLS)] = settings.high

@@ -23,13 +23,14 @@ from bocu.ambiguity.mmd.gram import JITTER
 from bocu.contexts.estimates import nearest, product_grid
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
+from bocu.core.kernels import KERNELS
 from bocu.core.parameters import Integer, Parameters
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.io.files import read_netcdf
 from bocu.objectives.configured import SetParameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation, Rehearsal
-from bocu.problems.finite import KERNELS, MOST_POINTS, NotNegative, Positive
+from bocu.problems.finite import MOST_POINTS, NotNegative, Positive
 from bocu.surrogates.grid import GridPrior, check_scales
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from bocu.core.errors import BocuError
+from bocu.core.kernels import Kernel
 from bocu.surrogates.cholesky import GrownCholesky
-from bocu.surrogates.kernels import Kernel
 
 SMALLEST_NOISE = 1e-7  # in prior standard deviations; below, rounding outweighs the noise of repeated observations
 INITIAL_CAPACITY = 32  # observations and distinct decisions; storage doubles when full

@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
+from bocu.core.kernels import Kernel
 from bocu.surrogates.axes import Axes
 from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.kernels import Kernel
 
 
 class PathwiseSampler:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from bocu.ambiguity import checks
 from bocu.ambiguity.checks import Floats
 from bocu.core.errors import BocuError
+from bocu.core.kernels import SquaredExponential, squared_distance
 
 #: Added to the diagonal by `with_jitter`: small beside a kernel of unit variance, enough for a Cholesky factor.
 JITTER = 1e-6
@@ -43,8 +44,7 @@ def squared_exponential_gram(contexts: ArrayLike, lengthscale: ArrayLike, jitter
     if (scale <= 0).any() or scale.size not in (1, points.shape[1]):
         raise BocuError(f"lengthscale is {scale.tolist()}: it must be positive, one number or one a context dimension")
     scaled = points / scale
-    difference = scaled[:, None, :] - scaled[None, :, :]
-    return with_jitter(np.exp(-0.5 * (difference**2).sum(axis=-1)), jitter)
+    return with_jitter(SquaredExponential.value(squared_distance(scaled, scaled)), jitter)
 
 
 def mmd_radius(

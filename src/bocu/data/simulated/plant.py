@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from bocu.core.errors import BocuError
-from bocu.data.means import squared_exponential
+from bocu.core.kernels import SquaredExponential, squared_distance
 from bocu.data.plant import JITTER
 from bocu.data.simulated.npz import write_npz
 
@@ -39,7 +39,7 @@ def simulate(file: str, path: str | os.PathLike[str]) -> None:
     area = leaf_area(points) * rng.lognormal(0.0, SPREAD, len(points))
     mean, deviation = area.mean(), area.std()
     scaled = points / LENGTHSCALES
-    gram = VARIANCE * squared_exponential(scaled, scaled)
+    gram = VARIANCE * SquaredExponential.value(squared_distance(scaled, scaled))
     factor = cholesky(gram + JITTER * np.eye(len(points)), lower=True)
     smoothed = gram @ np.linalg.solve(gram + NOISE * np.eye(len(points)), (area - mean) / deviation)
     write_npz(

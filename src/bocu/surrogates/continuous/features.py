@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.surrogates.continuous.kernels import Hyperparameters, Structure
+from bocu.surrogates.continuous.structure import Hyperparameters, Structure
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class SampledWaves:
         frequencies = np.empty((size, structure.inputs))
         for factor in structure.factors:
             scale = hyperparameters.lengthscales[factor.columns]
-            frequencies[:, factor.columns] = factor.profile.spectral(generator, size, len(scale)) / scale
+            frequencies[:, factor.columns] = factor.kernel.unit_spectral(generator, size, len(scale)) / scale
         phases = 2.0 * np.pi * generator.random(size)
         spread = np.sqrt(2.0 * hyperparameters.output_scale / size)
         return cls(frequencies, phases, spread * generator.standard_normal(size))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.surrogates.continuous.kernels import Hyperparameters, Structure
+from bocu.surrogates.continuous.structure import Hyperparameters, Structure
 
 LOG_TWO_PI = math.log(2.0 * math.pi)
 
@@ -143,7 +143,7 @@ class LogPosterior:
     def _factors(self, lengthscales: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return value and slope of each factor between the inputs, both (t, t)."""
         pairs = [
-            group.profile.value_and_slope(
+            group.kernel.value_and_slope(
                 self.structure.scaled_distance(group, lengthscales, self._inputs, self._inputs)
             )
             for group in self.structure.factors

@@ -12,7 +12,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors, factorise, fit
-from bocu.surrogates.continuous.kernels import Hyperparameters, Structure
+from bocu.surrogates.continuous.structure import Hyperparameters, Structure
 
 
 class Posterior:

@@ -1,0 +1,134 @@
+"""Covariances over decisions and contexts as products of kernels, and the hyper-parameters that a fit decides.
+
+A covariance is `output_scale * prod_f kernel_f(s_f)`, where each factor f owns a group of inputs and s_f is the sum
+over that group of the squared differences in length-scales. The groupings are the joint kernel of Huang et al. (2024)
+and a product of one kernel over decisions and one over contexts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bocu.core.errors import BocuError
+from bocu.core.kernels import Kernel, kernel_named, squared_distance
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One factor of a covariance: a kernel over the inputs `columns`."""
+
+    kernel: type[Kernel]
+    columns: slice
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Which inputs share a factor; the inputs are the decision's coordinates, then the context's.
+
+    Attributes:
+        decisions: number of decision coordinates.
+        contexts: number of context coordinates; 0: the context is no input.
+        factors: over disjoint groups of inputs that together are all of them.
+    """
+
+    decisions: int
+    contexts: int
+    factors: tuple[Factor, ...]
+
+    @property
+    def inputs(self) -> int:
+        return self.decisions + self.contexts
+
+    @property
+    def separable(self) -> bool:
+        """Whether the covariance is a product of one function of decisions and one of contexts."""
+        return self.contexts == 0 or len(self.factors) == 2
+
+    def scaled_distance(self, factor: Factor, lengthscales: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return the squared distance of points `a` (n, D) and `b` (m, D) in one factor, shape (n, m)."""
+        scale = lengthscales[factor.columns]
+        return squared_distance(a[:, factor.columns] / scale, b[:, factor.columns] / scale)
+
+    def correlation(self, lengthscales: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return the covariance at output scale 1 of points `a` (n, D) with points `b` (m, D), shape (n, m)."""
+        first, *others = (
+            factor.kernel.value(self.scaled_distance(factor, lengthscales, a, b)) for factor in self.factors
+        )
+        for other in others:
+            first *= other
+        return first
+
+
+def product(decisions: int, contexts: int, decision_kernel: str, context_kernel: str) -> Structure:
+    """Multiply a kernel over decisions by one over contexts.
+
+    Raises:
+        BocuError: a kernel is unknown or a number of coordinates is not positive.
+    """
+    _positive("decisions", decisions)
+    _positive("contexts", contexts)
+    return Structure(
+        decisions,
+        contexts,
+        (
+            Factor(kernel_named(decision_kernel), slice(0, decisions)),
+            Factor(kernel_named(context_kernel), slice(decisions, decisions + contexts)),
+        ),
+    )
+
+
+def joint(decisions: int, contexts: int, kernel: str) -> Structure:
+    """Put one kernel over all inputs; `contexts` 0: over decisions alone.
+
+    Raises:
+        BocuError: the kernel is unknown or a number of coordinates is out of range.
+    """
+    _positive("decisions", decisions)
+    if contexts < 0:
+        raise BocuError(f"contexts: found {contexts}; allowed: 0 or more coordinates")
+    return Structure(decisions, contexts, (Factor(kernel_named(kernel), slice(0, decisions + contexts)),))
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """What a fit decides, for inputs in [0, 1] and outputs of mean 0 and variance 1.
+
+    Attributes:
+        lengthscales: one for each input, shape (D,).
+        output_scale: prior variance of the payoff.
+        noise: variance of the observation noise.
+    """
+
+    lengthscales: np.ndarray
+    output_scale: float
+    noise: float
+
+    def to_vector(self) -> np.ndarray:
+        """Return the logarithms of length-scales, output scale and noise, shape (D + 2,)."""
+        return np.log(np.concatenate([self.lengthscales, [self.output_scale, self.noise]]))
+
+    @classmethod
+    def from_vector(cls, vector: np.ndarray) -> "Hyperparameters":
+        natural = np.exp(vector)
+        return cls(natural[:-2], float(natural[-2]), float(natural[-1]))
+
+    def state(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "lengthscales": self.lengthscales.copy(),
+            "output_scale": self.output_scale,
+            "noise": self.noise,
+        }
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> "Hyperparameters":
+        """Build from what `state` gave, bit for bit."""
+        lengthscales = np.array(state["lengthscales"], dtype=float)
+        return cls(lengthscales, float(state["output_scale"]), float(state["noise"]))
+
+
+def _positive(name: str, value: int) -> None:
+    if value < 1:
+        raise BocuError(f"{name}: found {value}; allowed: 1 or more coordinates")
