@@ -6,8 +6,8 @@ from gaussian_posteriors import MATERN, SE, differences, posterior
 
 from bocu.acquisition.samples import SampledSurface
 from bocu.core.errors import BocuError
-from bocu.surrogates.continuous.features import SampledWaves
 from bocu.surrogates.continuous.structure import Hyperparameters, joint, product
+from bocu.surrogates.features import SampledWaves
 
 STRUCTURES = {
     "squared exponential 2+1": product(2, 1, SE, SE),
@@ -23,7 +23,7 @@ def structure(request):
 
 def sample(here, points, seed=0, size=200):
     generator = np.random.default_rng(seed)
-    waves = SampledWaves.draw(here.structure, here.hyperparameters, size, generator)
+    waves = here.prior_sample(size, generator)
     return SampledSurface(here, points, waves, generator.standard_normal(len(here.inputs)))
 
 
@@ -42,7 +42,8 @@ def test_waves_have_the_covariance_of_the_kernel(structure):
     here = Hyperparameters(np.linspace(0.3, 0.6, structure.inputs), 1.7, 0.01)
     generator = np.random.default_rng(2)
     points = generator.random((4, structure.inputs))
-    draws = np.stack([SampledWaves.draw(structure, here, 128, generator)(points) for _ in range(3000)])
+    kernels = structure.kernels(here.lengthscales)
+    draws = np.stack([SampledWaves.draw(kernels, here.output_scale, 128, generator)(points) for _ in range(3000)])
     expected = here.output_scale * structure.correlation(here.lengthscales, points, points)
     np.testing.assert_allclose(draws.T @ draws / len(draws), expected, atol=0.2)
 

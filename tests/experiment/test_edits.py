@@ -277,17 +277,17 @@ def test_an_edit_of_a_script_reruns(copied, name):
 
 def test_moving_a_module_reruns_nothing(copied):
     package, _, plan, before = copied
-    (package / "surrogates/kernels.py").rename(package / "surrogates/moved_kernels.py")
-    users = [file for file in package.rglob("*.py") if "bocu.surrogates.kernels" in file.read_text()]
+    (package / "core/kernels.py").rename(package / "core/moved_kernels.py")
+    users = [file for file in package.rglob("*.py") if "bocu.core.kernels" in file.read_text()]
     texts = {file: file.read_text() for file in users}
     assert users
     for file, text in texts.items():
-        file.write_text(text.replace("bocu.surrogates.kernels", "bocu.surrogates.moved_kernels"))
+        file.write_text(text.replace("bocu.core.kernels", "bocu.core.moved_kernels"))
     own_package.forget()
     try:
         assert jobs(plan) == before
     finally:
-        (package / "surrogates/moved_kernels.py").rename(package / "surrogates/kernels.py")
+        (package / "core/moved_kernels.py").rename(package / "core/kernels.py")
         for file, text in texts.items():
             file.write_text(text)
         own_package.forget()

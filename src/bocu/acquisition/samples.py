@@ -1,8 +1,7 @@
-"""The payoff of decisions in M contexts under one sample of a posterior (Wilson et al., 2020, equation 9).
+"""The payoff of decisions in M contexts under one sample of a posterior.
 
-``f = f0 + k(., Z) (K + noise)^-1 (y - f0(Z) - noise draws)``: a sample f0 of the prior, by Fourier features, is
-corrected by the data exactly. The kernel is a product of a decision and a context part, so that all M contexts of a
-decision are one matrix product.
+A sample of the prior, by Fourier features, is corrected by the data exactly (`bocu.surrogates.matheron`). The kernel is
+a product of a decision and a context part, so that all M contexts of a decision are one matrix product.
 """
 
 import numpy as np
@@ -10,8 +9,9 @@ import numpy as np
 from bocu.acquisition.base import Pullback, Surface
 from bocu.core.errors import BocuError
 from bocu.core.kernels import squared_distance
-from bocu.surrogates.continuous.features import SampledWaves
 from bocu.surrogates.continuous.model import Posterior
+from bocu.surrogates.features import SampledWaves
+from bocu.surrogates.matheron import correction_weights
 
 #: Numbers in the largest array of one block.
 BLOCK_NUMBERS = 2**18
@@ -41,8 +41,8 @@ class SampledSurface(Surface):
         self.waves = waves
         self.noise = noise
         inputs = posterior.inputs
-        unexplained = posterior.standardised - posterior.mean - waves(inputs) - np.sqrt(here.noise) * noise
-        weights = posterior.inverse @ unexplained
+        values = posterior.standardised - posterior.mean
+        weights = correction_weights(posterior.solve, values, waves(inputs), float(np.sqrt(here.noise)), noise)
         of_decisions, of_contexts = structure.factors
         self._kernel = of_decisions.kernel
         self._lengthscales = here.lengthscales[of_decisions.columns]

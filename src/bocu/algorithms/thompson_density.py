@@ -83,10 +83,7 @@ class ThompsonDensity(Contextual):
 
     def _explored(self, posteriors: Sequence["Posterior"], points: np.ndarray, round: Round) -> Surface:
         from bocu.acquisition.samples import SampledSurface
-        from bocu.surrogates.continuous.features import SampledWaves
 
         posterior = posteriors[0]
-        waves = SampledWaves.draw(
-            posterior.structure, posterior.hyperparameters, self.parameters.features, self.generator
-        )
+        waves = posterior.prior_sample(self.parameters.features, self.generator)
         return SampledSurface(posterior, points, waves, self.generator.standard_normal(len(posterior.inputs)))

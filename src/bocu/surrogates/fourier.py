@@ -1,11 +1,8 @@
 """Approximate samples of a posterior on a grid, by random Fourier features that are redrawn for every sample.
 
-Source: Rahimi and Recht (2007) for the features, Tay et al. (2024) for their use in Thompson sampling. With angular
-frequencies w_j of the kernel's spectral density, a function of the prior is approximately ``phi(z)'theta``, theta
-standard normal, where the m features phi are ``sqrt(2 s^2 / m) cos(w_j'z + b_j)`` with random phases b_j, or
-``sqrt(2 s^2 / m)`` times cosine and sine of m / 2 frequencies. Theta given data is sampled exactly, so all error is
-that of the features; when observations are nearly as many as features the variance away from the data comes out too
-small ("variance starvation").
+Source: Tay et al. (2024), for Thompson sampling; the features are those of `bocu.surrogates.features`. Their weights
+theta given data are sampled exactly, so all error is that of the features; when observations are nearly as many as
+features the variance away from the data comes out too small ("variance starvation").
 
 ``cos(w'z + b)`` is the real part of a product over the coordinates of z, of decision and context: exponentials are
 computed once for each level of each axis, and the table of a sample is one matrix product, (X, 2 m) x (2 m, C) for
@@ -13,13 +10,15 @@ m frequencies.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from bocu.core.errors import BocuError
 from bocu.surrogates.axes import Axes
+from bocu.surrogates.features import FourierFeatures, refuse_count
 from bocu.surrogates.grid import GridPosterior, GridPrior
+from bocu.surrogates.matheron import correction_weights
 
 NUMBERS_IN_CACHE = 2**16  # complex, 1 MiB
 
@@ -37,8 +36,7 @@ class FourierSampler:
     """
 
     def __init__(self, prior: GridPrior, features: int, pairs: bool) -> None:
-        if features < 1 or (pairs and features % 2):
-            raise BocuError(f"features: found {features}; allowed: positive{' even' if pairs else ''} numbers")
+        refuse_count(features, pairs)
         self.prior = prior
         self.features = features
         self.pairs = pairs
@@ -66,13 +64,15 @@ class FourierSampler:
 
     def draw_waves(self, generator: np.random.Generator) -> "Waves":
         """Draw the features alone."""
-        size = self.features // 2 if self.pairs else self.features
-        of_decisions = _Exponentials(self._decision_axes, self.prior.decision_kernel.spectral(generator, size))
-        contexts = _Exponentials(self._context_axes, self.prior.context_kernel.spectral(generator, size))
-        of_contexts = np.sqrt(2.0 * self.prior.variance / self.features) * contexts.at(np.arange(self.prior.shape[1]))
-        if not self.pairs:
-            of_contexts *= _unit_circle(2.0 * np.pi * generator.random(size))
-        return Waves(of_decisions, of_contexts, self.pairs)
+        kernels = self.prior.decision_kernel, self.prior.context_kernel
+        features = FourierFeatures.draw(kernels, self.prior.variance, self.features, generator, pairs=self.pairs)
+        by_decision, by_context = np.hsplit(features.frequencies, [self.prior.decisions.shape[1]])
+        of_contexts = features.amplitude * _Exponentials(self._context_axes, by_context).at(
+            np.arange(self.prior.shape[1])
+        )
+        if features.phases is not None:
+            of_contexts *= _unit_circle(features.phases)
+        return Waves(_Exponentials(self._decision_axes, by_decision), of_contexts, self.pairs)
 
 
 class Waves:
@@ -181,8 +181,10 @@ def sample_weights(
     if t < m:
         gram = features @ features.T
         gram[np.diag_indices(t)] += noise**2
-        error = values - features @ prior - noise * generator.standard_normal(t)
-        return prior + features.T @ cho_solve(_factorised(gram), error, check_finite=False)
+        solve = partial(cho_solve, _factorised(gram), check_finite=False)
+        return prior + features.T @ correction_weights(
+            solve, values, features @ prior, noise, generator.standard_normal((t,))
+        )
     precision = features.T @ features
     precision[np.diag_indices(m)] += noise**2
     factor = _factorised(precision)

@@ -1,7 +1,6 @@
 """Exact samples of a posterior on a grid, by correcting samples of the prior (Matheron's rule).
 
-Source: Wilson et al. (2020), "Efficiently sampling functions from Gaussian process posteriors", equation 9:
-``f = f0 + k(., Z) (K + R^2 I)^{-1} (y - f0(Z) - R xi)`` with f0 a sample of the prior and xi standard normal.
+See `bocu.surrogates.matheron`; the sample of the prior comes from roots of the kernels' Gram matrices.
 """
 
 from typing import Protocol
@@ -11,6 +10,7 @@ import numpy as np
 from bocu.core.kernels import Kernel
 from bocu.surrogates.axes import Axes
 from bocu.surrogates.grid import GridPosterior, GridPrior
+from bocu.surrogates.matheron import correction_weights
 
 
 class PathwiseSampler:
@@ -38,9 +38,10 @@ class PathwiseSampler:
         sample = self.draw_prior(generator)
         if posterior.count == 0:
             return sample
-        noise = self.prior.noise * generator.standard_normal(posterior.count)
-        error = posterior.values - sample[posterior.decisions, posterior.contexts] - noise
-        return sample + posterior.combination(posterior.solve(error))
+        known = sample[posterior.decisions, posterior.contexts]
+        normal = generator.standard_normal(posterior.count)
+        weights = correction_weights(posterior.solve, posterior.values, known, self.prior.noise, normal)
+        return sample + posterior.combination(weights)
 
     def draw_prior(self, generator: np.random.Generator) -> np.ndarray:
         """Draw one noise-free payoff table from the prior, shape (X, C)."""

@@ -13,6 +13,7 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors, factorise, fit
 from bocu.surrogates.continuous.structure import Hyperparameters, Structure
+from bocu.surrogates.features import SampledWaves
 
 
 class Posterior:
@@ -50,6 +51,16 @@ class Posterior:
         """Return the prior covariance of points (n, D) with the inputs, standardised, shape (n, t)."""
         here = self.hyperparameters
         return here.output_scale * self.structure.correlation(here.lengthscales, points, self.inputs)
+
+    def prior_sample(self, features: int, generator: np.random.Generator) -> SampledWaves:
+        """Draw the payoff's prior, standardised and less its mean, as a sum of so many waves."""
+        here = self.hyperparameters
+        return SampledWaves.draw(self.structure.kernels(here.lengthscales), here.output_scale, features, generator)
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return (K + noise)^-1 right, shape (t,)."""
+        solved: np.ndarray = self.inverse @ right
+        return solved
 
     def moments(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of the noise-free payoff at points (n, D), each (n,)."""

@@ -46,6 +46,10 @@ class Structure:
         """Whether the covariance is a product of one function of decisions and one of contexts."""
         return self.contexts == 0 or len(self.factors) == 2
 
+    def kernels(self, lengthscales: np.ndarray) -> tuple[Kernel, ...]:
+        """Return the kernel of each factor at length-scales (D,)."""
+        return tuple(factor.kernel(tuple(lengthscales[factor.columns])) for factor in self.factors)
+
     def scaled_distance(self, factor: Factor, lengthscales: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the squared distance of points `a` (n, D) and `b` (m, D) in one factor, shape (n, m)."""
         scale = lengthscales[factor.columns]
