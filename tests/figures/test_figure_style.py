@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
 from bocu.experiment.registry import REGISTRY
@@ -71,3 +72,12 @@ def test_numbered_looks_differ_in_colour_and_dash():
 def test_priors_are_told_apart(count):
     lines = [style.prior_line(place) for place in range(count)]
     assert len({(line["color"], line["linestyle"]) for line in lines}) == count
+
+
+def test_an_error_band_covers_its_width_on_both_sides():
+    axes = style.new_figure(2.0).subplots()
+    style.error_band(axes, np.array([0.0, 1.0]), np.array([2.0, 3.0]), np.array([0.5, 1.0]), style.BLUE)
+    (band,) = axes.collections
+    corners = band.get_paths()[0].vertices
+    assert {tuple(corner) for corner in corners} >= {(0.0, 1.5), (0.0, 2.5), (1.0, 2.0), (1.0, 4.0)}
+    assert band.get_alpha() == style.BAND_OPACITY

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import Field
@@ -233,8 +233,7 @@ def draw_curves(axes: "Axes", curves: Sequence[Curve], log_rounds: bool = False,
         marks = {"marker": curve.look.marker, "markevery": _marks(len(curve.rounds), curve.position)}
         axes.plot(curve.rounds, curve.mean, label=curve.title, **curve.look.line(), **marks)  # type: ignore[arg-type]
         if curve.seeds > 1:
-            band: dict[str, Any] = {"color": curve.look.colour, "alpha": style.BAND_OPACITY, "linewidth": 0}
-            axes.fill_between(curve.rounds, curve.mean - curve.error, curve.mean + curve.error, **band)
+            style.error_band(axes, curve.rounds, curve.mean, curve.error, curve.look.colour)
     axes.set_xscale("log" if log_rounds else "linear")
     axes.set_yscale("log" if log_regret else "linear")
     if not log_regret:

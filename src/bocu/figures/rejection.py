@@ -251,8 +251,7 @@ def _models(axes: "Axes", scene: Scene, units: str) -> None:
         mean, width = scene.mean[prior], scene.width[prior]
         if scene.axis.continuous:
             axes.plot(places, mean, label=label, **look)
-            band = {"color": look["color"], "alpha": style.BAND_OPACITY, "linewidth": 0}
-            axes.fill_between(places, mean - width, mean + width, **band)
+            style.error_band(axes, places, mean, width, look["color"])
         else:
             shift = -0.15 if prior == scene.other else 0.15
             axes.errorbar(places + shift, mean, yerr=width, fmt="_", color=look["color"], elinewidth=1.2, label=label)

@@ -230,9 +230,7 @@ def _draw_shares(axes: "Axes", tried: Sequence[Tried]) -> None:
         mean, error = mean_and_error(each.share)
         axes.plot(rounds, mean, **each.look.line())
         if len(each.share) > 1:
-            width = student_factor(len(each.share)) * error
-            band: dict[str, Any] = {"color": each.look.colour, "alpha": style.BAND_OPACITY, "linewidth": 0}
-            axes.fill_between(rounds, mean - width, mean + width, **band)
+            style.error_band(axes, rounds, mean, student_factor(len(each.share)) * error, each.look.colour)
     axes.set_xlabel("round")
     axes.set_ylabel("share of hypervolume")
     axes.set_ylim(0.0, 1.05)

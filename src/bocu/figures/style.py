@@ -16,6 +16,7 @@ from bocu.experiment.registry import REGISTRY
 
 if TYPE_CHECKING:
     import matplotlib.figure
+    import numpy as np
     from matplotlib.axes import Axes
 
 BLACK, GREY = "#000000", "#7A7A7A"
@@ -287,3 +288,8 @@ def mark_simulated(figure: "matplotlib.figure.Figure") -> None:
 def grid(axes: "Axes", axis: str = "y") -> None:
     """Draw faint lines to read values off."""
     axes.grid(visible=True, axis=axis)  # type: ignore[arg-type]
+
+
+def error_band(axes: "Axes", at: "np.ndarray", middle: "np.ndarray", width: "np.ndarray", colour: str) -> None:
+    """Shade `middle` plus and minus `width` (points,) behind a line of that colour over `at` (points,)."""
+    axes.fill_between(at, middle - width, middle + width, color=colour, alpha=BAND_OPACITY, linewidth=0)

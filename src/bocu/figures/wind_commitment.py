@@ -120,8 +120,7 @@ def _draw(axes: "Axes", curves: list[Curve], begins: np.ndarray) -> None:
         line: Any = curve.look.line()
         axes.plot(hours, curve.mean, label=curve.title, **line, **marks)
         if curve.seeds > 1:
-            band: Any = {"color": curve.look.colour, "alpha": style.BAND_OPACITY, "linewidth": 0}
-            axes.fill_between(hours, curve.mean - curve.error, curve.mean + curve.error, **band)
+            style.error_band(axes, hours, curve.mean, curve.error, curve.look.colour)
     axes.margins(x=0.01)
     style.grid(axes)
 
