@@ -140,7 +140,7 @@ def test_missing_catalogue_gets_one_line(tmp_path, refused):
 
 @pytest.mark.real_data
 def test_mirror_has_the_files_that_the_catalogue_describes(catalogue, mirror):
-    from bocu.data.provenance import sha256
+    from bocu.io.hashes import sha256
 
     for name, dataset in catalogue.datasets.items():
         for record in catalogue.available_records(name, "mirror", mirror):

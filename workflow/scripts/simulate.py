@@ -5,8 +5,8 @@ import importlib
 from bocu.sweep.jobs import job
 
 with job(snakemake):
-    from bocu.data.provenance import sha256
     from bocu.data.raw import remember
+    from bocu.io.hashes import sha256
 
     simulated = importlib.import_module(f"bocu.data.simulated.{snakemake.wildcards.dataset}")
     simulated.simulate(snakemake.wildcards.file, snakemake.output[0])

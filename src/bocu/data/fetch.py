@@ -19,9 +19,9 @@ import pooch
 import requests
 
 from bocu.core.errors import BocuError
-from bocu.data.provenance import sha256
 from bocu.data.raw import record_of, recorded, remember
 from bocu.io.files import atomic_path
+from bocu.io.hashes import sha256
 
 LOG = logging.getLogger(__name__)
 BASE_URL_VARIABLE = "BOCU_DATA_URL"

@@ -1,20 +1,14 @@
 """What every prepared file says of its origin: source, label, citation, hashes of the raw files, what was dropped."""
 
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bocu.io.files import canonical_json
+from bocu.io.hashes import sha256
 from bocu.io.provenance import SIMULATED_LABEL
 
 PREPARED_SCHEMA = "1"  # of the prepared NetCDF files; a reader refuses none yet
-
-
-def sha256(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file as 64 hexadecimal digits."""
-    with Path(path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def data_label(source: str) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bocu.core.errors import BrokenFileError
-from bocu.data.provenance import sha256
 from bocu.io.files import write_text
+from bocu.io.hashes import sha256
 
 
 def record_of(path: str | os.PathLike[str]) -> Path:

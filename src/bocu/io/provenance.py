@@ -1,11 +1,9 @@
 """Who made a file, with what: recorded in every run file and cube, compared by none of the numbers."""
 
 import functools
-import hashlib
 import importlib.metadata
 import json
 import platform
-from collections.abc import Mapping
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "xarray", "netCDF4", "torch", "gpytorch", "botorch", "numba", "snakemake")
@@ -55,9 +53,3 @@ def cpu() -> str:
         return platform.processor() or platform.machine()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
-
-
-def hash_files(inputs: Mapping[str, str | list[str]]) -> dict[str, str]:
-    """Return the SHA-256 of every file, by path."""
-    paths = [path for value in inputs.values() for path in ([value] if isinstance(value, str) else value)]
-    return {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths}

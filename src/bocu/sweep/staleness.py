@@ -15,7 +15,6 @@ from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from bocu.core.errors import BocuError
 from bocu.experiment.branches import Branch
 from bocu.experiment.fingerprints.fingerprint import definitions, source_files
 from bocu.experiment.plan import PARTIAL, Plan
+from bocu.io.hashes import sha256
 from bocu.sweep.changes import changes
 
 _PACKAGE = Path(__file__).parents[1]
@@ -322,7 +322,7 @@ _MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation
 
 
 def _hash(path: str) -> str | None:
-    return sha256(Path(path).read_bytes()).hexdigest() if Path(path).is_file() else None
+    return sha256(path) if Path(path).is_file() else None
 
 
 def _base(path: str) -> str:

@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.data.catalogue import SOURCES
-from bocu.data.provenance import sha256
 from bocu.experiment.plan import Plan
 from bocu.io.chunks import CHUNK_ELEMENTS
 from bocu.io.files import read_netcdf, reading
+from bocu.io.hashes import sha256
 from bocu.runs.records import read_runs
 from bocu.sweep.staleness import flat
 
