@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from bocu.data.intel import incomplete_sensors, load_days, read_positions
+from bocu.data.intel import load_days, read_positions
 from bocu.data.intel_log import Cleaning, fill_gaps, prepare_log
 from bocu.data.intel_matrices import prepare_matrices
 from bocu.io.files import read_netcdf
@@ -195,7 +195,8 @@ def test_wrong_positions_are_refused(tmp_path, refused, text, parts):
         read_positions(path)
 
 
-def test_days_have_only_sensors_that_are_complete_on_all_of_them(prepare):
+def test_days_have_only_sensors_that_are_complete_on_all_of_them(prepare, caplog):
+    caplog.set_level("INFO")
     first, second = "2004-03-01", "2004-03-02"
     lines = [*full_day(1, first), *full_day(1, second, 21.0), *full_day(2, first), *full_day(3, first, 19.0)]
     path = prepare([*lines, *full_day(3, second, 22.0), *full_day(2, second)[:3]])
@@ -205,7 +206,7 @@ def test_days_have_only_sensors_that_are_complete_on_all_of_them(prepare):
     assert days.sensors.tolist() == [1, 3]
     assert days.step_seconds == 3600
     assert days.labels == [second, first]
-    assert incomplete_sensors(path, [second, first]) == {2: "too few readings on 2004-03-02"}
+    assert "1 of 3 sensors left out (2: too few readings on 2004-03-02)" in caplog.text
 
 
 def test_a_day_without_data_is_named(prepare, refused):

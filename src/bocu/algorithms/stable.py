@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
+from bocu.contexts.estimates import around_mean
 from bocu.core.rounds import Description, Round
 from bocu.objectives.configured import SetParameters
 from bocu.objectives.values import UncertaintyObjective
@@ -40,12 +41,8 @@ class StableOpt(UpperConfidenceAlgorithm):
 
     def rule_in(self, round: Round) -> UncertaintyObjective:
         contexts = self.posterior.prior.contexts
-        distance = np.linalg.norm(contexts - self.reference(round) @ contexts, axis=1)
-        within = np.flatnonzero(distance <= (0.0 if round.epsilon is None else round.epsilon))
-        if not len(within):
-            # The mean of a symmetric reference lies between two contexts, but for rounding.
-            within = np.flatnonzero(distance <= distance.min() * (1.0 + 1e-9))[:1]
-        return MinimumOver(within)
+        radius = 0.0 if round.epsilon is None else round.epsilon
+        return MinimumOver(around_mean(contexts, self.reference(round), radius))
 
     def _rule(self) -> UncertaintyObjective:
         return UncertaintyObjective.ro()

@@ -1,6 +1,6 @@
 """Conditional value at risk as a set: every q with `q <= p / alpha` is at distance 0, every other at infinity.
 
-The value does not depend on a radius, hence its slope is 0; what changes it is alpha (see `slope_in_alpha`).
+The value does not depend on a radius, hence its slope is 0; what changes it is alpha.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bocu.ambiguity import checks
 from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, pair
 from bocu.ambiguity.checks import Floats
-from bocu.ambiguity.sorting import at_first, sorted_rows, unsorted
+from bocu.ambiguity.sorting import sorted_rows, unsorted
 from bocu.core.errors import BocuError
 
 
@@ -44,16 +44,6 @@ class ConditionalValueAtRisk(AmbiguitySet):
         """0 where `q <= p / alpha` (within 1e-12), else infinity: `(...)` for distributions `(..., n)`."""
         first, second = pair(q, p)
         return np.where((first <= second / self.alpha + 1e-12).all(axis=-1), 0.0, np.inf)
-
-    def slope_in_alpha(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats:
-        """Right derivative of the value in alpha, `(VaR - value) / alpha`: `(...)` for payoffs `(..., n)`.
-
-        VaR is the smallest payoff with cumulative mass beyond alpha; at `alpha = 1`, the largest of the support.
-        """
-        f, p, _, scale, leading = self._normalise(payoffs, reference)
-        _, payoff, mass = sorted_rows(f, p)
-        quantile = at_first(np.cumsum(mass, axis=1) > self.alpha, payoff, payoff[:, -1])
-        return (scale * (quantile - self._rows(f, p, Wanted(False)).value) / self.alpha).reshape(leading)
 
     def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         order, payoff, mass = sorted_rows(f, p)

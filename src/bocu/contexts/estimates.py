@@ -149,59 +149,6 @@ class KernelDensity:
         drawn = centre + self.bandwidth * generator.standard_normal(centre.shape)
         return drawn if self.lower is None else np.clip(drawn, self.lower, self.upper)
 
-    def cumulative(self, at: ArrayLike) -> Floats:
-        """Distribution function `(m,)` at `(m,)`, before clipping; one context dimension only."""
-        if self.samples.shape[1] != 1:
-            raise BocuError(f"samples has dimension {self.samples.shape[1]}: cumulative needs dimension 1")
-        z = (np.asarray(at, dtype=float)[:, None] - self.samples[None, :, 0]) / self.bandwidth[0]
-        return 0.5 * np.vectorize(math.erfc)(-z / math.sqrt(2.0)).mean(axis=1)
-
-
-def total_variation_on_line(
-    estimate: KernelDensity, density: Density, cumulative: Density, *, nodes: int = 2**14
-) -> float:
-    """L1 distance between an estimate and a density of one context dimension, by the trapezoid rule.
-
-    Clipped at the ends of the estimate's box, where both distributions have an atom; on the whole line without a box.
-
-    Args:
-        estimate: of dimension 1.
-        density: density.
-        cumulative: distribution function of the true context before clipping, on arrays `(m,)`.
-        nodes: points of the rule, evenly spaced.
-    """
-    if estimate.lower is not None and estimate.upper is not None:
-        low, high = float(estimate.lower[0]), float(estimate.upper[0])
-    else:
-        reach = 12.0 * float(estimate.bandwidth[0])
-        low, high = float(estimate.samples.min()) - reach, float(estimate.samples.max()) + reach
-    at = np.linspace(low, high, nodes)
-    ends = np.array([low, high])
-    below, above = np.abs(estimate.cumulative(ends) - np.asarray(cumulative(ends), dtype=float))
-    inside = np.abs(estimate.density(at[:, None]) - np.asarray(density(at), dtype=float))
-    return float(below + above + np.trapezoid(inside, at))
-
-
-def total_variation_by_sampling(
-    estimate: KernelDensity,
-    density: Density,
-    draws: ArrayLike,
-    generator: np.random.Generator,
-) -> float:
-    """L1 distance between an estimate and a density in any dimension, by importance sampling from their mean.
-
-    Args:
-        estimate: its box, if any, is not applied.
-        density: true density on arrays `(m, l)`.
-        draws: (m, l) draws from the true density; as many are drawn from the estimate.
-        generator: for the draws from the estimate.
-    """
-    own = KernelDensity(estimate.samples, estimate.bandwidth)
-    truth = _points("draws", draws)
-    at = np.concatenate([truth, own.sample(generator, len(truth))])
-    first, second = own.density(at), np.asarray(density(at), dtype=float)
-    return float(2.0 * np.mean(np.abs(first - second) / (first + second)))
-
 
 def kde_radius(observations: int, dimension: int) -> float:
     """L1 radius of DRBO-KDE, `t^(-2 / (4 + l))` for t observations in l dimensions (Huang et al., 2024)."""
@@ -210,14 +157,23 @@ def kde_radius(observations: int, dimension: int) -> float:
     return float(observations ** (-2.0 / (4.0 + dimension)))
 
 
-def around_mean(points: ArrayLike, reference: ArrayLike, radius: float) -> NDArray[np.bool_]:
-    """StableOpt's set on a grid: the points within `radius` of the reference's mean, else the nearest one: `(n,)`."""
-    grid = _points("points", points)
-    mean = checks.distribution(reference, len(grid)) @ grid
-    distance = np.sqrt(((grid - mean) ** 2).sum(axis=1))
-    chosen = distance <= checks.radius(radius, "radius")
-    chosen[distance.argmin()] |= not chosen.any()
-    return chosen
+def around_mean(points: Floats, reference: Floats, radius: float) -> NDArray[np.intp]:
+    """StableOpt's set on a grid: the points within a radius of the reference's mean.
+
+    Args:
+        points: shape (n, l).
+        reference: probabilities, shape (n,).
+        radius: Euclidean, in units of the points.
+
+    Returns:
+        Indices, ascending; that of the nearest point, the lowest on ties, where none is within the radius.
+    """
+    distance = np.linalg.norm(points - reference @ points, axis=1)
+    within = np.flatnonzero(distance <= radius)
+    if len(within):
+        return within
+    # The mean of a symmetric reference lies between two points, but for rounding.
+    return np.flatnonzero(distance <= distance.min() * (1.0 + 1e-9))[:1]
 
 
 def box_around_mean(

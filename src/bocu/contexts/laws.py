@@ -7,10 +7,8 @@ Clipping leaves an atom at either end of the box; densities and quantiles of a `
 
 from __future__ import annotations
 
-import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +17,6 @@ from scipy import special
 
 from bocu.ambiguity import checks
 from bocu.ambiguity.checks import Floats
-from bocu.contexts.estimates import KernelDensity
 from bocu.core.errors import BocuError
 
 # Uniform numbers are kept this far from 0 and 1, where quantiles of unbounded distributions are infinite.
@@ -243,47 +240,3 @@ def complicated() -> ContextLaw:
     normals = ((0.1, 0.02), (0.3, 0.075), (0.4, 0.1), (0.5, 0.1), (0.7, 0.075), (0.8, 0.03))
     parts = (*(Normal(mean, std) for mean, std in normals), Cauchy(0.2, 0.02), Cauchy(0.8, 0.02))
     return _independent(Mixture(parts), 1)
-
-
-def distance_of_estimate(estimate: KernelDensity, law: ContextLaw, *, nodes: int = 2**11) -> float:
-    """L1 distance, between 0 and 2, of an estimate from a distribution on the line, both before clipping.
-
-    The trapezoid rule, on nodes that follow both of them: `nodes` evenly spaced over the estimate's reach, as many
-    over the unit interval, and as many quantiles of the distribution, half of them far into its tails.
-
-    Args:
-        estimate: of dimension 1.
-        law: of dimension 1.
-        nodes: a third of the nodes.
-    """
-    if law.dimension != 1:
-        raise BocuError(f"law has dimension {law.dimension}: this distance needs dimension 1")
-    (marginal,) = law.marginals
-    reach = 9.0 * float(estimate.bandwidth[0])
-    even = np.linspace(float(estimate.samples.min()) - reach, float(estimate.samples.max()) + reach, nodes)
-    at = np.unique(np.concatenate([even, np.linspace(0.0, 1.0, nodes), _spread(marginal, nodes)]))
-    gap = np.abs(estimate.density(at[:, None]) - marginal.density(at))
-    beyond = np.abs(estimate.cumulative(at[[0, -1]]) - marginal.cumulative(at[[0, -1]]))
-    return float(np.trapezoid(gap, at) + beyond.sum())
-
-
-@functools.cache
-def _spread(marginal: Marginal, nodes: int) -> Floats:
-    tails = 10.0 ** -np.linspace(1.0, 15.0, nodes // 4)
-    return marginal.quantile(np.concatenate([tails, (np.arange(nodes // 2) + 0.5) / (nodes // 2), 1.0 - tails]))
-
-
-def distances_of_estimates(
-    law: ContextLaw, observations: Sequence[int], runs: int, generator: np.random.Generator, *, nodes: int = 2**11
-) -> Floats:
-    """L1 distances `(len(observations), runs)` of kernel density estimates from a distribution on the line.
-
-    Table 2 of Huang et al. (2024): every run draws afresh, contexts as drawn (not clipped), Silverman's bandwidth.
-    """
-    free = law.unclipped()
-
-    def distances(count: int) -> list[float]:
-        drawn = free.sample(generator, runs * count).reshape(runs, count, law.dimension)
-        return [distance_of_estimate(KernelDensity.fit(one), law, nodes=nodes) for one in drawn]
-
-    return np.array([distances(count) for count in observations])

@@ -39,7 +39,7 @@ class Days(NamedTuple):
 def load_days(path: str | os.PathLike[str], days: Sequence[str]) -> Days:
     """Temperatures on the days asked for, of the sensors that are complete on all of them.
 
-    Sensors that lack values on a day are left out, and the reason is logged; `incomplete_sensors` tells it too.
+    Sensors that lack values on a day are left out, and the reason is logged.
 
     Raises:
         BocuError: the file is missing or corrupt, a day is not in it, no sensor is complete on a day, or none is on all
@@ -64,18 +64,6 @@ def load_days(path: str | os.PathLike[str], days: Sequence[str]) -> Days:
         told = "; ".join(f"{sensor}: {reason}" for sensor, reason in reasons.items())
         LOG.info("%s: %d of %d sensors left out (%s)", path, len(reasons), kept.size, told)
     return Days(blocks[:, kept], dataset["sensor"].values[kept], float(dataset.attrs["step_seconds"]), labels)
-
-
-def incomplete_sensors(path: str | os.PathLike[str], days: Sequence[str]) -> dict[int, str]:
-    """Sensor -> why `load_days` leaves it out on these days.
-
-    Raises:
-        BocuError: the file is missing or corrupt, or a day is not in it.
-    """
-    dataset = read_netcdf(path)
-    labels = [str(day) for day in days]
-    complete = ~np.isnan(_blocks(dataset, path, labels)).any(axis=2)
-    return _reasons(dataset["sensor"].values, labels, complete)
 
 
 def read_positions(path: str | os.PathLike[str]) -> pd.DataFrame:
