@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bocu.core.errors import BocuError
-from bocu.experiment.fingerprints.definitions import Import, Source, words
+from bocu.experiment.fingerprints.definitions import Source
 from bocu.experiment.fingerprints.source_memo import source_of
+from bocu.experiment.fingerprints.syntax import Import, words
 
 PACKAGE = "bocu"
 _ROOT = Path(__file__).parents[2]

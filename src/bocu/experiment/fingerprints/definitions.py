@@ -5,15 +5,26 @@ Comments, docstrings and layout are not seen, nor what changes no number: descri
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-
-def words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from bocu.experiment.fingerprints.syntax import (
+    Import,
+    bound_names,
+    dotted_name,
+    imports_of,
+    is_for_main_programs,
+    is_for_type_checkers,
+    is_plain_target,
+    is_string,
+    is_text,
+    local_names,
+    names_in,
+    table_of,
+    words,
+)
 
 # Of a field: told to users, without effect on what the field takes.
 _TOLD = frozenset({"description", "title", "examples"})
@@ -30,25 +41,7 @@ _BLIND = words(  # decorators that look at no annotation
 )
 _LOADERS = words("import_module load")  # of modules and "module:Name" by their text
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FIELDS: dict[type, tuple[str, ...]] = {}
-
-
-class Import(NamedTuple):
-    """One imported name.
-
-    Attributes:
-        name: what it is bound to here; "*" for all names of a module.
-        module: the module, without the package that a relative import starts from.
-        attribute: the name there; "" where the module itself is bound.
-        level: dots of a relative import.
-    """
-
-    name: str
-    module: str
-    attribute: str
-    level: int
 
 
 class Statement(NamedTuple):
@@ -116,103 +109,24 @@ def read_source(text: bytes, file: str) -> Source:
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
-            imports.extend(_imports(node))
-        elif isinstance(node, ast.If) and _is_for_type_checkers(node.test):
+            imports.extend(imports_of(node))
+        elif isinstance(node, ast.If) and is_for_type_checkers(node.test):
             typing_imports.extend(
                 found
                 for child in node.body
                 if isinstance(child, ast.Import | ast.ImportFrom)
-                for found in _imports(child)
+                for found in imports_of(child)
             )
             waiting.extend(node.orelse[::-1])
-        elif not _is_text(node):
+        elif not is_text(node):
             kept.append(node)
     fields = {found.name for found in imports if (found.module, found.attribute) == _FIELD}
     fields |= {f"{found.name}.Field" for found in imports if (found.module, found.attribute) == ("pydantic", "")}
     readers = [_Reader(node, fields) for node in kept]
     outside = {found.name for found in imports}.union(*(reader.names for reader in readers))
-    tables = {index: table for index, node in enumerate(kept) if (table := _table(node))}
+    tables = {index: table for index, node in enumerate(kept) if (table := table_of(node))}
     statements = tuple(reader.statement(outside) for reader in readers)
     return Source(statements, tuple(imports), tuple(typing_imports), tables)
-
-
-def _is_for_type_checkers(test: ast.expr) -> bool:
-    return (_dotted(test) or "").rpartition(".")[2] == "TYPE_CHECKING"
-
-
-def _is_string(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and _is_string(node.value)
-
-
-def _is_for_main_programs(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and not node.orelse and ast.unparse(node.test) == "__name__ == '__main__'"
-
-
-def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[Import]:
-    if isinstance(node, ast.ImportFrom):
-        for alias in node.names:
-            yield Import(alias.asname or alias.name, node.module or "", alias.name, node.level)
-        return
-    for alias in node.names:
-        if alias.asname:
-            yield Import(alias.asname, alias.name, "", 0)
-        else:
-            # `import a.b` binds a, and loads a.b.
-            yield Import(alias.name.partition(".")[0], alias.name.partition(".")[0], "", 0)
-            if "." in alias.name:
-                yield Import("", alias.name, "", 0)
-
-
-def _table(node: ast.stmt) -> dict[str, str] | None:
-    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-    if not isinstance(value, ast.Dict):
-        return None
-    found = {}
-    for key, item in zip(value.keys, value.values, strict=True):
-        if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
-            return None
-        if not (isinstance(item, ast.Constant) and isinstance(item.value, str)):
-            return None
-        found[key.value] = item.value
-    return found
-
-
-def _dotted(node: ast.AST) -> str | None:
-    """Return the text of a name with attributes, or None for anything else."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return None
-    return ".".join([node.id, *reversed(parts)])
-
-
-def _local_names(function: ast.AST) -> frozenset[str]:
-    """Return the names that are the function's own. One that is missed costs a rerun, one too many would be a fault."""
-    arguments: ast.arguments = function.args  # type: ignore[attr-defined]
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    names = {argument.arg for argument in every if argument}
-    elsewhere: set[str] = set()
-    body = function.body  # type: ignore[attr-defined]
-    waiting: list[ast.AST] = list(body) if isinstance(body, list) else []
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load):
-                names.add(node.id)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            elsewhere.update(node.names)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            names.add(node.name)
-            waiting.extend(node.body)
-        elif not isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):
-            waiting.extend(ast.iter_child_nodes(node))
-    return frozenset(names - elsewhere)
 
 
 class _Reader:
@@ -220,7 +134,7 @@ class _Reader:
 
     def __init__(self, node: ast.stmt, fields: Iterable[str]) -> None:
         self.node = node
-        self.names = tuple(_bound(node))
+        self.names = tuple(bound_names(node))
         self._fields = frozenset(fields)
         self._text: list[str] = []
         self._uses: set[str] = set()
@@ -239,12 +153,12 @@ class _Reader:
         node = self.node
         own = {found.name for found in self._imports}
         is_assignment = isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-        is_assignment |= isinstance(node, ast.Assign) and all(map(_is_plain_target, node.targets))
+        is_assignment |= isinstance(node, ast.Assign) and all(map(is_plain_target, node.targets))
         hooks = isinstance(node, ast.ClassDef) and (
             any(keyword.arg == "metaclass" for keyword in node.keywords)
             or any(isinstance(child, ast.FunctionDef) and child.name == "__init_subclass__" for child in node.body)
         )
-        bases = [_dotted(base) or "" for base in node.bases] if isinstance(node, ast.ClassDef) else []
+        bases = [dotted_name(base) or "" for base in node.bases] if isinstance(node, ast.ClassDef) else []
         return Statement(
             self.names,
             sha256("".join(self._text).encode("utf-8", "surrogatepass")).hexdigest(),
@@ -252,7 +166,7 @@ class _Reader:
             tuple(self._imports),
             tuple(sorted(self._calls)),
             tuple(bases),
-            not (is_assignment or isinstance(node, _DEFINITIONS) or _is_for_main_programs(node)),
+            not (is_assignment or isinstance(node, _DEFINITIONS) or is_for_main_programs(node)),
             self._sets_globals or bool(self._changed & (outside | own)),
             self._by_text and self.names != ("__getattr__",),  # of a module, which is followed by its tables
             hooks,
@@ -266,7 +180,7 @@ class _Reader:
         if isinstance(value, list):
             self._text.append("[")
             for item in value:
-                if not (isinstance(item, ast.Expr) and _is_text(item)):
+                if not (isinstance(item, ast.Expr) and is_text(item)):
                     self._write(item)
             self._text.append("]")
         elif isinstance(value, ast.AST):
@@ -297,7 +211,7 @@ class _Reader:
 
     def _attribute(self, node: ast.Attribute) -> None:
         self._by_text |= node.attr == "__subclasses__"
-        dotted = _dotted(node)
+        dotted = dotted_name(node)
         if dotted is None or self._noted or self._is_local(dotted.partition(".")[0]):
             self._plain(node)
             return
@@ -318,12 +232,12 @@ class _Reader:
             self._changed.add(node.id)
 
     def _call(self, node: ast.Call) -> None:
-        called = _dotted(node.func)
+        called = dotted_name(node.func)
         if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGERS:
             self._note_change(node.func.value)
         if isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr") and node.args:
             self._note_change(node.args[0])
-        if called is not None and called.split(".")[-1] in _LOADERS and node.args and _is_string(node.args[0]):
+        if called is not None and called.split(".")[-1] in _LOADERS and node.args and is_string(node.args[0]):
             module, _, attribute = node.args[0].value.partition(":")  # type: ignore[attr-defined]
             self._imports.append(Import(called.partition(".")[0], module, attribute, 0))
         if not self._later and called is not None:
@@ -349,7 +263,7 @@ class _Reader:
         self._write(node.args)  # with its defaults, which are worked out outside
         if not is_lambda:
             self._annotations.pop()
-        self._scopes.append(_local_names(node))
+        self._scopes.append(local_names(node))
         self._later += 1
         inside, self._in_class = self._in_class, False
         self._write(node.body)
@@ -370,14 +284,14 @@ class _Reader:
 
     def _decorators(self, node: Any) -> None:
         if not self._later:
-            self._calls.update(filter(None, map(_dotted, node.decorator_list)))
+            self._calls.update(filter(None, map(dotted_name, node.decorator_list)))
         self._write(node.decorator_list)
 
     def _class(self, node: ast.ClassDef) -> None:
         self._text.append(f"Class({node.name};")
         self._decorators(node)
         if not self._later:
-            self._calls.update(dotted for word in node.keywords if (dotted := _dotted(word.value)))
+            self._calls.update(dotted for word in node.keywords if (dotted := dotted_name(word.value)))
         self._write(node.bases)
         self._write(node.keywords)
         self._write(getattr(node, "type_params", []))
@@ -396,11 +310,11 @@ class _Reader:
             return
         for child in ast.walk(node.annotation):
             if isinstance(child, ast.Constant) and isinstance(child.value, str):
-                self._uses.update(_names_in(child.value))  # a reference that is looked up later
+                self._uses.update(names_in(child.value))  # a reference that is looked up later
         self._plain(node)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        found = list(_imports(node))
+        found = list(imports_of(node))
         self._imports.extend(found)
         self._text.append(f"Import({','.join(one.name for one in found)})")
 
@@ -434,50 +348,10 @@ def _is_about(node: ast.stmt) -> bool:
         targets = [node.target]
     else:
         return False
-    called = _dotted(node.value.func) if isinstance(node.value, ast.Call) else None
-    return [_dotted(target) for target in targets] == [_ABOUT] and (called or "").split(".")[-1] == _ABOUT_CLASS
+    called = dotted_name(node.value.func) if isinstance(node.value, ast.Call) else None
+    return [dotted_name(target) for target in targets] == [_ABOUT] and (called or "").split(".")[-1] == _ABOUT_CLASS
 
 
 def _is_blind(decorator: ast.expr) -> bool:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return (_dotted(called) or "").rpartition(".")[2] in _BLIND
-
-
-def _is_plain_target(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) or (
-        isinstance(node, ast.Tuple | ast.List) and all(map(_is_plain_target, node.elts))
-    )
-
-
-def _bound(node: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement binds at the level of its module."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-        return
-    waiting: list[ast.AST] = [node]
-    seen: set[str] = set()
-    while waiting:
-        child = waiting.pop()
-        names: list[str] = []
-        if isinstance(child, ast.Name) and not isinstance(child.ctx, ast.Load):
-            names = [child.id]
-        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names = [child.name]
-        elif isinstance(child, ast.Import | ast.ImportFrom):
-            names = [found.name for found in _imports(child) if found.name]
-        elif isinstance(child, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and child.name:
-            names = [child.name]
-        for name in names:
-            if name not in seen:
-                seen.add(name)
-                yield name
-        if not isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
-            waiting.extend(reversed(list(ast.iter_child_nodes(child))))
-
-
-def _names_in(text: str) -> Iterator[str]:
-    try:
-        tree = ast.parse(text, mode="eval")
-    except SyntaxError:
-        return
-    yield from (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return (dotted_name(called) or "").rpartition(".")[2] in _BLIND

@@ -3,7 +3,8 @@
 import functools
 
 from bocu.experiment.fingerprints.definition_links import Node, known_names, links, look_up, read
-from bocu.experiment.fingerprints.definitions import CHANGERS, words
+from bocu.experiment.fingerprints.definitions import CHANGERS
+from bocu.experiment.fingerprints.syntax import words
 
 # Calls that leave everything else as it is.
 _HARMLESS = words(

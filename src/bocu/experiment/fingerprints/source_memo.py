@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
-from bocu.experiment.fingerprints import definitions
-from bocu.experiment.fingerprints.definitions import Import, Source, Statement, read_source
+from bocu.experiment.fingerprints import definitions, syntax
+from bocu.experiment.fingerprints.definitions import Source, Statement, read_source
+from bocu.experiment.fingerprints.syntax import Import
 from bocu.io.files import atomic_path
 
 _MOST = 2000  # files that are kept, the latest
@@ -35,7 +36,8 @@ def source_of(file: Path) -> Source:
 
 def memo_file() -> Path:
     """Return the file that holds the memo."""
-    reader = hashlib.sha256(Path(definitions.__file__).read_bytes() + sys.version.encode()).hexdigest()[:16]
+    code = b"".join(Path(str(module.__file__)).read_bytes() for module in (definitions, syntax))
+    reader = hashlib.sha256(code + sys.version.encode()).hexdigest()[:16]
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home, "bocu", f"code-{reader}.json")
 
