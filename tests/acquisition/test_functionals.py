@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from gaussian_posteriors import differences
 
-from bocu.acquisition.functionals import Expectation, Minimum, SampledTotalVariation, WorstCaseValue
+from bocu.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
 from bocu.acquisition.minimax import (
     Chord,
     DeviationSensitivity,
     IdentitySensitivity,
-    MinimaxApproximation,
+    MinimaxFunctional,
     SlopeSensitivity,
     exact_sensitivity,
 )
@@ -53,14 +53,14 @@ def reference(empty=0, seed=1):
 
 def test_expectation_of_samples_and_of_a_reference():
     u, p = payoffs(), reference()
-    np.testing.assert_allclose(Expectation()(u)[0], u.mean(axis=1))
-    np.testing.assert_allclose(Expectation(p)(u)[0], u @ p)
-    np.testing.assert_allclose(Expectation(p)(u)[1], np.tile(p, (20, 1)))
+    np.testing.assert_allclose(ExpectedValue()(u)[0], u.mean(axis=1))
+    np.testing.assert_allclose(ExpectedValue(p)(u)[0], u @ p)
+    np.testing.assert_allclose(ExpectedValue(p)(u)[1], np.tile(p, (20, 1)))
 
 
 def test_minimum_is_that_of_the_worst_context():
     u = payoffs()
-    value, weights = Minimum()(u)
+    value, weights = MinimumValue()(u)
     np.testing.assert_array_equal(value, u.min(axis=1))
     np.testing.assert_array_equal((weights * u).sum(axis=1), value)
 
@@ -98,8 +98,8 @@ def test_worst_case_value_is_the_set_s(ambiguity_set):
 @pytest.mark.parametrize(
     "functional",
     [
-        Expectation(reference()),
-        Minimum(),
+        ExpectedValue(reference()),
+        MinimumValue(),
         SampledTotalVariation(0.31, 9),
         *(WorstCaseValue(ambiguity_set, reference()) for ambiguity_set in SETS.values()),
     ],
@@ -116,13 +116,13 @@ def test_weights_are_supergradients_of_concave_values(functional):
 @pytest.mark.parametrize("ambiguity_set", SETS.values(), ids=SETS)
 def test_minimax_approximation_is_that_of_the_ambiguity_sets(ambiguity_set, radius, empty):
     u, p, here = payoffs(), reference(empty), ambiguity_set.with_epsilon(radius)
-    value, _ = MinimaxApproximation(here, p)(u)
+    value, _ = MinimaxFunctional(here, p)(u)
     np.testing.assert_allclose(value, minimax_approximation(u, p, here), atol=1e-9)
 
 
 @pytest.mark.parametrize("empty", [0, 3])
 @pytest.mark.parametrize("ambiguity_set", SETS.values(), ids=SETS)
-@pytest.mark.parametrize("kind", [MinimaxApproximation, Chord])
+@pytest.mark.parametrize("kind", [MinimaxFunctional, Chord])
 def test_gradient_of_minimax_approximation_agrees_with_differences(kind, ambiguity_set, empty):
     functional = kind(ambiguity_set.with_epsilon(0.08), reference(empty))
     u = payoffs()
@@ -134,7 +134,7 @@ def test_worst_case_lies_between_line_and_chord(ambiguity_set):
     u, p = payoffs(), reference()
     exact = worst_case(u, p, ambiguity_set).value
     upper = Chord(ambiguity_set, p)(u)[0]
-    middle = MinimaxApproximation(ambiguity_set, p)(u)[0]
+    middle = MinimaxFunctional(ambiguity_set, p)(u)[0]
     assert (exact <= upper + 1e-8).all()
     assert (2.0 * middle - upper <= exact + 1e-8).all()
 
@@ -160,7 +160,7 @@ def test_constant_payoffs_are_their_own_worst_case():
     for ambiguity_set in SETS.values():
         for functional in (
             WorstCaseValue(ambiguity_set, p),
-            MinimaxApproximation(ambiguity_set, p),
+            MinimaxFunctional(ambiguity_set, p),
             Chord(ambiguity_set, p),
         ):
             value, weights = functional(u)
@@ -170,7 +170,7 @@ def test_constant_payoffs_are_their_own_worst_case():
 
 @pytest.mark.parametrize(
     "functional",
-    [Expectation(), Minimum(), SampledTotalVariation(0.5, 500), Expectation(np.full(1000, 1e-3))],
+    [ExpectedValue(), MinimumValue(), SampledTotalVariation(0.5, 500), ExpectedValue(np.full(1000, 1e-3))],
     ids=["expectation", "minimum", "sampled", "reference"],
 )
 def test_screening_looks_at_contexts_that_exist(functional):

@@ -6,8 +6,8 @@ from gaussian_posteriors import MATERN, SE, differences, posterior
 
 from bocu.acquisition.ascent import ascend
 from bocu.acquisition.base import Acquisition, SurfaceAcquisition
-from bocu.acquisition.functionals import Expectation, Minimum, SampledTotalVariation, WorstCaseValue
-from bocu.acquisition.minimax import MinimaxApproximation
+from bocu.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
+from bocu.acquisition.minimax import MinimaxFunctional
 from bocu.acquisition.multistart import maximise
 from bocu.acquisition.surfaces import WeightedSurface, decisions_only, surface
 from bocu.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation
@@ -111,16 +111,16 @@ def acquisitions():
         [surface(given, GRID, 1.5), surface(posterior(given.structure, seed=2), GRID, 1.5)], [0.4, 0.6]
     )
     return {
-        "gp-ucb": SurfaceAcquisition(decisions_only(posterior(joint(2, 0, MATERN), 15), 1.5), Expectation()),
-        "sbo-kde": SurfaceAcquisition(surface(given, drawn, 1.5), Expectation()),
-        "sbo-kde, matern": SurfaceAcquisition(surface(rough, drawn, 1.5), Expectation()),
-        "sbo-kde, joint": SurfaceAcquisition(surface(posterior(joint(2, 1, MATERN), 15), drawn, 1.5), Expectation()),
-        "stableopt": SurfaceAcquisition(surface(given, 0.3 + 0.4 * whole, 1.5), Minimum()),
+        "gp-ucb": SurfaceAcquisition(decisions_only(posterior(joint(2, 0, MATERN), 15), 1.5), ExpectedValue()),
+        "sbo-kde": SurfaceAcquisition(surface(given, drawn, 1.5), ExpectedValue()),
+        "sbo-kde, matern": SurfaceAcquisition(surface(rough, drawn, 1.5), ExpectedValue()),
+        "sbo-kde, joint": SurfaceAcquisition(surface(posterior(joint(2, 1, MATERN), 15), drawn, 1.5), ExpectedValue()),
+        "stableopt": SurfaceAcquisition(surface(given, 0.3 + 0.4 * whole, 1.5), MinimumValue()),
         "drbo-kde": SurfaceAcquisition(
             surface(given, np.concatenate([drawn, whole]), 1.5), SampledTotalVariation(0.3, len(drawn))
         ),
         "drbo-mmd": SurfaceAcquisition(surface(given, GRID, 1.5), WorstCaseValue(MMD, REFERENCE)),
-        "minimax": SurfaceAcquisition(surface(given, GRID, 1.5), MinimaxApproximation(MMD, REFERENCE)),
+        "minimax": SurfaceAcquisition(surface(given, GRID, 1.5), MinimaxFunctional(MMD, REFERENCE)),
         "drmobo, tv": SurfaceAcquisition(both, WorstCaseValue(TotalVariation(0.2), np.full(30, 1 / 30))),
         "drmobo, kl": SurfaceAcquisition(both, WorstCaseValue(KullbackLeibler(0.2), np.full(30, 1 / 30))),
     }

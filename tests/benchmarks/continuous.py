@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from bocu.acquisition.base import Acquisition, SurfaceAcquisition
-from bocu.acquisition.functionals import Expectation, Minimum, SampledTotalVariation, WorstCaseValue
-from bocu.acquisition.minimax import MinimaxApproximation
+from bocu.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
+from bocu.acquisition.minimax import MinimaxFunctional
 from bocu.acquisition.multistart import maximise
 from bocu.acquisition.surfaces import WeightedSurface, decisions_only, surface
 from bocu.ambiguity import MaximumMeanDiscrepancy, ModifiedChiSquared, TotalVariation
@@ -48,17 +48,17 @@ Build = Callable[[list[Posterior], np.ndarray, np.random.Generator], Acquisition
 
 
 def gp_ucb(posteriors, seen, generator):
-    return SurfaceAcquisition(decisions_only(posteriors[0], SQRT_BETA), Expectation())
+    return SurfaceAcquisition(decisions_only(posteriors[0], SQRT_BETA), ExpectedValue())
 
 
 def sbo_kde(posteriors, seen, generator):
     samples = KernelDensity.fit(seen, LOW, HIGH).sample(generator, SAMPLES)
-    return SurfaceAcquisition(surface(posteriors[0], samples, SQRT_BETA), Expectation())
+    return SurfaceAcquisition(surface(posteriors[0], samples, SQRT_BETA), ExpectedValue())
 
 
 def stableopt(posteriors, seen, generator):
     points = scrambled_sobol(*box_around_mean(seen, LOW, HIGH), SAMPLES, generator)
-    return SurfaceAcquisition(surface(posteriors[0], points, SQRT_BETA), Minimum())
+    return SurfaceAcquisition(surface(posteriors[0], points, SQRT_BETA), MinimumValue())
 
 
 def drbo_kde(posteriors, seen, generator):
@@ -77,7 +77,7 @@ def drbo_mmd(posteriors, seen, generator):
 def minimax(posteriors, seen, generator):
     grid, ambiguity_set = FINE
     reference = empirical(seen, grid)
-    functional = MinimaxApproximation(ambiguity_set.with_epsilon(mmd_radius(len(seen), 0.1)), reference)
+    functional = MinimaxFunctional(ambiguity_set.with_epsilon(mmd_radius(len(seen), 0.1)), reference)
     return SurfaceAcquisition(surface(posteriors[0], grid, SQRT_BETA), functional)
 
 

@@ -17,7 +17,7 @@ from bocu.contexts.estimates import (
     draw,
     empirical,
     kde_radius,
-    nearest,
+    nearest_points,
     product_grid,
     silverman_bandwidth,
 )
@@ -70,7 +70,7 @@ def test_grids() -> None:
 
 def test_empirical_reference_counts_nearest_points() -> None:
     points = product_grid(0, 1, 3)
-    np.testing.assert_array_equal(nearest([0.24, 0.26, 0.25, 0.9], points), [0, 1, 0, 2])
+    np.testing.assert_array_equal(nearest_points([0.24, 0.26, 0.25, 0.9], points), [0, 1, 0, 2])
     np.testing.assert_array_equal(empirical([0.24, 0.26, 0.25, 0.9], points), [0.5, 0.25, 0.25])
 
 
@@ -112,7 +112,7 @@ def test_stable_sets() -> None:
         (lambda: product_grid([0.0], [1.0, 2.0], 3), "both must be"),
         (lambda: product_grid(0, 1, 0), "per_dimension is"),
         (lambda: empirical(np.empty((0, 1)), [[0.0]]), "observations is empty"),
-        (lambda: nearest([[0.0, 1.0]], [[0.0]]), "observations has dimension 2, points has 1"),
+        (lambda: nearest_points([[0.0, 1.0]], [[0.0]]), "observations has dimension 2, points has 1"),
         (lambda: discretised(lambda c: -np.ones(len(c)), [[0.0], [1.0]]), "density sums to -2.0"),
         (lambda: silverman_bandwidth(np.empty((0, 2))), "samples is empty"),
         (lambda: KernelDensity.fit([[0.0, np.nan]]), r"samples\[\(0, 1\)\] is nan"),

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from bocu.data.means import load_mean
-from bocu.data.portfolio import PUBLISHED, fit, payoff_mean, prepare_portfolio, read_samples
+from bocu.data.portfolio import PUBLISHED, fit_hyperparameters, payoff_mean, prepare_portfolio, read_samples
 from bocu.io.files import read_netcdf
 
 ORIGIN = {
@@ -38,7 +38,7 @@ def test_prepared_portfolio_holds_samples_and_two_fits(tmp_path):
     prepare_portfolio(raw, tmp_path / "s.nc", ORIGIN, subset=80)
     dataset = read_netcdf(tmp_path / "s.nc")
     assert dataset.sizes["point"] == 120
-    assert dataset["fit"].values.tolist() == ["published", "refitted"]
+    assert dataset["fit_hyperparameters"].values.tolist() == ["published", "refitted"]
     np.testing.assert_array_equal(dataset["payoff"], -dataset["published_y"])
     assert dataset["payoff"].attrs["units"] == "percent year-1"
     assert dataset.attrs["held_out_rmse_refitted"] < 0.1 * dataset.attrs["held_out_standard_deviation"]
@@ -58,19 +58,19 @@ def test_prepared_means_predict_the_payoff(tmp_path, refused):
 
 def test_fit_finds_which_inputs_matter():
     x = np.random.default_rng(0).random((120, 5))
-    found = fit(x, smooth(x))
+    found = fit_hyperparameters(x, smooth(x))
     assert found.lengthscales[0] < min(found.lengthscales[1], found.lengthscales[4])
     assert found.noise < 0.01
 
 
 def test_fit_repeats_exactly():
     x = np.random.default_rng(0).random((60, 5))
-    assert fit(x, smooth(x)) == fit(x, smooth(x))
+    assert fit_hyperparameters(x, smooth(x)) == fit_hyperparameters(x, smooth(x))
 
 
 def test_mean_is_minus_y_at_the_samples_when_noise_is_small():
     x = np.random.default_rng(0).random((60, 5))
-    np.testing.assert_allclose(payoff_mean(fit(x, smooth(x)), x, smooth(x))(x), -smooth(x), atol=0.1)
+    np.testing.assert_allclose(payoff_mean(fit_hyperparameters(x, smooth(x)), x, smooth(x))(x), -smooth(x), atol=0.1)
 
 
 @pytest.mark.parametrize(

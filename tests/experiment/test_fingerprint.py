@@ -258,7 +258,7 @@ def test_the_memo_knows_files_by_their_content(package, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     source_memo._memo.cache_clear()
     before = fingerprint("bocu.runs:go"), fingerprint("bocu.classes:Child")
-    source_memo.save()
+    source_memo.save_memo()
     source_memo._memo.cache_clear()
     forget()
     monkeypatch.setattr(source_memo, "read_source", None)
@@ -282,7 +282,7 @@ def test_a_broken_or_unwritable_memo_is_no_memo(package, tmp_path, monkeypatch):
         forget()
         assert fingerprint("bocu.runs:go") == before
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "runs.py"))  # a file, not a folder
-    source_memo.save()
+    source_memo.save_memo()
 
 
 def test_another_algorithm_leaves_a_branch_alone():

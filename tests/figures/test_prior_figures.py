@@ -5,7 +5,13 @@ import pytest
 import synthetic_cubes
 
 from bocu.core.errors import BocuError
-from bocu.figures.priors import ChosenPriors, ChosenPriorsParameters, RejectionTimes, RejectionTimesParameters, shares
+from bocu.figures.priors import (
+    ChosenPriors,
+    ChosenPriorsParameters,
+    RejectionTimes,
+    RejectionTimesParameters,
+    trusted_shares,
+)
 from bocu.figures.reading import Branch, Cube
 
 
@@ -18,7 +24,7 @@ def rejected(path, **parameters):
 
 
 def test_shares_by_hand():
-    found = shares(np.array([[0, 0, 1, -1], [2, 2, 2, 2], [-1, -1, -1, -1]]), 3)
+    found = trusted_shares(np.array([[0, 0, 1, -1], [2, 2, 2, 2], [-1, -1, -1, -1]]), 3)
     np.testing.assert_allclose(found, [[2 / 3, 1 / 3, 0], [0, 0, 1]])
 
 

@@ -12,8 +12,8 @@ from bocu.contexts.laws import (
     BurrXII,
     Cauchy,
     ContextLaw,
+    Gaussian,
     Mixture,
-    Normal,
     Uniform,
     burr_xii,
     clipped_normal,
@@ -23,7 +23,7 @@ from bocu.contexts.laws import (
 from bocu.core.errors import BocuError
 
 ORACLES = [
-    (Normal(0.4, 0.2), stats.norm(0.4, 0.2)),
+    (Gaussian(0.4, 0.2), stats.norm(0.4, 0.2)),
     (Cauchy(0.2, 0.02), stats.cauchy(0.2, 0.02)),
     (BurrXII(2.0, 20.0), stats.burr12(2.0, 20.0)),
     (Uniform(-1.0, 2.0), stats.uniform(-1.0, 3.0)),
@@ -99,7 +99,7 @@ def test_quasi_random_points_integrate_better_than_draws():
 
 
 def test_density_is_the_product_over_coordinates():
-    law = ContextLaw((Normal(0.5, 0.1), Uniform()))
+    law = ContextLaw((Gaussian(0.5, 0.1), Uniform()))
     np.testing.assert_allclose(law.density([[0.5, 0.3], [0.5, 1.3]]), [1 / (0.1 * math.sqrt(2 * math.pi)), 0.0])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from bocu.contexts.laws import ContextLaw, Normal, Uniform, clipped_normal, complicated, uniform
+from bocu.contexts.laws import ContextLaw, Gaussian, Uniform, clipped_normal, complicated, uniform
 from bocu.core.errors import BocuError
 from bocu.problems.expected import ExpectedPayoff, quadrature_rule, sobol_rule
 from bocu.problems.functions import FUNCTIONS
@@ -60,7 +60,7 @@ def test_atoms_at_the_ends_are_part_of_the_expectation():
 
 
 @pytest.mark.parametrize(
-    "law", [complicated(), uniform(2), ContextLaw((Normal(0.5, 0.1), Uniform())), clipped_normal(2, std=0.4)]
+    "law", [complicated(), uniform(2), ContextLaw((Gaussian(0.5, 0.1), Uniform())), clipped_normal(2, std=0.4)]
 )
 def test_quadrature_weights_sum_to_one(law):
     rule = quadrature_rule(law)
@@ -91,7 +91,7 @@ def test_value_of_a_decision_does_not_depend_on_the_others():
 @pytest.mark.parametrize(("target", "best"), [(0.5, [0.3, 0.8]), (1.5, [0.3, 1.0])])
 def test_optimum_inside_and_at_the_border(target, best):
     # E -(x1 - c)^2 - (x2 - t)^2 is best at x1 = E c = 0.3, x2 = t + 0.3 or the border.
-    law = ContextLaw((Normal(0.3, 0.05),))
+    law = ContextLaw((Gaussian(0.3, 0.05),))
     expected = ExpectedPayoff(
         lambda x, c: -((x[..., 0] - c[..., 0]) ** 2) - (x[..., 1] - target - c[..., 0]) ** 2, 2, quadrature_rule(law)
     )

@@ -11,7 +11,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.randomness import Streams
 from bocu.objectives.values import UncertaintyObjective
-from bocu.problems.kirschner import FUNCTIONS, Kirschner, KirschnerParameters, surface
+from bocu.problems.kirschner import FUNCTIONS, Kirschner, KirschnerParameters, bump_payoffs
 
 SEPARATION = 0.08  # payoff; function a spans 3.9, the noise is 0.03
 SPREADS = ("sd", "variance")
@@ -83,7 +83,7 @@ def test_the_optima_of_function_b_coincide(spread: str) -> None:
 @pytest.mark.parametrize("points", [33, 50, 100, 200])
 def test_function_b_has_one_best_decision_whatever_the_context(points: int) -> None:
     axis = np.linspace(0.0, 1.0, points)
-    assert len(set(surface(FUNCTIONS["b"], axis, axis).argmax(axis=0))) == 1
+    assert len(set(bump_payoffs(FUNCTIONS["b"], axis, axis).argmax(axis=0))) == 1
 
 
 @pytest.mark.parametrize("function", ["a", "b"])
@@ -100,7 +100,7 @@ def test_functions_are_sums_of_bumps_that_the_kernel_can_make(function: str) -> 
         for x in at
         for c in at
     ]  # fmt: skip
-    np.testing.assert_allclose(surface(bumps, at, at).ravel(), by_hand, rtol=1e-12)
+    np.testing.assert_allclose(bump_payoffs(bumps, at, at).ravel(), by_hand, rtol=1e-12)
 
 
 def test_the_spread_is_read_as_asked_and_gives_way_to_what_is_written_out() -> None:

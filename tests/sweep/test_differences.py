@@ -10,7 +10,7 @@ from test_runs import block
 from bocu.core.errors import BocuError
 from bocu.io.files import read_netcdf, write_netcdf
 from bocu.runs.execution import execute
-from bocu.sweep.differences import differences, pairs
+from bocu.sweep.differences import file_differences, pairs
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def edited(run_file, folder, edit):
     data = read_netcdf(run_file)
     data = edit(data) or data
     write_netcdf(data, folder / "edited.nc")
-    return [f"{found.what}: {found.text}" for found in differences(run_file, folder / "edited.nc")]
+    return [f"{found.what}: {found.text}" for found in file_differences(run_file, folder / "edited.nc")]
 
 
 def at(data, name, place, value):
@@ -34,7 +34,7 @@ def at(data, name, place, value):
 def test_the_same_run_made_twice_is_identical_though_times_and_provenance_differ(run_file, tmp_path):
     execute(block(fingerprint="another"), tmp_path / "again.nc", tmp_path / "c")
     assert (tmp_path / "again.nc").read_bytes() != run_file.read_bytes()
-    assert list(differences(run_file, tmp_path / "again.nc")) == []
+    assert list(file_differences(run_file, tmp_path / "again.nc")) == []
 
 
 def test_the_first_entry_that_differs_is_named_by_its_labels_with_the_largest_difference(run_file, tmp_path):
@@ -73,7 +73,7 @@ def test_a_hole_differs_from_a_number_but_not_from_a_hole(run_file, tmp_path):
     write_netcdf(data, holes)
     at(data, "payoff", (0, 0), np.copysign(np.nan, -1))  # another bit pattern, as a hole
     write_netcdf(data, tmp_path / "again.nc")
-    assert list(differences(holes, tmp_path / "again.nc")) == []
+    assert list(file_differences(holes, tmp_path / "again.nc")) == []
 
 
 EDITS = {
@@ -125,7 +125,7 @@ def test_two_copies_of_what_is_no_result_are_refused(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).write_text("the same")
     with pytest.raises(BocuError, match="not a readable NetCDF file"):
-        list(differences(tmp_path / "a", tmp_path / "b"))
+        list(file_differences(tmp_path / "a", tmp_path / "b"))
 
 
 @pytest.mark.parametrize(

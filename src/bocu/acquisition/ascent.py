@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-Objective = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+ValueAndGradient = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 ARMIJO = 1e-4
 SMALLEST_STEP = 1e-7  # in the largest coordinate
@@ -19,7 +19,7 @@ FIRST_STEP = 0.1  # the same, before curvature is known
 
 
 def ascend(
-    objective: Objective, starts: np.ndarray, *, scale: float = 1.0, tolerance: float = 1e-8, steps: int = 200
+    objective: ValueAndGradient, starts: np.ndarray, *, scale: float = 1.0, tolerance: float = 1e-8, steps: int = 200
 ) -> tuple[np.ndarray, np.ndarray]:
     """Climb from every start inside [0, 1]^D.
 

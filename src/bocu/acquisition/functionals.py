@@ -17,7 +17,7 @@ from bocu.core.errors import BocuError
 SCREENING_SAMPLES = 64
 
 
-class Expectation:
+class ExpectedValue:
     """The mean over contexts: SBO-KDE over samples, vanilla MOBO under a reference.
 
     Args:
@@ -39,7 +39,7 @@ class Expectation:
         return (_thinned(contexts) if self.reference is None else np.arange(contexts)), self
 
 
-class Minimum:
+class MinimumValue:
     """The smallest payoff: StableOpt over points of its set of contexts, a grid's robust optimisation."""
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

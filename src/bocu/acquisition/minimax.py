@@ -132,7 +132,7 @@ class Chord:
         return payoffs[np.arange(len(payoffs)), worst], worst
 
 
-class MinimaxApproximation:
+class MinimaxFunctional:
     """The middle between the linearisation and the chord, as `bocu.ambiguity.approximations` has it.
 
     Args:

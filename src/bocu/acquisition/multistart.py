@@ -19,7 +19,7 @@ POLISHED = 3
 
 
 @dataclass(frozen=True)
-class Best:
+class BestPoint:
     """Where an acquisition function is largest, as far as was seen.
 
     Attributes:
@@ -43,7 +43,7 @@ def maximise(
     restarts: int = 50,
     starts: np.ndarray | None = None,
     tolerance: float = 1e-8,
-) -> Best:
+) -> BestPoint:
     """Maximise an acquisition function over [0, 1]^Dx.
 
     Args:
@@ -74,7 +74,7 @@ def maximise(
     top = np.argsort(-reached, kind="stable")[:POLISHED]
     ends[top], reached[top] = ascend(acquisition, ends[top], scale=unit, tolerance=tolerance)
     best = int(reached.argmax())
-    return Best(ends[best], float(reached[best]), ends, reached)
+    return BestPoint(ends[best], float(reached[best]), ends, reached)
 
 
 def _starts(values: np.ndarray, spread: float, restarts: int, generator: np.random.Generator) -> np.ndarray:

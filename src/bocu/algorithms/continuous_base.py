@@ -95,7 +95,7 @@ class SearchParameters(Parameters):
         return self
 
 
-class ContinuousParameters(AlgorithmParameters):
+class ContinuousAlgorithmParameters(AlgorithmParameters):
     """Confidence bound and search."""
 
     sqrt_beta: Annotated[Number, Field(ge=0.0)] = Field(
@@ -105,7 +105,7 @@ class ContinuousParameters(AlgorithmParameters):
     model: DecisionModelParameters
 
 
-class ContextualParameters(ContinuousParameters):
+class ContextualParameters(ContinuousAlgorithmParameters):
     """Confidence bound, search, and a model with contexts."""
 
     model: ModelParameters = Field(ModelParameters(), description="the Gaussian process of payoffs")
@@ -144,7 +144,7 @@ class ContinuousAlgorithm(Algorithm):
     """
 
     name: ClassVar[str]
-    parameters: ContinuousParameters
+    parameters: ContinuousAlgorithmParameters
 
     def __init__(
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator

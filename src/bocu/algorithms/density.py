@@ -7,13 +7,12 @@ import numpy as np
 from pydantic import Field
 
 from bocu.acquisition.base import Functional
-from bocu.acquisition.functionals import Expectation, SampledTotalVariation
+from bocu.acquisition.functionals import ExpectedValue, SampledTotalVariation
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
 from bocu.contexts.estimates import KernelDensity, kde_radius
-from bocu.core.parameters import Integer
+from bocu.core.parameters import Integer, NotNegative
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.rounds import Round
-from bocu.objectives.configured import NotNegative
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
@@ -37,7 +36,7 @@ class SBOKDE(Contextual):
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
     ) -> tuple[np.ndarray, Functional]:
-        return self._sample(generator), Expectation()
+        return self._sample(generator), ExpectedValue()
 
     def _sample(self, generator: np.random.Generator) -> np.ndarray:
         estimate = KernelDensity.fit(self.observed, self.lower, self.upper)

@@ -7,15 +7,15 @@ import numpy as np
 from pydantic import Field
 
 from bocu.acquisition.base import Functional
-from bocu.acquisition.functionals import Expectation
-from bocu.algorithms.continuous_base import ContinuousAlgorithm, ContinuousParameters, DecisionModelParameters
+from bocu.acquisition.functionals import ExpectedValue
+from bocu.algorithms.continuous_base import ContinuousAlgorithm, ContinuousAlgorithmParameters, DecisionModelParameters
 from bocu.core.rounds import Round
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
 
 
-class GPUCBParameters(ContinuousParameters):
+class GPUCBParameters(ContinuousAlgorithmParameters):
     """Confidence bound, search, and a model of decisions."""
 
     model: DecisionModelParameters = Field(
@@ -33,4 +33,4 @@ class GPUCB(ContinuousAlgorithm):
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
     ) -> tuple[np.ndarray, Functional]:
-        return np.empty((1, 0)), Expectation()
+        return np.empty((1, 0)), ExpectedValue()

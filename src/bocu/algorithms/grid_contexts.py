@@ -14,7 +14,7 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import WorstCaseValue
-from bocu.acquisition.minimax import IdentitySensitivity, MinimaxApproximation
+from bocu.acquisition.minimax import IdentitySensitivity, MinimaxFunctional
 from bocu.algorithms.approximations import APPROXIMATED
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
 from bocu.ambiguity.base import AmbiguitySet
@@ -163,4 +163,4 @@ class MinimaxContinuous(GridContexts):
     def _functional(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Functional:
         stand_in = IdentitySensitivity() if self.parameters.sensitivity == "identity" else None
         mean = np.full(len(reference), 1.0 / len(reference)) if self.parameters.mean == "uniform" else None
-        return MinimaxApproximation(ambiguity_set, reference, stand_in, mean)
+        return MinimaxFunctional(ambiguity_set, reference, stand_in, mean)

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface
-from bocu.acquisition.functionals import Expectation, WorstCaseValue
+from bocu.acquisition.functionals import ExpectedValue, WorstCaseValue
 from bocu.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm, SearchParameters
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
 
 
-class ScalarisedParameters(ContextualParameters):
+class MOBOParameters(ContextualParameters):
     """Confidence bound, search, and a model for each output."""
 
     search: SearchParameters = Field(
@@ -43,8 +43,8 @@ class MOBO(ContinuousAlgorithm):
     """
 
     name = "mobo"
-    Parameters = ScalarisedParameters
-    parameters: ScalarisedParameters
+    Parameters = MOBOParameters
+    parameters: MOBOParameters
 
     def __init__(
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
@@ -62,7 +62,7 @@ class MOBO(ContinuousAlgorithm):
 
     def _functional(self, reference: np.ndarray, round: Round) -> Functional:
         """Return what is made of scalarised payoffs."""
-        return Expectation(reference)
+        return ExpectedValue(reference)
 
     def _reference(self, round: Round) -> np.ndarray:
         """Return the reference announced; the uniform distribution before any round."""
@@ -80,7 +80,7 @@ class MOBO(ContinuousAlgorithm):
         return WeightedSurface([surface(each, points, sqrt_beta) for each in posteriors], weights)
 
 
-class DRMOBOParameters(ScalarisedParameters):
+class DRMOBOParameters(MOBOParameters):
     """As MOBO."""
 
     def unfit(self, name: str, objective: Parameters) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.acquisition.base import Functional
-from bocu.acquisition.functionals import Minimum
+from bocu.acquisition.functionals import MinimumValue
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
 from bocu.contexts.estimates import box_around_mean
 from bocu.core.parameters import Integer
@@ -51,4 +51,4 @@ class StableOptContinuous(Contextual):
         lower, upper = box_around_mean(self.observed, *space, ddof=self.parameters.ddof)
         if self.parameters.box == "as-published":
             lower, upper = 2.0 * lower - upper, lower
-        return scrambled_sobol(lower, upper, self.parameters.points, generator), Minimum()
+        return scrambled_sobol(lower, upper, self.parameters.points, generator), MinimumValue()

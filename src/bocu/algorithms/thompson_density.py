@@ -12,7 +12,7 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.objectives import ObjectiveValue
-from bocu.algorithms.continuous_base import Contextual, ContinuousParameters, ProductModelParameters
+from bocu.algorithms.continuous_base import Contextual, ContinuousAlgorithmParameters, ProductModelParameters
 from bocu.contexts.estimates import KernelDensity
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Parameters
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
 
 
-class ThompsonDensityParameters(ContinuousParameters):
+class ThompsonDensityParameters(ContinuousAlgorithmParameters):
     """How the posterior and the estimate are sampled; `sqrt_beta` does not enter."""
 
     model: ProductModelParameters = Field(ProductModelParameters(), description="the Gaussian process of payoffs")

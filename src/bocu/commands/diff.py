@@ -29,12 +29,12 @@ def diff_command(
 
 
 def _compare(one: Path, other: Path) -> bool:
-    from bocu.sweep.differences import differences, pairs
+    from bocu.sweep.differences import file_differences, pairs
 
     files, alone = pairs(one, other)
     unequal = 0
     for a, b in files:
-        found = list(differences(a, b))
+        found = list(file_differences(a, b))
         if found:
             unequal += 1
             typer.echo(f"{a} and {b} differ")

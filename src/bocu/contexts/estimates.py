@@ -53,7 +53,7 @@ def diagonal_grid(lower: ArrayLike, upper: ArrayLike, size: int) -> Floats:
     return np.linspace(low, high, size)
 
 
-def nearest(observations: ArrayLike, points: ArrayLike) -> NDArray[np.intp]:
+def nearest_points(observations: ArrayLike, points: ArrayLike) -> NDArray[np.intp]:
     """Index `(t,)` of the point `(n, l)` nearest to each observation `(t, l)`, the lowest on ties."""
     seen, grid = _points("observations", observations), _points("points", points)
     if seen.shape[1] != grid.shape[1]:
@@ -64,7 +64,7 @@ def nearest(observations: ArrayLike, points: ArrayLike) -> NDArray[np.intp]:
 
 def empirical(observations: ArrayLike, points: ArrayLike) -> Floats:
     """Reference `(n,)`: the share of observations `(t, l)` nearest to each of the points `(n, l)`."""
-    return shares(nearest(observations, points), len(_points("points", points)))
+    return shares(nearest_points(observations, points), len(_points("points", points)))
 
 
 def shares(indices: NDArray[np.integer], size: int) -> Floats:

@@ -40,7 +40,7 @@ class Marginal(ABC):
 
 
 @dataclass(frozen=True)
-class Normal(Marginal):
+class Gaussian(Marginal):
     """Normal distribution."""
 
     mean: float
@@ -222,7 +222,7 @@ def _independent(marginal: Marginal, dimension: int) -> ContextLaw:
 
 def clipped_normal(dimension: int = 1, *, mean: float = 0.5, std: float = 0.1) -> ContextLaw:
     """Normal in every coordinate, clipped to [0, 1]."""
-    return _independent(Normal(mean, std), dimension)
+    return _independent(Gaussian(mean, std), dimension)
 
 
 def uniform(dimension: int = 1) -> ContextLaw:
@@ -238,5 +238,5 @@ def burr_xii(a: float = 2.0, b: float = 20.0) -> ContextLaw:
 def complicated() -> ContextLaw:
     """The context of complicated Hartmann: six normal and two Cauchy distributions, equally weighted, clipped."""
     normals = ((0.1, 0.02), (0.3, 0.075), (0.4, 0.1), (0.5, 0.1), (0.7, 0.075), (0.8, 0.03))
-    parts = (*(Normal(mean, std) for mean, std in normals), Cauchy(0.2, 0.02), Cauchy(0.8, 0.02))
+    parts = (*(Gaussian(mean, std) for mean, std in normals), Cauchy(0.2, 0.02), Cauchy(0.8, 0.02))
     return _independent(Mixture(parts), 1)

@@ -23,6 +23,10 @@ def _no_boolean(value: Any) -> Any:
 Integer = Annotated[int, BeforeValidator(_no_boolean)]
 Number = Annotated[float, BeforeValidator(_no_boolean), pydantic.AllowInfNan(False)]
 
+Positive = Annotated[Number, pydantic.Field(gt=0.0)]
+NotNegative = Annotated[Number, pydantic.Field(ge=0.0)]
+Count = Annotated[Integer, pydantic.Field(ge=1)]
+
 
 LARGEST_SEED = 2**63 - 1
 """The largest integer that a run file holds."""

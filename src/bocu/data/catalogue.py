@@ -21,7 +21,7 @@ from bocu.core.parameters import Parameters, nearest, validate
 Source = Literal["download", "mirror", "simulate"]
 SOURCES: tuple[str, ...] = get_args(Source)
 
-Label = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")]
+SourceLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.=-]*$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Url = Annotated[str, StringConstraints(pattern=r"^https?://\S+$")]
@@ -39,7 +39,7 @@ class RawFile(Parameters):
     )
 
 
-class Record(Parameters):
+class RawForm(Parameters):
     """One raw form of a data set: the files that are prepared together."""
 
     description: str = Field(min_length=1, description="what the files hold, with units")
@@ -61,18 +61,18 @@ class Dataset(Parameters):
     homepage: Url = Field(description="where it is described")
     licence: str = Field(min_length=1, description="terms of use, as far as they are stated")
     citation: str = Field(min_length=1, description="how to cite it")
-    records: dict[Label, Record] = Field(min_length=1, description="raw forms, the preferred one first")
+    records: dict[SourceLabel, RawForm] = Field(min_length=1, description="raw forms, the preferred one first")
 
 
 class Catalogue(Parameters):
     """All data sets. Paths are relative to the working directory."""
 
-    datasets: dict[Label, Dataset] = Field(min_length=1, description="data sets by name")
+    datasets: dict[SourceLabel, Dataset] = Field(min_length=1, description="data sets by name")
 
     def dataset(self, dataset: str) -> Dataset:
         return _get(self.datasets, dataset, "data set")
 
-    def record(self, dataset: str, record: str) -> Record:
+    def record(self, dataset: str, record: str) -> RawForm:
         return _get(self.dataset(dataset).records, record, f"record of data set '{dataset}'")
 
     def file(self, dataset: str, file: str) -> RawFile:
@@ -177,7 +177,7 @@ class Catalogue(Parameters):
             "description": form.description,
         }
 
-    def _offered(self, dataset: str, record: str, source: str) -> Record:
+    def _offered(self, dataset: str, record: str, source: str) -> RawForm:
         _known_source(source)
         entry = self.record(dataset, record)
         if source not in entry.sources:
@@ -213,7 +213,7 @@ def load_catalogue(path: str | os.PathLike[str]) -> Catalogue:
     sets = {}
     for name, entry in _mapping(content, "datasets", where).items():
         records = {
-            label: validate(Record, record, f"{where}datasets.{name}.records.{label}.")
+            label: validate(RawForm, record, f"{where}datasets.{name}.records.{label}.")
             for label, record in _mapping(entry, "records", f"{where}datasets.{name}.").items()
         }
         sets[name] = validate(Dataset, {**entry, "records": records}, f"{where}datasets.{name}.")

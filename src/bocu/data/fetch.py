@@ -19,7 +19,7 @@ import pooch
 import requests
 
 from bocu.core.errors import BocuError
-from bocu.data.raw import record_of, recorded, remember
+from bocu.data.raw import digest_file, recorded, remember
 from bocu.io.files import atomic_path
 from bocu.io.hashes import sha256
 
@@ -112,7 +112,7 @@ def _compare_with_first(what: str, digest: str, path: Path, known: Mapping[str, 
     first = recorded(path)
     if known["sha256"] is None and first is not None and first != digest:
         raise BocuError(
-            f"{what} has SHA-256 {digest}; the first one had {first} (recorded in {record_of(path)}; delete it to "
+            f"{what} has SHA-256 {digest}; the first one had {first} (recorded in {digest_file(path)}; delete it to "
             "accept the change); nothing kept"
         )
     remember(path, digest)

@@ -84,7 +84,10 @@ def prepare_portfolio(
     shuffled = np.random.default_rng(SPLIT_SEED).permutation(len(values))
     held_out, training = np.split(shuffled, [int(HELD_OUT * len(values))])
     used = min(subset, len(training))
-    candidates = {"published": PUBLISHED, "refitted": fit(inputs[training[:used]], values[training[:used]])}
+    candidates = {
+        "published": PUBLISHED,
+        "refitted": fit_hyperparameters(inputs[training[:used]], values[training[:used]]),
+    }
     errors = {
         name: _held_out_error(parameters, inputs, values, training, held_out) for name, parameters in candidates.items()
     }
@@ -155,7 +158,7 @@ class _ExactModel(gpytorch.models.ExactGP):
         return gpytorch.distributions.MultivariateNormal(self.mean_module(points), self.covar_module(points))
 
 
-def fit(inputs: np.ndarray, values: np.ndarray, iterations: int = 60) -> HyperParameters:
+def fit_hyperparameters(inputs: np.ndarray, values: np.ndarray, iterations: int = 60) -> HyperParameters:
     """Hyper-parameters by maximum a posteriori on inputs (n, 5) and values (n,), by L-BFGS.
 
     The priors are those that the published surrogate was fitted under.

@@ -9,13 +9,13 @@ from bocu.io.files import write_text
 from bocu.io.hashes import sha256
 
 
-def record_of(path: str | os.PathLike[str]) -> Path:
+def digest_file(path: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(path)}.sha256")
 
 
 def recorded(path: str | os.PathLike[str]) -> str | None:
     """Return the SHA-256 that was recorded of a raw file, or None where none was."""
-    record = record_of(path)
+    record = digest_file(path)
     if not record.is_file():
         return None
     return (record.read_text(encoding="utf-8", errors="replace").split() or [""])[0]
@@ -23,7 +23,7 @@ def recorded(path: str | os.PathLike[str]) -> str | None:
 
 def remember(path: str | os.PathLike[str], digest: str) -> None:
     """Record the SHA-256 of a raw file, in the form of `sha256sum`."""
-    write_text(record_of(path), f"{digest}  {Path(path).name}\n")
+    write_text(digest_file(path), f"{digest}  {Path(path).name}\n")
 
 
 def check(paths: Sequence[str | os.PathLike[str]]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from bocu.problems.scalarised_optimum import Pool, ScalarisedSearch, Table, scalarise
+from bocu.problems.scalarised_optimum import PayoffTables, Pool, ScalarisedSearch, scalarise
 
 if TYPE_CHECKING:
     from bocu.core.rounds import Situation
@@ -32,7 +32,7 @@ class Valuing(Protocol):
 class _Searched:
     """What was found for rounds that a metric values alike."""
 
-    table: Table
+    table: PayoffTables
     situation: "Situation"
     search: ScalarisedSearch
     pool: Pool

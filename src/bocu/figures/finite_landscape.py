@@ -16,7 +16,7 @@ from bocu.core.rounds import Situation
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
 from bocu.figures.reading import shown_unit, with_unit
-from bocu.figures.realised import ProblemParameters, problem_inputs
+from bocu.figures.realised import ProblemFigureParameters, problem_inputs
 from bocu.objectives.configured import SetParameters
 from bocu.objectives.values import UncertaintyObjective
 
@@ -27,7 +27,7 @@ LEVELS = 12
 """Contours between the lowest and the highest payoff, about."""
 
 
-class FiniteLandscapeParameters(ProblemParameters):
+class FiniteLandscapeParameters(ProblemFigureParameters):
     """Parameters of `FunctionAndDistributions` and `Contour`."""
 
     seed: Integer = Field(0, ge=0, le=LARGEST_SEED, description="The seed whose problem is drawn, where seeds differ.")
@@ -37,7 +37,7 @@ class FiniteLandscapeParameters(ProblemParameters):
 
 
 @dataclass(frozen=True)
-class Optimum:
+class ObjectiveOptimum:
     """The best decision under one objective.
 
     Attributes:
@@ -79,7 +79,7 @@ class Terrain:
     reference: np.ndarray
     truth: np.ndarray
     epsilon: float
-    optima: tuple[Optimum, ...]
+    optima: tuple[ObjectiveOptimum, ...]
 
     @property
     def span(self) -> str:
@@ -224,7 +224,7 @@ def survey(inputs: Inputs, parameters: FiniteLandscapeParameters) -> Terrain | D
         reference,
         truth,
         epsilon,
-        tuple(Optimum(name, i, float(decisions.points[i, 0]), MARKS[name]) for name, i in best.items()),
+        tuple(ObjectiveOptimum(name, i, float(decisions.points[i, 0]), MARKS[name]) for name, i in best.items()),
     )
 
 

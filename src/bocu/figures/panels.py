@@ -34,7 +34,7 @@ from bocu.figures.regret import (
     Kind,
     Spread,
     apart,
-    counted,
+    axis_word,
     curve_of,
     draw_curves,
     ranked,
@@ -272,7 +272,7 @@ class Panels(Figure):
         for place, title in zip(axes[0], self._columns(grid[0]), strict=False):
             place.set_title(title)
         for place in axes[-1]:
-            place.set_xlabel(counted(self.parameters.from_initial))
+            place.set_xlabel(axis_word(self.parameters.from_initial))
         if len(kinds) == 1:
             picture.supylabel(QUANTITIES[kinds.pop()], fontsize=style.SETTINGS["axes.labelsize"])
         handles: dict[str, Artist] = {}

@@ -62,7 +62,7 @@ class ChosenPriors(Figure):
         counts: dict[str, int] = {}
         for axes, branch in zip(panels, branches, strict=True):
             chosen, seeds = cube.values("chosen_prior", branch)
-            mean, error = mean_and_error(shares(chosen, len(cube.priors)))
+            mean, error = mean_and_error(trusted_shares(chosen, len(cube.priors)))
             _bars(axes, mean, error, cube, branch)
             means[_panel_title(cube, branch)], counts[_panel_title(cube, branch)] = mean, len(seeds)
         picture.supxlabel("share of rounds", fontsize=style.SETTINGS["axes.labelsize"])
@@ -78,7 +78,7 @@ class ChosenPriors(Figure):
         return Drawing(picture, "Priors trusted", caption, alternative, cube.problem, cube.data_label)
 
 
-def shares(chosen: np.ndarray, priors: int) -> np.ndarray:
+def trusted_shares(chosen: np.ndarray, priors: int) -> np.ndarray:
     """Count how often each prior was trusted.
 
     Args:

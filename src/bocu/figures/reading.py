@@ -12,6 +12,7 @@ import numpy as np
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import nearest
+from bocu.experiment.branches import NO_OBJECTIVE
 from bocu.figures import style
 from bocu.io.files import read_netcdf
 from bocu.runs.status import DONE, MISSING
@@ -19,7 +20,6 @@ from bocu.runs.status import DONE, MISSING
 if TYPE_CHECKING:
     import xarray as xr
 
-NO_OBJECTIVE = "any"
 REGRET, RECOMMENDED_REGRET, PAYOFF = "regret", "recommended_regret", "payoff"
 YARDSTICKS = frozenset({"oracle"})
 """Registered algorithms that know what the others have to learn: shown beside them, never called the best."""

@@ -29,7 +29,7 @@ class RealisedParameters(FigureParameters):
         return {"cube": paths.cube, **_problem_files(paths)}
 
 
-class ProblemParameters(FigureParameters):
+class ProblemFigureParameters(FigureParameters):
     """Parameters of a figure of the problem itself, which needs no run."""
 
     draws_problem: ClassVar[bool] = True

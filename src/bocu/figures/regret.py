@@ -110,7 +110,7 @@ class Regret(Figure):
                 axes.set_title(_panel_title(pursued, metric if len(metrics) > 1 else "", far))
             row[0].set_ylabel(with_unit(self._quantity, cube.units))
         for axes in panels[-1]:
-            axes.set_xlabel(counted(self.parameters.from_initial))
+            axes.set_xlabel(axis_word(self.parameters.from_initial))
         handles, labels = panels[0][0].get_legend_handles_labels()
         picture.legend(handles, labels, loc="outside lower center", ncols=3)
         return self._described(cube, picture, curves)
@@ -296,7 +296,7 @@ def accumulate(
     return rounds, total / np.arange(1, len(rounds) + 1) if kind == "average" else total
 
 
-def counted(from_initial: bool) -> str:
+def axis_word(from_initial: bool) -> str:
     """Name what the horizontal axis counts."""
     return "evaluation" if from_initial else "round"
 

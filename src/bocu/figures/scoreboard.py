@@ -39,7 +39,7 @@ RANGE = 8.0
 """The ratio, and one over it, from which on colours stay the same."""
 
 
-class Block(Parameters):
+class ScoreBlock(Parameters):
     """A block of rows under one metric."""
 
     metric: str = Field(description="Label of the metric.")
@@ -57,7 +57,7 @@ class Block(Parameters):
 class ScoreboardParameters(PictureParameters):
     """Parameters of `Scoreboard`."""
 
-    blocks: list[Block] | None = Field(None, description="The blocks; one for each metric, if left out.")
+    blocks: list[ScoreBlock] | None = Field(None, description="The blocks; one for each metric, if left out.")
     columns: dict[str, str] = Field(
         default_factory=dict, description="What is written for a problem, by its label, if not the label."
     )
@@ -82,7 +82,7 @@ class ScoreboardParameters(PictureParameters):
 
 
 @dataclass(frozen=True)
-class Table:
+class ScoreTable:
     """A block with its numbers.
 
     Attributes:
@@ -92,7 +92,7 @@ class Table:
         competing: titles that may be marked as the least of a column.
     """
 
-    block: Block
+    block: ScoreBlock
     columns: Sequence[str]
     rows: Sequence[str]
     ratios: Mapping[tuple[str, str], Interval]
@@ -123,7 +123,7 @@ class Scoreboard(Figure):
         names = {label: name for cube in cubes.values() for label, name in cube.names.items()}
         reference = reference_label("scoreboard", self.parameters.reference, names)
         metrics = dict.fromkeys(metric for cube in cubes.values() for metric in cube.metrics)
-        blocks = self.parameters.blocks or [Block(metric=metric) for metric in metrics]
+        blocks = self.parameters.blocks or [ScoreBlock(metric=metric) for metric in metrics]
         tables = [table for block in blocks if (table := self._table(block, cubes, names, reference)).ratios]
         written = self._written(names)[reference]
         if not tables:
@@ -134,7 +134,9 @@ class Scoreboard(Figure):
     def _written(self, names: Mapping[str, str]) -> dict[str, str]:
         return {**style.algorithm_titles(names), **self.parameters.titles}
 
-    def _table(self, block: Block, cubes: Mapping[str, Cube], names: Mapping[str, str], reference: str) -> Table:
+    def _table(
+        self, block: ScoreBlock, cubes: Mapping[str, Cube], names: Mapping[str, str], reference: str
+    ) -> ScoreTable:
         pursued = (NO_OBJECTIVE, *(block.pursued or [block.metric]))
         scored = [problem for problem, cube in cubes.items() if block.metric in cube.metrics]
         columns = block.problems or scored
@@ -157,7 +159,7 @@ class Scoreboard(Figure):
         ordered = sorted(titles, key=lambda branch: place[branch.algorithm])
         rows = [row for row in dict.fromkeys(titles[branch] for branch in ordered) if any(row == r for r, _ in ratios)]
         competing = frozenset(titles[branch] for branch in titles if names[branch.algorithm] not in YARDSTICKS)
-        return Table(block, columns, rows, ratios, competing)
+        return ScoreTable(block, columns, rows, ratios, competing)
 
     def _titles(self, branches: Mapping[str, Sequence[Branch]], names: Mapping[str, str]) -> dict[Branch, str]:
         """Return what to write for every branch, with its objective where an algorithm stands with several."""
@@ -175,7 +177,7 @@ class Scoreboard(Figure):
             titles[branch] = self.parameters.titles.get(f"{branch.algorithm}/{branch.objective}", default)
         return titles
 
-    def _picture(self, cubes: Mapping[str, Cube], tables: Sequence[Table]) -> "Picture":
+    def _picture(self, cubes: Mapping[str, Cube], tables: Sequence[ScoreTable]) -> "Picture":
         heads = [self._heads(cubes, table) for table in tables]
         # A heading that the block above has at the same place is not repeated.
         shown = [head if not place or head != heads[place - 1] else [] for place, head in enumerate(heads)]
@@ -188,7 +190,7 @@ class Scoreboard(Figure):
             _draw(picture.add_subplot(grid[place]), table, head, widest)
         return picture
 
-    def _heads(self, cubes: Mapping[str, Cube], table: Table) -> list[str]:
+    def _heads(self, cubes: Mapping[str, Cube], table: ScoreTable) -> list[str]:
         mixed = len({bool(cube.data_label) for cube in cubes.values()}) > 1
         heads = []
         for problem in table.columns:
@@ -198,7 +200,7 @@ class Scoreboard(Figure):
         return heads
 
     def _described(
-        self, cubes: Mapping[str, Cube], tables: Sequence[Table], reference: str, picture: "Picture"
+        self, cubes: Mapping[str, Cube], tables: Sequence[ScoreTable], reference: str, picture: "Picture"
     ) -> Drawing:
         problems = list(dict.fromkeys(problem for table in tables for problem in table.columns if problem in cubes))
         counts = {
@@ -230,7 +232,7 @@ class Scoreboard(Figure):
         return Drawing(picture, self.parameters.title or "Scoreboard", caption, alternative, "", label)
 
 
-def _draw(axes: "Axes", table: Table, head: Sequence[str], widest: int) -> None:
+def _draw(axes: "Axes", table: ScoreTable, head: Sequence[str], widest: int) -> None:
     from matplotlib import colormaps
     from matplotlib.patches import Rectangle
 

@@ -35,7 +35,7 @@ class SummaryParameters(PictureParameters):
 
 
 @dataclass(frozen=True)
-class Row:
+class SummaryRow:
     """One problem under one pursued objective.
 
     Attributes:
@@ -98,8 +98,8 @@ class Summary(Figure):
     @staticmethod
     def _described(
         cubes: list[Cube],
-        rows: list[Row],
-        drawn: list[Row],
+        rows: list[SummaryRow],
+        drawn: list[SummaryRow],
         titles: dict[str, str],
         reference: str,
         picture: "Picture",
@@ -128,7 +128,7 @@ class Summary(Figure):
         return Drawing(picture, "Summary", caption, alternative, "", label)
 
 
-def _scale(axes: "Axes", rows: list[Row]) -> None:
+def _scale(axes: "Axes", rows: list[SummaryRow]) -> None:
     """Compare ratios on a logarithmic axis, unless one of them is not positive."""
     lowest = [np.nanmin([ratio.value, ratio.low]) for row in rows for ratio in row.ratios.values()]
     if min(lowest) <= 0:
@@ -143,7 +143,7 @@ def _round_number(value: float, position: float) -> str:
     return f"{value:g}" if f"{value:e}"[0] in "125" else ""
 
 
-def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[Row]:
+def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[SummaryRow]:
     """Return the final cumulative regret of every algorithm relative to the reference, a row a pursued objective.
 
     Scored by the metric that is wanted, if the problem has it; else by that of the objective's label, or the first.
@@ -159,7 +159,7 @@ def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[Row]
         several = len(cube.objectives()) > 1
         title = f"{cube.problem}, {objective}" if several else cube.problem
         known = {label: ratio for label, ratio in ratios.items() if np.isfinite(ratio.value)}
-        rows.append(Row(title, cube.problem, bool(cube.data_label), metric, known))
+        rows.append(SummaryRow(title, cube.problem, bool(cube.data_label), metric, known))
     return rows
 
 
@@ -177,7 +177,7 @@ def regret_ratio(cube: Cube, branch: Branch, base: Branch, metric: str) -> Inter
 
 
 def _row(
-    axes: "Axes", place: int, row: Row, labels: list[str], looks: dict[str, style.Look], titles: dict[str, str]
+    axes: "Axes", place: int, row: SummaryRow, labels: list[str], looks: dict[str, style.Look], titles: dict[str, str]
 ) -> None:
     step = 0.72 / max(len(labels), 1)
     for position, label in enumerate(labels):

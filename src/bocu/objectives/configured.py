@@ -17,12 +17,9 @@ from bocu.ambiguity.mmd.gram import JITTER
 from bocu.ambiguity.named import Settings, set_class, set_named
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
-from bocu.core.parameters import Number, Parameters
+from bocu.core.parameters import NotNegative, Number, Parameters, Positive
 from bocu.core.rounds import Situation
 from bocu.objectives.values import UncertaintyObjective
-
-NotNegative = Annotated[Number, Field(ge=0.0)]
-Positive = Annotated[Number, Field(gt=0.0)]
 
 INFINITE_SLOPE_AT_ZERO = ("chi2mod", "chi2", "kl", "cr", "phi")
 

@@ -18,7 +18,7 @@ from bocu.core.parameters import Integer, Number
 from bocu.core.randomness import Streams, scrambled_sobol
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.problems.expected import ExpectedPayoff, Payoff
+from bocu.problems.expected import ExpectedPayoff, PayoffFunction
 from bocu.problems.functions import function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_of
 from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optimum_of
@@ -87,7 +87,7 @@ class ContinuousProblem(Problem):
         return rule
 
     @cached_property
-    def payoff(self) -> Payoff:
+    def payoff(self) -> PayoffFunction:
         """The payoff of decisions (..., Dx) and contexts (..., Dc)."""
         assert self.setting.function is not None
         return function_named(self.setting.function)
@@ -250,7 +250,7 @@ class _Portfolio(ContinuousProblem):
         self.simulated = bool(self.provenance.get("data_label"))
 
     @cached_property
-    def payoff(self) -> Payoff:
+    def payoff(self) -> PayoffFunction:
         return PortfolioPayoff.load(self.inputs["data"], self.parameters.fit)
 
     @property

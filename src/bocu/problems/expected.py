@@ -20,7 +20,7 @@ from bocu.ambiguity.checks import Floats
 from bocu.contexts.laws import ContextLaw
 from bocu.core.errors import BocuError
 
-Payoff = Callable[[Floats, Floats], Floats]
+PayoffFunction = Callable[[Floats, Floats], Floats]
 
 # Contexts and decisions that are evaluated at once: a few arrays of 8 MB. A decision's value depends on the first.
 _CONTEXTS_AT_A_TIME = 2**14
@@ -96,7 +96,7 @@ class ExpectedPayoff:
         rule: contexts and weights.
     """
 
-    def __init__(self, payoff: Payoff, decision_dim: int, rule: Rule) -> None:
+    def __init__(self, payoff: PayoffFunction, decision_dim: int, rule: Rule) -> None:
         self.payoff = payoff
         self.decision_dim = decision_dim
         self.rule = rule

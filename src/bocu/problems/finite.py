@@ -6,7 +6,7 @@ The settings of Tay et al. (2024) and Kirschner et al. (2020). All coordinates a
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pydantic
@@ -16,15 +16,12 @@ from bocu.contexts.estimates import discretised, product_grid
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, shown
 from bocu.core.kernels import KERNELS
-from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.parameters import Count, NotNegative, Number, Parameters, Positive
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_of
 from bocu.surrogates.grid import GridPrior, check_scales
-
-Positive = Annotated[Number, Field(gt=0.0)]
-NotNegative = Annotated[Number, Field(ge=0.0)]
 
 """Decisions, or contexts, of a grid: models keep a matrix over all pairs of either."""
 MOST_CELLS = 10**8
@@ -92,12 +89,8 @@ class FiniteParameters(ProblemParameters):
         description="`general`: reference and radius are given, contexts come from the truth; `data-driven`: the "
         "reference is the empirical distribution of the contexts seen; `simulator`: the learner chooses contexts",
     )
-    decision_points: list[Annotated[Integer, Field(ge=1)]] = Field(
-        description="points a decision coordinate, evenly spaced over [0, 1]"
-    )
-    context_points: list[Annotated[Integer, Field(ge=1)]] = Field(
-        description="points a context coordinate, evenly spaced over [0, 1]"
-    )
+    decision_points: list[Count] = Field(description="points a decision coordinate, evenly spaced over [0, 1]")
+    context_points: list[Count] = Field(description="points a context coordinate, evenly spaced over [0, 1]")
     reference: Distribution | list[Distribution] = Field(
         Normal(normal=NormalParameters(mean=0.5, variance=0.2)),
         description="reference distribution over the contexts: `uniform`, `{normal: {mean, sd or variance}}`, "

@@ -4,29 +4,25 @@ As in the published code, the prior is drawn at points that lie uniformly in the
 Gaussian-process mean through these values.
 """
 
-from typing import Annotated
-
 import numpy as np
 from pydantic import Field
 
 from bocu.ambiguity.mmd.gram import with_jitter
-from bocu.core.parameters import Integer, Number
+from bocu.core.parameters import Count, Positive
 from bocu.core.randomness import Streams
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.surrogates.grid import GridPrior
-
-Points = Annotated[Integer, Field(ge=1)]
 
 
 class GPSampleParameters(FiniteParameters):
     """Parameters of the draws, which come from the kernel of the model."""
 
-    decision_points: list[Points] = Field(
+    decision_points: list[Count] = Field(
         [32, 32], description="points a decision coordinate, evenly spaced over [0, 1]"
     )
-    context_points: list[Points] = Field([8, 8], description="points a context coordinate, evenly spaced over [0, 1]")
-    prior_points: Points = Field(1000, description="uniform points at which the prior is drawn")
-    jitter: Annotated[Number, Field(gt=0.0)] = Field(
+    context_points: list[Count] = Field([8, 8], description="points a context coordinate, evenly spaced over [0, 1]")
+    prior_points: Count = Field(1000, description="uniform points at which the prior is drawn")
+    jitter: Positive = Field(
         1e-6, description="added to the diagonal of the kernel matrix of those points, relative to the variance"
     )
 

@@ -1,25 +1,21 @@
 """The Hartmann function of three inputs, of which two decide and one is the context (Tay et al. 2024, section 5)."""
 
-from typing import Annotated
-
 import numpy as np
 from pydantic import Field
 
-from bocu.core.parameters import Integer
+from bocu.core.parameters import Count
 from bocu.core.randomness import Streams
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.problems.functions import function_named
-
-Points = Annotated[Integer, Field(ge=1)]
 
 
 class Hartmann3Parameters(FiniteParameters):
     """Parameters of the Hartmann function on a grid."""
 
-    decision_points: list[Points] = Field(
+    decision_points: list[Count] = Field(
         [32, 32], description="points a decision coordinate, evenly spaced over [0, 1]"
     )
-    context_points: list[Points] = Field([64], description="points of the context, evenly spaced over [0, 1]")
+    context_points: list[Count] = Field([64], description="points of the context, evenly spaced over [0, 1]")
 
 
 class Hartmann3(FiniteProblem):

@@ -14,7 +14,7 @@ from pydantic import Field
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
-from bocu.core.parameters import Integer, Number
+from bocu.core.parameters import Integer, Number, Positive
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
@@ -22,8 +22,6 @@ from bocu.surrogates.time_varying import TimeVaryingPrior
 
 HILLS = 10
 CENTRES = np.arange(HILLS) / (HILLS - 1)
-
-Positive = Annotated[Number, Field(gt=0.0)]
 
 
 class HillsParameters(ProblemParameters):

@@ -5,18 +5,16 @@ al. (2022). The published grid is the full cube, although shares sum to at most 
 which beats what is possible, so that robust objectives choose impossible decisions. `feasible` leaves these out.
 """
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from bocu.core.parameters import Integer
+from bocu.core.parameters import Count
 from bocu.problems.prepared_mean import PreparedMeanParameters, PreparedMeanProblem
 
 ROUNDING = 1e-9
 """Shares on a grid that sum to 1 may miss it by rounding."""
-
-Points = Annotated[Integer, Field(ge=1)]
 
 
 class InfectionParameters(PreparedMeanParameters):
@@ -25,10 +23,8 @@ class InfectionParameters(PreparedMeanParameters):
     dataset: ClassVar[str] = "infection"
     record: ClassVar[str] = "runs"
 
-    decision_points: list[Points] = Field(
-        [32, 32], description="points a share of test kits, evenly spaced over [0, 1]"
-    )
-    context_points: list[Points] = Field(
+    decision_points: list[Count] = Field([32, 32], description="points a share of test kits, evenly spaced over [0, 1]")
+    context_points: list[Count] = Field(
         [4, 4, 4], description="points a share of initial cases, and of the transmission probability, evenly spaced"
     )
     feasible: bool = Field(

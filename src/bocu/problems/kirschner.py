@@ -10,13 +10,13 @@ and so lie in its reproducing kernel Hilbert space.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.core.parameters import Integer, Number
+from bocu.core.parameters import Count, Positive
 from bocu.core.randomness import Streams
 from bocu.problems.base import ProblemParameters
 from bocu.problems.finite import Distribution, FiniteParameters, FiniteProblem, Normal, NormalParameters
@@ -25,8 +25,6 @@ from bocu.problems.given_design import InitialDesign
 REFERENCE = (0.5, 0.05)
 TRUTH = (0.45, 0.1)
 """Mean and spread, of which the paper does not say whether it is a standard deviation or a variance."""
-
-Points = Annotated[Integer, Field(ge=1)]
 
 
 class Bump(NamedTuple):
@@ -74,8 +72,8 @@ class KirschnerParameters(FiniteParameters):
         description="what the second number of the paper's N(0.5, 0.05) and N(0.45, 0.1) is, where reference and truth "
         "are left out",
     )
-    decision_points: list[Points] = Field([100], description="points of the decision, evenly spaced over [0, 1]")
-    context_points: list[Points] = Field([100], description="points of the context, evenly spaced over [0, 1]")
+    decision_points: list[Count] = Field([100], description="points of the decision, evenly spaced over [0, 1]")
+    context_points: list[Count] = Field([100], description="points of the context, evenly spaced over [0, 1]")
     reference: Distribution | list[Distribution] = Field(
         Normal(normal=NormalParameters(mean=REFERENCE[0], sd=REFERENCE[1])),
         description="reference distribution over the contexts; left out: N(0.5, 0.05), by `spread`",
@@ -89,7 +87,7 @@ class KirschnerParameters(FiniteParameters):
         description="points of the initial design, drawn uniformly from decisions and contexts; or `{file: ...}`: the "
         "design itself",
     )
-    noise: Annotated[Number, Field(gt=0.0)] = Field(
+    noise: Positive = Field(
         0.001**0.5, description="standard deviation of the observation noise, which algorithms know"
     )
 
@@ -123,10 +121,10 @@ class Kirschner(FiniteProblem):
     def payoff_table(self, streams: Streams) -> np.ndarray:
         """Return the same table to every seed."""
         bumps = FUNCTIONS[self.parameters.function]
-        return surface(bumps, self.decisions[:, 0], self.contexts[:, 0])
+        return bump_payoffs(bumps, self.decisions[:, 0], self.contexts[:, 0])
 
 
-def surface(bumps: Sequence[Bump], decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+def bump_payoffs(bumps: Sequence[Bump], decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
     """Sum bumps at decisions (X,) and contexts (C,), both in [0, 1]: payoffs (X, C)."""
     over_decisions = np.stack([_profile(decisions, bump.decision, bump.decision_width) for bump in bumps], axis=1)
     over_contexts = np.stack([_profile(contexts, bump.context, bump.context_width) for bump in bumps])

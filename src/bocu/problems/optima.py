@@ -17,7 +17,7 @@ import numpy as np
 from bocu.contexts.laws import ContextLaw, burr_xii, clipped_normal, complicated, uniform
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
-from bocu.problems.expected import ExpectedPayoff, Optimum, Payoff, Rule, quadrature_rule, sobol_rule
+from bocu.problems.expected import ExpectedPayoff, Optimum, PayoffFunction, Rule, quadrature_rule, sobol_rule
 from bocu.problems.functions import function_named
 from bocu.problems.portfolio import DECISION_DIM, PortfolioPayoff
 from bocu.problems.stored_optima import STORED
@@ -29,7 +29,7 @@ _SAME = 1e-7
 
 
 @dataclass(frozen=True)
-class Expectation:
+class PayoffUnderLaw:
     """A payoff under a distribution of contexts.
 
     Attributes:
@@ -72,27 +72,29 @@ class Expectation:
         return quadrature_rule(self.law, self.coarse) if self.coarse else sobol_rule(self.law, 2**12)
 
 
-def _portfolio(law: ContextLaw, published: float) -> Expectation:
+def _portfolio(law: ContextLaw, published: float) -> PayoffUnderLaw:
     # Smooth in the contexts, and 16 times the cost of a closed form for a thousandth of the points.
-    return Expectation(None, law, sobol=2**16, panels=2, order=16, coarse=2, raw=2**10, starts=12, published=published)
+    return PayoffUnderLaw(
+        None, law, sobol=2**16, panels=2, order=16, coarse=2, raw=2**10, starts=12, published=published
+    )
 
 
 #: By name.
-EXPECTATIONS: dict[str, Expectation] = {
-    "ackley": Expectation("ackley", clipped_normal(1, std=0.15), published=-10.9523),
-    "ackley-2-4": Expectation("ackley-2-4", clipped_normal(4, std=0.15), coarse=0),
-    "modified-branin": Expectation("modified-branin", clipped_normal(2), coarse=6, published=-9.603),
-    "hartmann-6": Expectation("hartmann-6", clipped_normal(1), published=2.6127565),
-    "hartmann-6-as-printed": Expectation("hartmann-6-as-printed", clipped_normal(1)),
-    "complicated-hartmann": Expectation("hartmann-6", complicated()),
-    "complicated-hartmann-as-printed": Expectation("hartmann-6-as-printed", complicated()),
-    "newsvendor": Expectation("newsvendor", burr_xii(), published=0.464),
+EXPECTATIONS: dict[str, PayoffUnderLaw] = {
+    "ackley": PayoffUnderLaw("ackley", clipped_normal(1, std=0.15), published=-10.9523),
+    "ackley-2-4": PayoffUnderLaw("ackley-2-4", clipped_normal(4, std=0.15), coarse=0),
+    "modified-branin": PayoffUnderLaw("modified-branin", clipped_normal(2), coarse=6, published=-9.603),
+    "hartmann-6": PayoffUnderLaw("hartmann-6", clipped_normal(1), published=2.6127565),
+    "hartmann-6-as-printed": PayoffUnderLaw("hartmann-6-as-printed", clipped_normal(1)),
+    "complicated-hartmann": PayoffUnderLaw("hartmann-6", complicated()),
+    "complicated-hartmann-as-printed": PayoffUnderLaw("hartmann-6-as-printed", complicated()),
+    "newsvendor": PayoffUnderLaw("newsvendor", burr_xii(), published=0.464),
     "portfolio-uniform": _portfolio(uniform(2), published=20.0),
     "portfolio-normal": _portfolio(clipped_normal(2), published=22.0),
 }
 
 
-def expectation_named(name: str) -> Expectation:
+def expectation_named(name: str) -> PayoffUnderLaw:
     """Look an expectation up.
 
     Raises:
@@ -103,7 +105,7 @@ def expectation_named(name: str) -> Expectation:
     return EXPECTATIONS[name]
 
 
-def expected_payoff(name: str, rule: RuleName = "sobol", payoff: Payoff | None = None) -> ExpectedPayoff:
+def expected_payoff(name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None) -> ExpectedPayoff:
     """`E_c f(x, c)` of a named expectation; the portfolio's needs its `payoff`.
 
     Raises:
@@ -132,7 +134,7 @@ def stored_optimum(name: str, rule: RuleName = "sobol") -> Optimum:
     return Optimum(value, np.array(decision))
 
 
-def optimum_of(name: str, rule: RuleName = "sobol", payoff: Payoff | None = None) -> Optimum:
+def optimum_of(name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None) -> Optimum:
     """The optimum of a named expectation: the stored one, or a new search where the payoff is another.
 
     Another payoff (simulated data, refitted hyper-parameters) is told by its value at the stored decision. A search on
@@ -145,7 +147,7 @@ def optimum_of(name: str, rule: RuleName = "sobol", payoff: Payoff | None = None
     return search(name, rule, payoff)
 
 
-def search(name: str, rule: RuleName = "sobol", payoff: Payoff | None = None) -> Optimum:
+def search(name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None) -> Optimum:
     """Search for the optimum of a named expectation from many starts; by Sobol points from that by quadrature."""
     expected = expected_payoff(name, rule, payoff)
     setting = EXPECTATIONS[name]

@@ -3,14 +3,12 @@
 The payoff is the standardised leaf area of Marchantia, the mean of the Gaussian process of Tay et al. (2022).
 """
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
-from bocu.core.parameters import Integer
+from bocu.core.parameters import Count
 from bocu.problems.prepared_mean import PreparedMeanParameters, PreparedMeanProblem
-
-Points = Annotated[Integer, Field(ge=1)]
 
 
 class PlantParameters(PreparedMeanParameters):
@@ -19,8 +17,8 @@ class PlantParameters(PreparedMeanParameters):
     dataset: ClassVar[str] = "plant"
     record: ClassVar[str] = "svgp"
 
-    decision_points: list[Points] = Field([1024], description="points of pH, evenly spaced over its range")
-    context_points: list[Points] = Field([64], description="points of the NH3 concentration, evenly spaced")
+    decision_points: list[Count] = Field([1024], description="points of pH, evenly spaced over its range")
+    context_points: list[Count] = Field([64], description="points of the NH3 concentration, evenly spaced")
 
 
 class Plant(PreparedMeanProblem):

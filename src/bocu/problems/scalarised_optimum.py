@@ -20,7 +20,7 @@ from bocu.ambiguity.checks import Floats
 from bocu.core.errors import BocuError
 from bocu.core.randomness import scrambled_sobol
 
-Table = Callable[[Floats], Floats]
+PayoffTables = Callable[[Floats], Floats]
 """Payoffs `(m, n, K)` of decisions `(m, Dx)` in n contexts."""
 
 Values = Callable[[Floats], Floats]
@@ -77,7 +77,7 @@ def scalarise(payoffs: Floats, weights: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Found:
+class NetOptima:
     """The best decisions for rows of weights: values `(m,)` and decisions `(m, Dx)`."""
 
     values: Floats
@@ -109,7 +109,7 @@ class ScalarisedSearch:
         raw: Sobol points.
     """
 
-    def __init__(self, table: Table, dimension: int, outputs: int, raw: int = RAW) -> None:
+    def __init__(self, table: PayoffTables, dimension: int, outputs: int, raw: int = RAW) -> None:
         self.table = table
         self.dimension = dimension
         self.outputs = outputs
@@ -139,7 +139,7 @@ class ScalarisedSearch:
         kept = _apart(np.take_along_axis(ends, order[:, :, None], axis=1).reshape(-1, self.dimension))
         return Pool(values, kept, self.payoffs(kept))
 
-    def best(self, pool: Pool, weights: Floats) -> Found:
+    def best(self, pool: Pool, weights: Floats) -> NetOptima:
         """The best decisions at weights `(m, K)`: the best of the pool for each, after an ascent."""
         valued = self.valued(pool, weights)
         order = np.argsort(-valued, axis=1, kind="stable")[:, :KEPT]
@@ -147,7 +147,7 @@ class ScalarisedSearch:
         ends, reached = self._climb(pool.values, pool.decisions[order.ravel()], owners)
         ends, reached = self._poll(pool.values, ends, reached, owners)
         first = reached.reshape(order.shape).argmax(axis=1) + order.shape[1] * np.arange(len(weights))
-        return Found(reached[first], ends[first])
+        return NetOptima(reached[first], ends[first])
 
     def valued(self, pool: Pool, weights: Floats) -> Floats:
         """Values `(m, P)` of the pool's decisions at weights `(m, K)`."""

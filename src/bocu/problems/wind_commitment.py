@@ -20,17 +20,17 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from bocu.ambiguity.mmd.gram import JITTER
-from bocu.contexts.estimates import nearest, product_grid
+from bocu.contexts.estimates import nearest_points, product_grid
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.kernels import KERNELS
-from bocu.core.parameters import Integer, Parameters
+from bocu.core.parameters import Integer, NotNegative, Parameters, Positive
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.io.files import read_netcdf
 from bocu.objectives.configured import SetParameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation, Rehearsal
-from bocu.problems.finite import MOST_POINTS, NotNegative, Positive
+from bocu.problems.finite import MOST_POINTS
 from bocu.surrogates.grid import GridPrior, check_scales
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ class WindCommitment(Problem):
         first, last = begin - before, int(played[-1])
         levels = np.full(last + 1 - first, -1)
         present = known[first : last + 1]
-        levels[present] = nearest(factors[first : last + 1][present], self.contexts)
+        levels[present] = nearest_points(factors[first : last + 1][present], self.contexts)
         rounds = played - first
         references = empirical_windows(levels, settings.window, len(self.contexts))
         empty = np.isnan(references[rounds, 0])

@@ -80,13 +80,13 @@ def build(
         tables.write_csv(path, kinds[kind], COLUMNS[kind])
 
 
-def _records(cubes: Sequence[Cube], summary: Any, reference: str | None) -> dict[str, list[records.Record]]:
-    def gather(make: Any) -> list[records.Record]:
+def _records(cubes: Sequence[Cube], summary: Any, reference: str | None) -> dict[str, list[records.Fields]]:
+    def gather(make: Any) -> list[records.Fields]:
         return [record for cube in cubes for record in make(cube)]
 
     return {
         "final-regret": gather(records.final_regret),
-        "differences": gather(lambda cube: records.differences(cube, reference)),
+        "differences": gather(lambda cube: records.difference_records(cube, reference)),
         "ranks": gather(records.mean_ranks),
         "growth": gather(records.growth),
         "seconds": gather(records.seconds),
@@ -145,7 +145,7 @@ def _link(path: Path, folder: Path) -> str:
 def _page(
     experiment: Mapping[str, Any],
     cubes: Sequence[Cube],
-    kinds: Mapping[str, list[records.Record]],
+    kinds: Mapping[str, list[records.Fields]],
     pictures: Sequence[Picture],
 ) -> dict[str, Any]:
     """Collect what the template shows."""
@@ -190,7 +190,7 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[s
     ]
 
 
-def _findings(cube: Cube, kinds: Mapping[str, list[records.Record]]) -> list[str]:
+def _findings(cube: Cube, kinds: Mapping[str, list[records.Fields]]) -> list[str]:
     """Say for each objective and metric of the page who has the least regret, and whether the next is told apart."""
     sentences = []
     for objective, metric in records.foremost(cube):
@@ -214,7 +214,7 @@ def _findings(cube: Cube, kinds: Mapping[str, list[records.Record]]) -> list[str
     return sentences
 
 
-def _problem(cube: Cube, kinds: Mapping[str, list[records.Record]], pictures: Sequence[Picture]) -> dict[str, Any]:
+def _problem(cube: Cube, kinds: Mapping[str, list[records.Fields]], pictures: Sequence[Picture]) -> dict[str, Any]:
     groups = records.foremost(cube)
     return {
         "label": cube.problem,

@@ -15,7 +15,7 @@ from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, YARDSTICKS, Branch
 if TYPE_CHECKING:
     import xarray as xr
 
-Record = dict[str, Any]
+Fields = dict[str, Any]
 
 
 def groups(cube: Cube) -> Iterator[tuple[str, str, list[Branch]]]:
@@ -57,7 +57,7 @@ def choose_reference(cube: Cube, totals: dict[str, dict[int, float]], wanted: st
     return min(competing, key=lambda label: competing[label]) if competing else None
 
 
-def final_regret(cube: Cube) -> list[Record]:
+def final_regret(cube: Cube) -> list[Fields]:
     """Return mean and standard error of the final cumulative regret, a record an algorithm, objective and metric."""
     records = []
     for objective, metric, branches in groups(cube):
@@ -79,7 +79,7 @@ def final_regret(cube: Cube) -> list[Record]:
     return records
 
 
-def differences(cube: Cube, wanted: str | None = None) -> list[Record]:
+def difference_records(cube: Cube, wanted: str | None = None) -> list[Fields]:
     """Compare every algorithm with the reference on the same seeds, a record an algorithm, objective and metric."""
     records = []
     for objective, metric, branches in groups(cube):
@@ -107,7 +107,7 @@ def differences(cube: Cube, wanted: str | None = None) -> list[Record]:
     return records
 
 
-def mean_ranks(cube: Cube) -> list[Record]:
+def mean_ranks(cube: Cube) -> list[Fields]:
     """Rank the algorithms within each seed, a record an algorithm, objective and metric."""
     records = []
     for objective, metric, branches in groups(cube):
@@ -128,7 +128,7 @@ def mean_ranks(cube: Cube) -> list[Record]:
     return records
 
 
-def growth(cube: Cube) -> list[Record]:
+def growth(cube: Cube) -> list[Fields]:
     """Return the growth exponent of cumulative regret, a record an algorithm, objective and metric."""
     records = []
     started = cube.iterations >= 1
@@ -151,7 +151,7 @@ def growth(cube: Cube) -> list[Record]:
     return records
 
 
-def seconds(cube: Cube) -> list[Record]:
+def seconds(cube: Cube) -> list[Fields]:
     """Return the time of a round (asking and telling), mean and standard error over seeds, a record a branch."""
     records = []
     for branch in cube.branches():
@@ -171,7 +171,7 @@ def seconds(cube: Cube) -> list[Record]:
     return records
 
 
-def holes(cube: Cube) -> list[Record]:
+def holes(cube: Cube) -> list[Fields]:
     """Name what is not there: seeds without a run, and finished seeds that a metric cannot metric, a record each."""
     records = []
     for branch in cube.branches():
@@ -198,7 +198,7 @@ def holes(cube: Cube) -> list[Record]:
     return records
 
 
-def resets(cube: Cube) -> list[Record]:
+def resets(cube: Cube) -> list[Fields]:
     """Name the runs in which all candidate priors were rejected, a record a run, with the first such round."""
     records = []
     for branch in cube.branches():
@@ -219,7 +219,7 @@ def resets(cube: Cube) -> list[Record]:
     return records
 
 
-def checkpoints(summary: "xr.Dataset", cube: Cube) -> list[Record]:
+def checkpoints(summary: "xr.Dataset", cube: Cube) -> list[Fields]:
     """Return cumulative regret after some of the rounds, from the summary, a record an algorithm and checkpoint."""
     own = summary.sel(problem=cube.problem)
     records = []

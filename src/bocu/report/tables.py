@@ -11,7 +11,7 @@ from typing import Any
 from bocu.evaluation.statistics import CONFIDENCE, GROWTH_FROM
 from bocu.figures.reading import NO_OBJECTIVE, Cube, counted, shown_unit
 from bocu.io.files import write_text
-from bocu.report.records import Record
+from bocu.report.records import Fields
 
 NOTICEABLE = 0.01
 NOTHING = "–"
@@ -37,7 +37,7 @@ class Table:
     best: int | None = None
 
 
-def write_csv(path: str | Path, records: Sequence[Record], columns: Sequence[str]) -> None:
+def write_csv(path: str | Path, records: Sequence[Fields], columns: Sequence[str]) -> None:
     """Write records of one kind; numbers in full, no number as an empty field."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
@@ -47,7 +47,7 @@ def write_csv(path: str | Path, records: Sequence[Record], columns: Sequence[str
     write_text(path, text.getvalue())
 
 
-def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequence[Record]]) -> Table:
+def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequence[Fields]]) -> Table:
     """Set side by side what is known of the algorithms under one objective and metric.
 
     Args:
@@ -57,7 +57,7 @@ def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequ
         kinds: records by kind: "final-regret", "differences", "ranks", "growth", "seconds".
     """
 
-    def of(kind: str) -> dict[str, Record]:
+    def of(kind: str) -> dict[str, Fields]:
         return {
             record["algorithm"]: record
             for record in kinds[kind]
@@ -105,7 +105,7 @@ def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequ
     return Table(f"problem-{cube.problem}-regret-{objective}-{metric}", caption, header, tuple(rows), best)
 
 
-def along_the_way(cube: Cube, objective: str, metric: str, records: Sequence[Record]) -> Table:
+def along_the_way(cube: Cube, objective: str, metric: str, records: Sequence[Fields]) -> Table:
     """Show how cumulative regret grows over the rounds."""
     own = [r for r in records if (r["problem"], r["objective"], r["metric"]) == (cube.problem, objective, metric)]
     rounds = sorted({record["round"] for record in own})
@@ -143,7 +143,7 @@ def plus_minus(mean: float, error: float) -> str:
     return f"{number(mean, digits)} ± {number(error, digits)}"
 
 
-def interval(record: Record) -> str:
+def interval(record: Fields) -> str:
     """Write a difference with its interval: "+2.51 [1.20, 3.94]"."""
     value, low, high = record["mean_difference"], record["low"], record["high"]
     if isnan(value):
@@ -154,7 +154,7 @@ def interval(record: Record) -> str:
     return f"{number(value, digits, sign=True)} [{number(low, digits)}, {number(high, digits)}]"
 
 
-def exponent(record: Record) -> str:
+def exponent(record: Fields) -> str:
     """Write a growth exponent with its interval: "0.62 [0.55, 0.69]"."""
     if isnan(record["exponent"]) or isnan(record["low"]):
         return number(record["exponent"], 2)

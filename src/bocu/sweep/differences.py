@@ -36,7 +36,7 @@ STAGES = ("priors", "runs", "scores", "cubes")
 
 
 @dataclass(frozen=True)
-class Difference:
+class FileDifference:
     """One thing in which two files differ.
 
     Attributes:
@@ -73,7 +73,7 @@ def pairs(one: Path, other: Path) -> tuple[list[tuple[Path, Path]], list[Path]]:
     return [(one / name, other / name) for name in sorted(names[0] & names[1])], sorted(alone)
 
 
-def differences(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> Iterator[Difference]:
+def file_differences(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> Iterator[FileDifference]:
     """Return what differs between two NetCDF files, provenance and times left out.
 
     Raises:
@@ -90,7 +90,7 @@ def differences(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> I
         if name == TIMES:
             continue
         if name not in a.variables or name not in b.variables:
-            yield Difference(name, f"only in {one if name in a.variables else other}")
+            yield FileDifference(name, f"only in {one if name in a.variables else other}")
         else:
             yield from _variable(name, a[name], b[name])
 
@@ -99,29 +99,29 @@ def _names(folder: Path) -> set[Path]:
     return {path.relative_to(folder) for stage in STAGES for path in (folder / stage).rglob("*.nc")}
 
 
-def _attributes(a: "xr.Dataset", b: "xr.Dataset") -> Iterator[Difference]:
+def _attributes(a: "xr.Dataset", b: "xr.Dataset") -> Iterator[FileDifference]:
     for key in sorted({*a.attrs, *b.attrs} - PROVENANCE):
         found = [repr(data.attrs[key]) if key in data.attrs else "(none)" for data in (a, b)]
         if found[0] != found[1]:
-            yield Difference(f"attribute {key}", f"{found[0]} against {found[1]}")
+            yield FileDifference(f"attribute {key}", f"{found[0]} against {found[1]}")
 
 
-def _variable(name: str, a: "xr.DataArray", b: "xr.DataArray") -> Iterator[Difference]:
+def _variable(name: str, a: "xr.DataArray", b: "xr.DataArray") -> Iterator[FileDifference]:
     for key in ("units", "long_name"):
         if a.attrs.get(key) != b.attrs.get(key):
-            yield Difference(f"{name}: {key}", f"{a.attrs.get(key)!r} against {b.attrs.get(key)!r}")
+            yield FileDifference(f"{name}: {key}", f"{a.attrs.get(key)!r} against {b.attrs.get(key)!r}")
     if a.dims != b.dims or a.shape != b.shape:
-        yield Difference(name, f"sizes {_sizes(a)} against {_sizes(b)}")
+        yield FileDifference(name, f"sizes {_sizes(a)} against {_sizes(b)}")
         return
     if a.dtype != b.dtype:
-        yield Difference(name, f"type {a.dtype} against {b.dtype}")
+        yield FileDifference(name, f"type {a.dtype} against {b.dtype}")
     differ = _differ(a.values, b.values)
     count = int(differ.sum())
     if count:
         place = tuple(int(index) for index in np.argwhere(differ)[0])
         first = f"{_shown(a.values[place])} against {_shown(b.values[place])}"
         text = f"{count} of {differ.size} entries differ, first at {_labels(a, place)}: {first}"
-        yield Difference(name, text + _largest(a.values[differ], b.values[differ]))
+        yield FileDifference(name, text + _largest(a.values[differ], b.values[differ]))
 
 
 def _differ(a: np.ndarray, b: np.ndarray) -> np.ndarray:

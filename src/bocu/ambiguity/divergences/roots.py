@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from bocu.ambiguity.checks import Floats
 
-Rows = NDArray[np.intp]
+RowIndices = NDArray[np.intp]
 
 
 def newton_decreasing(
-    function: Callable[[Floats, Rows], tuple[Floats, Floats]],
+    function: Callable[[Floats, RowIndices], tuple[Floats, Floats]],
     start: Floats,
     lower: float,
     upper: float,
@@ -58,7 +58,7 @@ def newton_decreasing(
 
 
 def bracketed(
-    function: Callable[[Floats, Rows], Floats],
+    function: Callable[[Floats, RowIndices], Floats],
     lower: Floats,
     upper: Floats,
     tolerance: float = 1e-14,
@@ -102,7 +102,14 @@ def bracketed(
 
 
 def _fraction(
-    a: Floats, b: Floats, c: Floats, value_a: Floats, value_b: Floats, value_c: Floats, rows: Rows, tolerance: float
+    a: Floats,
+    b: Floats,
+    c: Floats,
+    value_a: Floats,
+    value_b: Floats,
+    value_c: Floats,
+    rows: RowIndices,
+    tolerance: float,
 ) -> Floats:
     """Where to look next between a and b: inverse quadratic interpolation where it is safe, else the middle."""
     fa, fb, fc = value_a[rows], value_b[rows], value_c[rows]

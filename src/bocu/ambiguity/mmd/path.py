@@ -29,7 +29,7 @@ _FEW_EMPTY = 0.3
 
 
 @dataclass(slots=True)
-class Points:
+class PathPoints:
     """One point a row: r `(B, n)`, t `(B,)` (0 at the reference, infinite on the floor), rate dr/dt `(B, n)`."""
 
     r: Floats
@@ -39,10 +39,10 @@ class Points:
     gap: Floats
 
     @classmethod
-    def empty(cls, shape: tuple[int, int]) -> Points:
+    def empty(cls, shape: tuple[int, int]) -> PathPoints:
         return cls(np.zeros(shape), np.zeros(shape[0]), np.zeros(shape), np.zeros(shape[0]), np.zeros(shape[0]))
 
-    def put(self, rows: np.ndarray, other: Points) -> None:
+    def put(self, rows: np.ndarray, other: PathPoints) -> None:
         """Overwrite some rows."""
         self.r[rows], self.t[rows], self.rate[rows] = other.r, other.t, other.rate
         self.norm[rows], self.gap[rows] = other.norm, other.gap
@@ -91,9 +91,9 @@ class PreparedReference:
         scale = np.divide(1.0, steepness, out=np.zeros_like(steepness), where=steepness > 0.0)
         return -steepness, scale[:, None] * direction
 
-    def at_radii(self, f: Floats, radii: list[float]) -> list[Points]:
+    def at_radii(self, f: Floats, radii: list[float]) -> list[PathPoints]:
         """Points at increasing positive radii, walking the path of a row once for all of them."""
-        answers = [Points.empty(f.shape) for _ in radii]
+        answers = [PathPoints.empty(f.shape) for _ in radii]
         left = np.flatnonzero(f.max(axis=1) > 0.0)
         if self.positive:
             left = self._interior(f, left, radii, answers)
@@ -111,7 +111,7 @@ class PreparedReference:
         slope = np.divide(points.norm, points.t, out=np.full(len(f), np.inf), where=points.t > 0.0)
         return Tangent(-np.minimum(slope, steepness), points.norm, self.p + points.r)
 
-    def _interior(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[Points]) -> np.ndarray:
+    def _interior(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[PathPoints]) -> np.ndarray:
         """Fill the rows that stay inside the simplex up to the largest radius; returns the others."""
         once = -self.gram.centred(f[rows] @ self.gram.inverse)
         steepness = np.sqrt(np.maximum(-np.einsum("bn,bn->b", once, f[rows]), np.finfo(float).tiny))
@@ -130,7 +130,7 @@ class PreparedReference:
         return rows[far]
 
     def _walk_from_reference(
-        self, f: Floats, rows: np.ndarray, directions: Floats, radii: list[float], answers: list[Points]
+        self, f: Floats, rows: np.ndarray, directions: Floats, radii: list[float], answers: list[PathPoints]
     ) -> np.ndarray:
         """Fill the rows where few contexts become empty; returns which of them are solved."""
         from bocu.ambiguity.mmd.near_reference import follow_from_reference
@@ -140,19 +140,19 @@ class PreparedReference:
         inverse = self.gram.centred_inverse
         r, t, rate, solved = follow_from_reference(payoffs, directions, self.p, inverse, np.array(radii), most)
         for index, (radius, answer) in enumerate(zip(radii, answers, strict=True)):
-            points = Points(r[:, index], t[:, index], rate[:, index], np.empty(len(rows)), np.empty(len(rows)))
+            points = PathPoints(r[:, index], t[:, index], rate[:, index], np.empty(len(rows)), np.empty(len(rows)))
             self._certified(payoffs, points, radius)
             # The explicit inverse costs digits on nearly singular matrices; such rows take the other way.
             solved &= (points.gap <= _ACCEPTED_GAP) & (np.abs(points.norm - radius) <= 1e-9 * radius)
             answer.put(rows, points)
         return solved
 
-    def _straight(self, f: Floats, direction: Floats, steepness: Floats, radius: float) -> Points:
+    def _straight(self, f: Floats, direction: Floats, steepness: Floats, radius: float) -> PathPoints:
         t = radius / steepness
         r = np.maximum(t[:, None] * direction, -self.p)
-        return self._certified(f, Points(r, t, direction, np.empty(len(f)), np.empty(len(f))), radius)
+        return self._certified(f, PathPoints(r, t, direction, np.empty(len(f)), np.empty(len(f))), radius)
 
-    def _walk(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[Points]) -> None:
+    def _walk(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[PathPoints]) -> None:
         payoffs = f[rows]
         followed = self._follow(payoffs, radii, np.empty(0))
         for radius, answer, points in zip(radii, answers, followed, strict=True):
@@ -161,7 +161,7 @@ class PreparedReference:
                 self._close_to_reference(payoffs, doubtful, radius, points)
             answer.put(rows, points)
 
-    def _follow(self, f: Floats, radii: list[float], tau: Floats) -> list[Points]:
+    def _follow(self, f: Floats, radii: list[float], tau: Floats) -> list[PathPoints]:
         """Points at the radii, or at tau; rows with a gap are followed once more, without trust in updates."""
         answers = self._follow_once(f, radii, tau, _DRIFT)
         doubtful = np.flatnonzero(~np.all([points.gap <= _ACCEPTED_GAP for points in answers], axis=0))
@@ -172,18 +172,18 @@ class PreparedReference:
                 points.put(doubtful[better], _some(again, better))
         return answers
 
-    def _follow_once(self, f: Floats, radii: list[float], tau: Floats, drift: float) -> list[Points]:
+    def _follow_once(self, f: Floats, radii: list[float], tau: Floats, drift: float) -> list[PathPoints]:
         from bocu.ambiguity.mmd.critical_line import follow
 
         payoffs = np.ascontiguousarray(f)
         r, t, rate, _ = follow(payoffs, self.p, self.embedded, self.gram.matrix, np.array(radii), tau, drift)
         answers = []
         for index, radius in enumerate(radii):
-            points = Points(r[:, index], t[:, index], rate[:, index], np.empty(len(f)), np.empty(len(f)))
+            points = PathPoints(r[:, index], t[:, index], rate[:, index], np.empty(len(f)), np.empty(len(f)))
             answers.append(self._certified(payoffs, points, radius))
         return answers
 
-    def _close_to_reference(self, f: Floats, rows: np.ndarray, radius: float, points: Points) -> None:
+    def _close_to_reference(self, f: Floats, rows: np.ndarray, radius: float, points: PathPoints) -> None:
         """The smallest radii are the hardest on the path, and the straight line from the reference solves them."""
         straight = self._straight(f[rows], *self.leaving(f[rows]), radius)
         better = straight.gap <= points.gap[rows]
@@ -195,7 +195,7 @@ class PreparedReference:
                 f"payoffs' range in row {int(rows[worst])}: {SINGULAR}"
             )
 
-    def _certified(self, f: Floats, points: Points, radius: float) -> Points:
+    def _certified(self, f: Floats, points: PathPoints, radius: float) -> PathPoints:
         """Pull points that rounding left outside the set onto it; fill in norms and duality gaps (in units of f)."""
         # A walk that lost its way may have left the range of numbers: its gap is then not a number, and not accepted.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -212,5 +212,5 @@ class PreparedReference:
         return points
 
 
-def _some(points: Points, chosen: np.ndarray) -> Points:
-    return Points(points.r[chosen], points.t[chosen], points.rate[chosen], points.norm[chosen], points.gap[chosen])
+def _some(points: PathPoints, chosen: np.ndarray) -> PathPoints:
+    return PathPoints(points.r[chosen], points.t[chosen], points.rate[chosen], points.norm[chosen], points.gap[chosen])

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bocu.core.errors import BocuError
-from bocu.experiment.fingerprints.definitions import Source
+from bocu.experiment.fingerprints.definitions import SourceFile
 from bocu.experiment.fingerprints.source_memo import source_of
 from bocu.experiment.fingerprints.syntax import Import, words
 
@@ -177,7 +177,7 @@ def own_hash(node: Node) -> str:
     return hash_of([read(node[0]).statements[node[1]].digest, *outside])
 
 
-def read(module: str) -> Source:
+def read(module: str) -> SourceFile:
     """Return what a module that there is was taken apart into."""
     found = source(module)
     if found is None:
@@ -186,7 +186,7 @@ def read(module: str) -> Source:
 
 
 @functools.cache
-def source(module: str) -> Source | None:
+def source(module: str) -> SourceFile | None:
     """Return what a module was taken apart into, or None where there is none."""
     file = source_file(module)
     return None if file is None else source_of(file)

@@ -75,7 +75,7 @@ class Statement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """A file of Python code.
 
     Attributes:
@@ -91,7 +91,7 @@ class Source:
     tables: dict[int, dict[str, str]]
 
 
-def read_source(text: bytes, file: str) -> Source:
+def read_source(text: bytes, file: str) -> SourceFile:
     """Take a file apart.
 
     Args:
@@ -126,7 +126,7 @@ def read_source(text: bytes, file: str) -> Source:
     outside = {found.name for found in imports}.union(*(reader.names for reader in readers))
     tables = {index: table for index, node in enumerate(kept) if (table := table_of(node))}
     statements = tuple(reader.statement(outside) for reader in readers)
-    return Source(statements, tuple(imports), tuple(typing_imports), tables)
+    return SourceFile(statements, tuple(imports), tuple(typing_imports), tables)
 
 
 class _Reader:

@@ -15,14 +15,14 @@ from typing import Any
 
 from bocu.core.errors import BocuError
 from bocu.experiment.fingerprints import definitions, syntax
-from bocu.experiment.fingerprints.definitions import Source, Statement, read_source
+from bocu.experiment.fingerprints.definitions import SourceFile, Statement, read_source
 from bocu.experiment.fingerprints.syntax import Import
 from bocu.io.files import atomic_path
 
 _MOST = 2000  # files that are kept, the latest
 
 
-def source_of(file: Path) -> Source:
+def source_of(file: Path) -> SourceFile:
     """Take a file of code apart, or remember what it was taken apart into."""
     content = file.read_bytes()
     key = hashlib.sha256(content).hexdigest()
@@ -56,10 +56,10 @@ def _memo() -> dict[str, Any]:
 
 @functools.cache
 def _save_at_exit() -> None:
-    atexit.register(save)
+    atexit.register(save_memo)
 
 
-def save() -> None:
+def save_memo() -> None:
     """Write the memo, for other processes."""
     text = json.dumps(dict(list(_memo().items())[-_MOST:]), separators=(",", ":"))
     try:
@@ -75,13 +75,13 @@ def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _plain(source: Source) -> list[Any]:
+def _plain(source: SourceFile) -> list[Any]:
     return [source.statements, source.imports, source.typing_imports, list(source.tables.items())]
 
 
-def _source(plain: Any) -> Source:
+def _source(plain: Any) -> SourceFile:
     statements, imports, typing_imports, tables = plain
-    return Source(
+    return SourceFile(
         tuple(
             Statement(tuple(names), digest, tuple(uses), _imports(own), tuple(calls), tuple(bases), *flags)
             for names, digest, uses, own, calls, bases, *flags in statements
