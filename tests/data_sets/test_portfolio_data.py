@@ -38,7 +38,7 @@ def test_prepared_portfolio_holds_samples_and_two_fits(tmp_path):
     prepare_portfolio(raw, tmp_path / "s.nc", ORIGIN, subset=80)
     dataset = read_netcdf(tmp_path / "s.nc")
     assert dataset.sizes["point"] == 120
-    assert dataset["fit_hyperparameters"].values.tolist() == ["published", "refitted"]
+    assert dataset["fit"].values.tolist() == ["published", "refitted"]
     np.testing.assert_array_equal(dataset["payoff"], -dataset["published_y"])
     assert dataset["payoff"].attrs["units"] == "percent year-1"
     assert dataset.attrs["held_out_rmse_refitted"] < 0.1 * dataset.attrs["held_out_standard_deviation"]
