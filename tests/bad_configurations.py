@@ -9,7 +9,7 @@ import yaml
 from experiments import tiny
 
 from bocu.experiment.configuration import Experiment
-from bocu.experiment.registry import REGISTRY
+from bocu.experiment.registry import registered
 
 HUGE = 10**30
 
@@ -151,8 +151,8 @@ def _parameters() -> Iterator[Bad]:
         ("metric", "metrics"),
         ("figure", "figures"),
     ):
-        for entry in REGISTRY[kind]:
-            base = FOR_PROTOCOL[(entry.protocols or ("general",))[0]]()
+        for entry in registered(kind):
+            base = FOR_PROTOCOL[(getattr(entry.load(), "protocols", ()) or ("general",))[0]]()
             fields = entry.load().Parameters.model_fields
             for key in [*fields][:2] if len(fields) > 3 else fields:
                 experiment = copy.deepcopy(base)
@@ -234,6 +234,11 @@ def _unions() -> Iterator[Bad]:
     ):
         yield bad(f"unions: radius {radius!r}", _set(name="mmd", radius=radius), where if radius != [] else "set", says)
     yield bad("unions: set, a near miss", grid(objectives=[{"name": "dro", "parameters": {"set": "tvv"}}]), "set")
+    yield bad("unions: set, an unknown name", _set(name="zzz", lengthscale=0.1), "set.name", "'zzz'", "allowed: chi2, ")
+    yield bad("unions: set, a name that is none", _set(name=3), "set.name", "found 3")
+    yield bad(
+        "unions: set, a near miss of its key", _set(name="mmd", lengthscal=0.1), "set.lengthscal", "'lengthscale'"
+    )
     yield bad("unions: set, a number", grid(objectives=[{"name": "dro", "parameters": {"set": 3}}]), "set")
     yield bad("unions: set, a list", grid(objectives=[{"name": "dro", "parameters": {"set": ["tv"]}}]), "set")
     yield bad("unions: distance", _set(distance="tvd"), "distance", "'tv'")
@@ -519,8 +524,8 @@ def _refused_by_jobs() -> Iterator[Bad]:
         ("os.path:sep", "os.path:sep"),
     ):
         yield bad(f"jobs: phi {phi}", _set(name="phi", phi=phi), "phi", says)
-    yield bad("jobs: cr without k", _set(name="cr"), "'k'")
-    yield bad("jobs: cvar without alpha", _set(name="cvar"), "'alpha'")
+    yield bad("jobs: cr without k", _set(name="cr"), "set.k: this key is required")
+    yield bad("jobs: cvar without alpha", _set(name="cvar"), "set.alpha: this key is required")
     yield bad(
         "jobs: infinite slope", grid(objectives=[{"name": "wcs", "parameters": {"set": "kl"}}]), "objectives.0", "-inf"
     )

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.protocols import CONTINUOUS, SCALARISED
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
 from bocu.experiment.registry import find
@@ -84,13 +86,14 @@ class Hill(Problem):
     """A hill whose top moves with the context."""
 
     Parameters = HillParameters
-    title = "hill"
+    about = About("hill", "made for tests")
+    protocols = CONTINUOUS
     units = "1"
     parameters: HillParameters
 
     def __init__(self, parameters: ProblemParameters, inputs: Any) -> None:
         super().__init__(parameters, inputs)
-        self.protocol = "scalarised" if self.parameters.outputs else "continuous"
+        self.protocol = (SCALARISED if self.parameters.outputs else CONTINUOUS)[0]
 
     def realise(self, streams: Streams) -> Realisation:
         return _OnGrid(self.parameters.outputs) if self.parameters.outputs else _InBox()
@@ -103,7 +106,7 @@ def specification(
     outputs = parameters.pop("outputs", 2 if algorithm in ("drmobo", "mobo") else 0)
     entry = find("algorithm", algorithm)
     given = {"search": SEARCH, **SMALL[algorithm], **parameters}
-    if entry.pursues_objective and objective is None:
+    if entry.load().pursues_objective and objective is None:
         objective = ("dro", DRO)
     stated = find("objective", objective[0]) if objective else None
     return {

@@ -7,7 +7,8 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.base import Algorithm
-from bocu.ambiguity.named import Settings, set_named
+from bocu.ambiguity.parameters import SetParameters
+from bocu.core.about import About
 from bocu.core.domains import FiniteDomain
 from bocu.core.kernels import SquaredExponential
 from bocu.core.randomness import Streams
@@ -38,9 +39,9 @@ BOUNDED = ("tv", "mmd", "wass")
 DATA = [(0, 1, 0.3), (3, 2, -0.5), (6, 0, 0.8), (3, 4, 0.1), (2, 3, 1.1), (5, 2, 0.4)]
 
 
-def chosen_set(distance: str, epsilon: float = 0.0) -> Any:
-    more = DISTANCES[distance]
-    return set_named(distance, Settings(epsilon, more.get("alpha"), more.get("k"), CONTEXTS, 0.5))
+def ambiguity_set(distance: str, epsilon: float = 0.0) -> Any:
+    more = {"lengthscale": 0.5} if distance == "mmd" else DISTANCES[distance]
+    return SetParameters.model_validate({"name": distance, **more}).over(CONTEXTS).with_epsilon(epsilon)
 
 
 def described(protocol: str = "general") -> Description:
@@ -109,7 +110,7 @@ class Wavy(FiniteProblem):
     """Waves of a height that is drawn for each seed."""
 
     Parameters = WavyParameters
-    title = "waves"
+    about = About("waves", "made for tests")
     units = "1"
     decision_names = ("x1", "x2")
     decision_units = ("1", "1")

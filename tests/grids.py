@@ -4,6 +4,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.simple import Random
+from bocu.core.about import About
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round
 from bocu.problems.finite import FiniteParameters, FiniteProblem
@@ -20,7 +21,7 @@ class Waves(FiniteProblem):
     """Waves with a phase of each seed's own."""
 
     Parameters = WavesParameters
-    title = "Waves"
+    about = About("Waves", "made for tests")
     units = "m"
     decision_names, decision_units = ("place",), ("1",)
     context_names, context_units = ("swell",), ("1",)

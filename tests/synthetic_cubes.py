@@ -5,6 +5,10 @@ import json
 import numpy as np
 import xarray as xr
 
+from bocu.evaluation.cubes import ABOUT
+from bocu.experiment.branches import Component
+from bocu.experiment.looks import abouts
+from bocu.experiment.registry import registered
 from bocu.io.files import write_netcdf
 
 ALGORITHMS = {"random": "random", "pe-gp-ucb": "pe-gp-ucb", "mle": "mle", "bold-mle": "mle", "oracle": "oracle"}
@@ -31,6 +35,13 @@ def regret_array():
             ]
         ]
     )
+
+
+def told(algorithms):
+    """What cubes hold of algorithms, given label -> registered name."""
+    known = {entry.name: entry for entry in registered("algorithm")}
+    abouts_of = abouts({label: Component(label, known[name], None) for label, name in algorithms.items()})
+    return {f"algorithm_{key}": [about[key] for about in abouts_of.values()] for key in ABOUT}
 
 
 def cube(label="wells", data_label="", missing=(), best_prior="b", title="Three wells"):
@@ -81,6 +92,7 @@ def cube(label="wells", data_label="", missing=(), best_prior="b", title="Three 
             "prior": variable("prior", ["a", "b", "c"][:PRIORS]),
             "algorithm_name": variable("algorithm", list(ALGORITHMS.values())),
             "algorithm_parameters": variable("algorithm", ["{}"] * len(names)),
+            **{key: variable("algorithm", values) for key, values in told(ALGORITHMS).items()},
         },
     )
     provenance = {}

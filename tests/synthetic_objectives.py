@@ -65,6 +65,7 @@ def cube(problem="one", data_label="", units="1", iterations=ITERATIONS):
             "iteration": rounds,
             "algorithm_name": ("algorithm", list(ALGORITHMS.values())),
             "algorithm_parameters": ("algorithm", ["{}"] * len(ALGORITHMS)),
+            **{key: ("algorithm", values) for key, values in synthetic_cubes.told(ALGORITHMS).items()},
         },
         {**base.attrs, "payoff_units": units, "specification": json.dumps({"problem": {}})},
     )

@@ -22,8 +22,9 @@ ALGORITHMS = {
 }
 METRICS = [
     {"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {"under": "truth"}},
-    {"label": "dro", "class": "bocu.evaluation.metrics:DistributionallyRobust", "parameters": DRO["parameters"]},
+    {"label": "dro", "class": "bocu.objectives.configured:DistributionallyRobust", "parameters": DRO["parameters"]},
 ]
+LOOKS = ["blue solid <", "sky dash-dot >", "purple dashed h", "grey dotted x", "black dotted X"]
 SMALL = {
     "record": "opsd",
     "source": "mirror",
@@ -103,10 +104,11 @@ def cube(folder, data, algorithms, seeds=(0, 1), **parts):
             "objective": "dro" if ALGORITHMS[label][3] else "any",
             "algorithm": label,
             "algorithm_name": ALGORITHMS[label][0],
+            "algorithm_about": {"title": label, "look": look, "yardstick": "no"},
             "algorithm_parameters": ALGORITHMS[label][2],
             "score": str(scored(folder, data, label, seeds=seeds, **parts)),
         }
-        for label in algorithms
+        for label, look in zip(algorithms, LOOKS, strict=False)
     ]
     description = {
         "experiment": "wind",

@@ -120,7 +120,7 @@ def test_mmd_on_a_grid(name, radius):
 
 def test_the_identity_stands_in_for_the_gram_matrix_when_asked():
     ambiguity_set = {"name": "mmd", "radius": 0.02}
-    run = after_design("minimax-continuous", ambiguity_set=ambiguity_set, contexts=200, sensitivity="identity")
+    run = after_design("minimax-continuous", set=ambiguity_set, contexts=200, sensitivity="identity")
     posterior, points, found = acquired(run)
     table, reference = upper(posterior, points), empirical(seen(run), points)
     here = MaximumMeanDiscrepancy(0.02, squared_exponential_gram(points, 0.1))
@@ -285,7 +285,7 @@ def test_spaces_that_do_not_fit_are_refused():
         (box, finite, "contexts"),
         (open_box, box, "decisions"),
     ):
-        with pytest.raises(BocuError, match=f"sbo-kde: {what} in a bounded box are wanted"):
+        with pytest.raises(BocuError, match=f"SBO-KDE: {what} in a bounded box are wanted"):
             SBOKDE(
                 Description(decisions, contexts, 0.0, "continuous"), None, SBOKDE.Parameters(), np.random.default_rng(0)
             )

@@ -15,10 +15,9 @@ from bocu.ambiguity import (
     KullbackLeibler,
     MaximumMeanDiscrepancy,
     ModifiedChiSquared,
-    Settings,
+    SetParameters,
     TotalVariation,
     Wasserstein,
-    set_named,
     squared_exponential_gram,
 )
 
@@ -34,17 +33,13 @@ def vectors() -> dict[str, Any]:
 
 def set_of(case: dict[str, Any], epsilon: float | None) -> AmbiguitySet:
     """The set of a test vector."""
-    return set_named(
-        case["distance"].removesuffix("_identity"),
-        Settings(
-            epsilon=epsilon,
-            alpha=case.get("alpha"),
-            k=case.get("k"),
-            contexts=case.get("contexts"),
-            lengthscale=case.get("lengthscale"),
-            jitter=case.get("jitter", 0.0),
-        ),
-    )
+    name = case["distance"].removesuffix("_identity")
+    keys = {key: case[key] for key in ("alpha", "k", "lengthscale", "jitter") if key in case}
+    if name == "mmd":
+        keys.setdefault("jitter", 0.0)
+    contexts = np.array(case["contexts"]) if "contexts" in case else None
+    built = SetParameters.model_validate({"name": name, **keys}).over(contexts)
+    return built if epsilon is None else built.with_epsilon(epsilon)
 
 
 def make_set(

@@ -20,10 +20,10 @@ from bocu.ambiguity import (
     mmd_radius,
     squared_exponential_gram,
 )
+from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.rounds import Situation
-from bocu.objectives.configured import SetParameters
 
 DRAWS = 300
 

@@ -5,9 +5,9 @@ import pytest
 
 from ambiguity import precise
 from bocu.ambiguity import CressieRead, PhiDivergence, worst_case
+from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
-from bocu.objectives.configured import SetParameters
 
 ORDERS = (1.05, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0, 50.0, 100.0)
 

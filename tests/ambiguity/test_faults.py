@@ -10,19 +10,19 @@ from bocu.ambiguity import (
     KullbackLeibler,
     MaximumMeanDiscrepancy,
     PhiDivergence,
-    Settings,
+    SetParameters,
     TotalVariation,
     Wasserstein,
     linearised,
     minimax_approximation,
     mmd_radius,
     sampled_worst_case,
-    set_named,
     squared_exponential_gram,
     with_jitter,
     worst_case,
 )
 from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
 
 SET = TotalVariation(0.3)
 F, P = [0.0, 1.0, 2.0], [0.2, 0.3, 0.5]
@@ -81,9 +81,12 @@ FAULTS = {
     "jitter": (lambda: with_jitter(np.eye(2), -1.0), r"jitter is -1.0"),
     "gamma": (lambda: mmd_radius(5, 1.0), r"gamma is 1.0: it must lie in \(0, 1\)"),
     "observations": (lambda: mmd_radius(-1, 0.1), r"observations is -1"),
-    "unknown distance": (lambda: set_named("l2", Settings(epsilon=0.1)), r"distance is 'l2': it must be one of tv"),
-    "missing radius": (lambda: set_named("tv", Settings()), r"distance tv needs epsilon"),
-    "missing contexts": (lambda: set_named("wass", Settings(epsilon=0.1)), r"needs the coordinates"),
+    "unknown set": (
+        lambda: validate(SetParameters, {"name": "l2"}, ""),
+        r"name: found 'l2'; unknown set 'l2'.*tv, wass",
+    ),
+    "missing contexts": (lambda: SetParameters.model_validate({"name": "wass"}).over(None), r"needs the coordinates"),
+    "no polytope": (lambda: KullbackLeibler(0.1).polytope(P), r"KullbackLeibler is no polytope; take tv, wass or cvar"),
 }
 
 

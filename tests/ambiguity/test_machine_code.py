@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from bocu.ambiguity import machine_code, preparation
+from bocu.experiment.registry import registered
 
 OUTER = """
 from bocu.ambiguity.compiled import compiled
+from bocu.experiment.registry import registered
 from own_loops import helpers
 
 @compiled
@@ -270,17 +272,20 @@ print([len(function.signatures) for function in entries])
     assert set(json.loads(done.stdout)) == {1}
 
 
-@pytest.mark.parametrize("distance", ["tv", "chi2mod", "chi2", "kl", "cr", "cvar", "wass", "mmd"])
-def test_the_distances_that_run_compiled_code_are_known(distance: str) -> None:
+@pytest.mark.parametrize("entry", [*registered("set")], ids=lambda entry: entry.name)
+def test_the_sets_that_run_compiled_code_say_so(entry) -> None:
+    keys = {"cr": {"k": 3.0}, "cvar": {"alpha": 0.3}, "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"}}
+    stated = {"name": entry.name, **keys.get(entry.name, {})}
     code = f"""
 import sys
 import numpy as np
 from bocu.ambiguity.base import worst_case
-from bocu.ambiguity.named import Settings, ball_named
+from bocu.ambiguity.parameters import SetParameters
 points = np.linspace(0, 1, 6)
-set = ball_named({distance!r}, Settings(0.7, 0.3, 3.0, points, 0.2))
-worst_case(np.cos(9 * points), np.full(6, 1 / 6), set)
+stated = SetParameters.model_validate({stated!r})
+worst_case(np.cos(9 * points), np.full(6, 1 / 6), stated.over(points).with_epsilon(0.7))
 print("numba" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(distance in preparation.COMPILED_DISTANCES)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    assert done.stdout.strip() == str(entry.load().compiled)

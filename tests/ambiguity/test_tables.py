@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from ambiguity.cases import KINDS, make_set, random_instance
 from bocu.ambiguity import worst_case
 from bocu.ambiguity.tables import read_table
-from bocu.commands.worst_case import worst_case_command
+from bocu.commands.main import app
 from bocu.core.errors import BocuError
 
 OPTIONS = {
@@ -23,9 +22,7 @@ OPTIONS = {
 
 
 def run(*arguments: str) -> str:
-    app = typer.Typer()
-    app.command()(worst_case_command)
-    result = CliRunner().invoke(app, list(arguments))
+    result = CliRunner().invoke(app, ["worst-case", *arguments])
     if result.exception is not None:
         raise result.exception
     return result.output
@@ -44,7 +41,7 @@ def test_command_prints_value_slope_and_distribution(kind: str, tmp_path: Path) 
     contexts, payoffs, reference = random_instance(5, 6, 2)
     file = tmp_path / "payoffs.csv"
     write_csv(file, contexts, payoffs, reference)
-    output = run(str(file), "--distance", kind, "--epsilon", "0.2", *OPTIONS.get(kind, []))
+    output = run(str(file), "--set", kind, "--epsilon", "0.2", *OPTIONS.get(kind, []))
     rows = list(csv.DictReader(io.StringIO(output)))
     expected = worst_case(payoffs, reference, make_set(kind, 0.2, contexts))
     assert [row["decision"] for row in rows] == ["calm", "bold"]
@@ -68,7 +65,7 @@ def test_netcdf_and_csv_say_the_same(tmp_path: Path) -> None:
     first, second = read_table(tmp_path / "a.csv"), read_table(tmp_path / "a.nc")
     for name in ("payoffs", "reference", "contexts"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-    text = run(str(tmp_path / "a.nc"), "--distance", "wass", "--epsilon", "0.1")
+    text = run(str(tmp_path / "a.nc"), "--set", "wass", "--epsilon", "0.1")
     assert text.splitlines()[1].startswith("0,")
 
 
@@ -98,10 +95,14 @@ def test_faults_of_names_and_options(tmp_path: Path) -> None:
         run(str(tmp_path / "payoffs.txt"), "--epsilon", "0.3")
     (tmp_path / "payoffs.csv").write_text("reference,a\n1,1\n")
     for arguments, message in (
-        (["--distance", "l2"], "distance is 'l2'"),
-        ([], "distance tv needs epsilon"),
-        (["--distance", "mmd", "--epsilon", "1"], "distance mmd needs lengthscale"),
-        (["--distance", "wass", "--epsilon", "1"], "needs the coordinates of the contexts"),
+        (["--set", "l2"], "--set: unknown set 'l2'"),
+        ([], "--epsilon: the set 'tv' needs a radius"),
+        (["--set", "cvar"], "--alpha: this key is required"),
+        (["--epsilon", "1", "--lengthscale", "1"], "--lengthscale: found '1'; the set 'tv' has no such key"),
+        (["--set", "mmd", "--epsilon", "1", "--lengthscale=-1"], "--lengthscale: found '-1'"),
+        (["--epsilon", "1", "--lengthscale"], "found '--lengthscale'; allowed: --key value"),
+        (["--epsilon", "-1"], "--epsilon is -1.0"),
+        (["--set", "wass", "--epsilon", "1"], "needs the coordinates of the contexts"),
     ):
         with pytest.raises(BocuError, match=message):
             run(str(tmp_path / "payoffs.csv"), *arguments)

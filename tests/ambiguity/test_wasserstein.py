@@ -197,7 +197,7 @@ problems:
   - name: gp-sample
     parameters: {decision_points: [3, 3], context_points: [3, 3], protocol: data-driven}
 objectives:
-  - {name: dro, parameters: {set: {distance: wass, radius: margin}}}
+  - {name: dro, parameters: {set: {name: wass, radius: margin}}}
 algorithms: [ucb-bocu-2]
 """
 

@@ -11,8 +11,8 @@ import argparse
 import numpy as np
 
 from bocu.algorithms.finite_base import FiniteAlgorithm
+from bocu.ambiguity.parameters import SetParameters
 from bocu.experiment.registry import find
-from bocu.objectives.configured import SetParameters
 from bocu.objectives.values import UncertaintyObjective
 from bocu.runs.execution import SeedRun, build_problem
 
@@ -47,7 +47,7 @@ def main() -> None:
             while not run.finished:
                 run.play()
             reference = run.realisation.reference(1)
-            ambiguity_set = SetParameters(**SET).over(run.realisation.description.contexts.points)
+            ambiguity_set = SetParameters.model_validate(SET).over(run.realisation.description.contexts.points)
             metric = UncertaintyObjective.wcs(ambiguity_set, difference=1e-5)
             truth = metric(run.realisation.payoffs(1), reference)
             taken = run.record.arrays["decision_index"][run.initial :]

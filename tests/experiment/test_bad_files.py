@@ -190,7 +190,7 @@ def test_an_option_that_the_set_ignores_gets_one_line(option, tmp_path, monkeypa
     path.write_text(GOOD)
     status, out, err = worst_case(path, monkeypatch, capsys, option, "0.5")
     assert (status, out) == (1, "")
-    assert err.startswith(f"error: {option}: it changes nothing")
+    assert err.startswith(f"error: {option}: found '0.5'; the set 'tv' has no such key")
 
 
 # What a run may replace

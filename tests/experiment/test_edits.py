@@ -46,8 +46,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "what is told about a class": (
         "problems/hills.py",
-        '    title = "Ten hills"\n',
-        '    title = "Ten hills"\n    about = About(title="Hills", summary="Ten of them", cost=3.0)\n',
+        'title="Ten hills"',
+        'title="Hills", look=Look("blue", "solid", "o")',
         NOTHING,
     ),
     "a new class beside those used": (
@@ -185,11 +185,11 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["figure *", "report"],
     ),
     "the report": ("report/tables.py", "NOTICEABLE = 0.01", "NOTICEABLE = 0.02", ["report"]),
-    "the summary line of a registered class": (
+    "another line of the registry": (
         "experiment/registry.py",
-        '"a uniform draw from the available decisions"',
-        '"a draw from the available decisions"',
-        ["report", "figure */regret", "figure */chosen-priors", "figure all/summary"],
+        '        "constant": ',
+        '        "own": "bocu.algorithms.simple:Own",\n        "constant": ',
+        ["report", "figure */regret", "figure */chosen-priors", "figure all/summary"],  # which refuse foreign classes
     ),
     # Data and priors
     "how a data set is prepared": ("data/intel_log.py", "DAY = 24 * 60", "DAY = 24 * 61", ["data prepare_intel_log"]),

@@ -10,7 +10,7 @@ from experiments import ALGORITHMS, tiny
 from bocu.experiment import resources
 from bocu.experiment.branches import Branch
 from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import REGISTRY
+from bocu.experiment.registry import registered
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,7 +49,7 @@ def test_a_block_by_hand():
     [("problem", resources.SIZES), ("algorithm", resources.COSTS)],
 )
 def test_every_line_of_the_tables_is_of_a_registered_class(kind, table):
-    assert set(table) <= {entry.target for entry in REGISTRY[kind]}
+    assert set(table) <= {entry.target for entry in registered(kind)}
 
 
 def test_what_was_not_measured_gets_cautious_numbers(monkeypatch):

@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 import pytest
 
 from bocu.core.errors import BocuError
-from bocu.experiment.registry import REGISTRY
+from bocu.experiment.registry import registered
 from bocu.figures.base import save
 from bocu.figures.regret import Regret, RegretParameters
 from bocu.figures.style import SIMULATED_MARK
@@ -17,7 +17,7 @@ FROM_CUBE_ALONE = ["regret", "chosen-priors", "rejection-times"]
 
 
 def draw(name, inputs, **parameters):
-    target = next(entry for entry in REGISTRY["figure"] if entry.name == name).load()
+    target = next(entry for entry in registered("figure") if entry.name == name).load()
     return target(target.Parameters(**parameters)).draw(inputs)
 
 
@@ -98,8 +98,8 @@ def test_a_missing_or_foreign_cube_is_named(tmp_path, cube_path):
 
 def test_planning_imports_no_drawing_library():
     code = (
-        "import sys; from bocu.experiment.registry import REGISTRY;"
-        "[entry.load().Parameters for entry in REGISTRY['figure']];"
+        "import sys; from bocu.experiment.registry import registered;"
+        "[entry.load().Parameters for entry in registered('figure')];"
         "print([name for name in ('matplotlib', 'xarray', 'scipy', 'torch') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -107,6 +107,6 @@ def test_planning_imports_no_drawing_library():
 
 
 def test_every_parameter_is_described():
-    for entry in REGISTRY["figure"]:
+    for entry in registered("figure"):
         for name, field in entry.load().Parameters.model_fields.items():
             assert field.description, f"{entry.name}.{name}"

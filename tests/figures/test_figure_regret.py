@@ -7,6 +7,7 @@ from scipy.stats import sem
 from scipy.stats import t as student
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 
+from bocu.algorithms.time_varying import MaximumLikelihood
 from bocu.figures import style
 from bocu.figures.regret import Curve, Regret, RegretParameters, accumulate, apart
 
@@ -61,7 +62,7 @@ def test_a_panel_a_metric(cube_path):
 def test_colours_and_dashes_follow_the_name_when_few_are_drawn(cube_path):
     for chosen in (["mle"], ["bold-mle", "mle", "random"]):
         axes = drawn(cube_path, algorithms=chosen).figure.axes[0]
-        assert lines(axes)["MLE"].get_color() == style.LOOKS["mle"].colour
+        assert lines(axes)["MLE"].get_color() == style.stroke(MaximumLikelihood.about.look).colour
     whole = lines(drawn(cube_path).figure.axes[0])["bold-mle"]
     alone = lines(drawn(cube_path, algorithms=["bold-mle"]).figure.axes[0])["bold-mle"]
     assert whole.get_linestyle() == alone.get_linestyle()
@@ -108,7 +109,7 @@ def test_one_that_dwarfs_the_others_gets_out_of_their_way(tmp_path):
 
 
 def ending(*ends):
-    look = style.LOOKS["mle"]
+    look = style.stroke(MaximumLikelihood.about.look)
     return [Curve(str(end), look, np.ones(1), np.array([float(end)]), np.zeros(1), 1, 0) for end in ends]
 
 
@@ -200,7 +201,9 @@ def test_pursued_objectives_stand_in_rows_and_the_others_in_each(tmp_path):
     whole = data.sel(algorithm=["random"]).combine_first(pursuing)
     whole["status"] = whole["status"].fillna(2).astype("int8")
     names = ("algorithm", whole["algorithm"].values)  # label and registered name agree for these two
-    whole = whole.assign_coords(algorithm_name=names, algorithm_parameters=names)
+    told = synthetic_cubes.told({label: label for label in whole["algorithm"].values.tolist()})
+    told = {key: ("algorithm", values) for key, values in told.items()}
+    whole = whole.assign_coords(algorithm_name=names, algorithm_parameters=names, **told)
     whole.attrs = data.attrs
     for name in whole.variables:
         whole[name].attrs = {"long_name": "a number", "units": "1"}

@@ -5,6 +5,7 @@ import pytest
 import synthetic_cubes
 from synthetic_objectives import INITIAL, ITERATIONS, METRICS, SEEDS, cube, gain, level
 
+from bocu.algorithms.thompson import ThompsonSampling
 from bocu.figures import style
 from bocu.figures.panels import POINTS, Panels, PanelsParameters
 
@@ -65,7 +66,8 @@ def test_what_is_written_alike_looks_alike_in_all_panels(cubes):
     rows = [{"metric": "dro", "problems": ["one"]}, {"metric": "wcs", "problems": ["one"]}]
     figure = drawn(cubes, rows=rows, titles={"drbo": "robust", "ts-bocu": "robust"}).figure
     looks = {(line.get_color(), line.get_marker()) for axes in figure.axes for line in axes.get_lines()[1:]}
-    assert looks == {(style.LOOKS["ts-bocu"].colour, style.LOOKS["ts-bocu"].marker)}
+    own = style.stroke(ThompsonSampling.about.look)
+    assert looks == {(own.colour, own.marker)}
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Random", "robust"]
 
 

@@ -2,14 +2,21 @@
 
 import numpy as np
 import pytest
+from ambiguity.cases import make_set
 
-from bocu.ambiguity import ModifiedChiSquared, TotalVariation, mmd_radius, set_named
-from bocu.ambiguity.named import Settings
+from bocu.ambiguity import (
+    ModifiedChiSquared,
+    SetParameters,
+    TotalVariation,
+    linearised,
+    mmd_radius,
+    sensitivity,
+)
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.rounds import Situation
-from bocu.experiment.registry import REGISTRY
-from bocu.objectives.configured import General, SetParameters, WorstCaseSensitivity
+from bocu.experiment.registry import registered
+from bocu.objectives.configured import General, WorstCaseSensitivity
 from bocu.objectives.values import UncertaintyObjective
 from bocu.runs.protocol import Announcer
 
@@ -39,8 +46,31 @@ def chosen_set(**keys):
     return validate(SetParameters, keys, "")
 
 
+def test_what_is_stated_is_written_out_with_the_keys_of_its_set_alone():
+    stated = General.Parameters.model_validate({"set": {"name": "mmd", "lengthscale": 0.3}})
+    written = stated.model_dump(mode="json")
+    assert written["set"] == {"name": "mmd", "radius": "margin", "lengthscale": 0.3, "jitter": 1e-6}
+    assert General.Parameters.model_validate(written) == stated
+    assert General.Parameters().model_dump(mode="json")["set"] == {"name": "tv", "radius": "margin"}
+
+
+@pytest.mark.parametrize("entry", [*registered("set")], ids=lambda entry: entry.name)
+def test_what_a_class_says_of_its_slope_and_sensitivity_is_so(entry):
+    more = {**DISTANCES, "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"}}[entry.name]
+    family, built = entry.load(), chosen_set(name=entry.name, **more).over(POINTS)
+    assert np.isfinite(built.values(PAYOFFS, SKEW)[1]).all() == family.finite_slope_at_zero
+    if family.sensitivity_power is None:
+        with pytest.raises(BocuError, match="take tv, mmd, wass, chi2 or chi2mod"):
+            linearised(PAYOFFS, SKEW, built)
+    else:
+        # The line touches the value at radius 0: over the power of a small radius, what is lost is the sensitivity.
+        epsilon = 1e-9 ** (1.0 / family.sensitivity_power)
+        lost = (PAYOFFS @ SKEW - built.with_epsilon(epsilon).values(PAYOFFS, SKEW)[0]) / 1e-9
+        assert lost == pytest.approx(sensitivity(PAYOFFS, SKEW, built), rel=1e-4)
+
+
 def stated(name, **parameters):
-    target = next(entry for entry in REGISTRY["objective"] if entry.name == name).load()
+    target = next(entry for entry in registered("objective") if entry.name == name).load()
     return target.from_specification({**MINIMAL.get(name, {}), **parameters})
 
 
@@ -48,11 +78,11 @@ def stated(name, **parameters):
 def test_every_distance_can_be_stated(distance):
     parameters = chosen_set(name=distance, radius=0.2, **DISTANCES[distance])
     built = parameters.over(POINTS).with_epsilon(0.2)
-    settings = Settings(0.2, parameters.alpha, parameters.k, POINTS, parameters.lengthscale, parameters.jitter)
-    assert built.values(PAYOFFS, SKEW)[0] == pytest.approx(set_named(distance, settings).values(PAYOFFS, SKEW)[0])
+    direct = make_set(distance, 1.0 if distance == "cvar" else 0.2, POINTS, k=3, lengthscale=0.1)
+    assert built.values(PAYOFFS, SKEW)[0].tolist() == direct.values(PAYOFFS, SKEW)[0].tolist()
 
 
-@pytest.mark.parametrize("entry", REGISTRY["objective"], ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", registered("objective"), ids=lambda entry: entry.name)
 def test_a_stated_objective_is_the_mathematical_one(entry):
     objective = stated(entry.name).over(POINTS).with_epsilon(0.3)
     tv = TotalVariation(0.3)
@@ -129,15 +159,15 @@ def test_exact_takes_the_difference_away():
         ("wcs", {"set": "kl"}, "slope of 'kl' at radius 0 is -inf"),
         ("mr", {"set": {"name": "chi2"}}, "slope of 'chi2' at radius 0 is -inf"),
         ("gen", {"set": {"name": "chi2mod", "radius": 0}}, "slope of 'chi2mod' at radius 0 is -inf"),
-        ("dro", {"set": {"name": "cr"}}, "the key 'k' and the set 'cr' go together"),
-        ("dro", {"set": {"name": "tv", "alpha": 0.5}}, "the key 'alpha' and the set 'cvar' go together"),
+        ("dro", {"set": {"name": "cr"}}, r"set\.k: this key is required"),
+        ("dro", {"set": {"name": "tv", "alpha": 0.5}}, "set.alpha: found 0.5; the set 'tv' has no such key"),
         ("dro", {"set": {"radius": []}}, "holds one number or more"),
-        ("dro", {"set": "phi"}, "the key 'phi' and the set 'phi' go together"),
+        ("dro", {"set": "phi"}, r"set\.phi: this key is required"),
         ("dro", {"set": {"name": "phi", "phi": "no colon"}}, "pattern"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(name, parameters, message):
-    target = next(entry for entry in REGISTRY["objective"] if entry.name == name).load()
+    target = next(entry for entry in registered("objective") if entry.name == name).load()
     with pytest.raises(BocuError, match=message) as caught:
         validate(target.Parameters, parameters, "objectives.0.parameters.")
     assert "\n" not in str(caught.value)

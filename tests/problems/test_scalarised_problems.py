@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.problems.functions import function_named
@@ -105,7 +106,7 @@ def test_the_initial_design_is_sobol_with_contexts_of_the_reference(recwarn):
 class ThreeOutputs(ScalarisedProblem):
     """A user's own problem."""
 
-    title = "Three"
+    about = About("Three", "made for tests")
     dimensions = 1, 1
     outputs = 3
 

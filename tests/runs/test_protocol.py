@@ -15,8 +15,12 @@ from bocu.runs.protocol import PROTOCOLS
 
 METRICS = [
     {"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {"under": "truth"}},
-    {"label": "dro", "class": "bocu.evaluation.metrics:DistributionallyRobust", "parameters": {"set": {"name": "mmd"}}},
-    {"label": "ro", "class": "bocu.evaluation.metrics:Robust", "parameters": {}},
+    {
+        "label": "dro",
+        "class": "bocu.objectives.configured:DistributionallyRobust",
+        "parameters": {"set": {"name": "mmd"}},
+    },
+    {"label": "ro", "class": "bocu.objectives.configured:Robust", "parameters": {}},
 ]
 
 
@@ -165,6 +169,7 @@ def test_cube_and_summary_keep_the_initial_design_apart(tmp_path):
                 "algorithm": "random",
                 "algorithm_name": "random",
                 "algorithm_parameters": {},
+                "algorithm_about": {"title": "Random", "look": "grey dotted x", "yardstick": "no"},
                 "score": str(tmp_path / "score.nc"),
             }
         ],

@@ -13,7 +13,7 @@ import numpy as np
 from bocu.acquisition.base import Functional
 from bocu.acquisition.mmd_sensitivity import MMDSensitivity
 from bocu.ambiguity import checks
-from bocu.ambiguity.approximations import floor_distance, identity_sensitivity, sensitivity
+from bocu.ambiguity.approximations import floor_distance, identity_sensitivity, power, sensitivity
 from bocu.ambiguity.base import AmbiguitySet, worst_case
 from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
 
@@ -72,13 +72,8 @@ def exact_sensitivity(ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Sen
     """
     if isinstance(ambiguity_set, MaximumMeanDiscrepancy):
         return MMDSensitivity(ambiguity_set, reference)
-    # Asking once refuses sets without an approximation here and not in the middle of a run.
-    sensitivity(np.zeros(len(reference)), reference, ambiguity_set)
-    return (
-        SlopeSensitivity(ambiguity_set, reference)
-        if _power(ambiguity_set) == 1.0
-        else DeviationSensitivity(ambiguity_set, reference)
-    )
+    kind = SlopeSensitivity if power(ambiguity_set) == 1.0 else DeviationSensitivity
+    return kind(ambiguity_set, reference)
 
 
 class Chord:
@@ -97,7 +92,7 @@ class Chord:
         self.reference = checks.distribution(reference, ambiguity_set.contexts)
         self.mean = self.reference if mean is None else checks.distribution(mean, ambiguity_set.contexts)
         self.ambiguity_set = ambiguity_set
-        self._power = _power(ambiguity_set)
+        self._power = power(ambiguity_set)
         self._reachable = np.flatnonzero(self.reference > 0.0) if not ambiguity_set.leaves_support else None
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -154,7 +149,7 @@ class MinimaxFunctional:
     ) -> None:
         self.chord = Chord(ambiguity_set, reference, mean)
         self.sensitivity = sensitivity or exact_sensitivity(ambiguity_set, self.chord.reference)
-        self._scale = ambiguity_set.epsilon ** _power(ambiguity_set)
+        self._scale = ambiguity_set.epsilon ** power(ambiguity_set)
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         start = self.chord.mean
@@ -178,8 +173,3 @@ class MinimaxFunctional:
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
         return self.chord.screening(contexts)
-
-
-def _power(ambiguity_set: AmbiguitySet) -> float:
-    """Return 1 where s is the radius, 0.5 where it is its root."""
-    return 1.0 if ambiguity_set.with_epsilon(4.0)._approximation_scale() == 4.0 else 0.5

@@ -13,13 +13,14 @@ from pydantic import Field
 from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
 from bocu.ambiguity.approximations import identity_sensitivity, linearised, minimax_approximation
 from bocu.ambiguity.base import AmbiguitySet, worst_case
+from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancyParameters
+from bocu.ambiguity.parameters import sets_that
+from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
+from bocu.core.protocols import GRID
 from bocu.objectives.configured import DistributionallyRobustParameters
 from bocu.objectives.values import Slice, UncertaintyObjective
-
-APPROXIMATED = ("tv", "mmd", "wass", "chi2", "chi2mod")
-"""Distances whose worst expectation lies between the two lines that the approximations are made of."""
 
 
 class ApproximationParameters(BoundParameters):
@@ -34,11 +35,12 @@ class ApproximationParameters(BoundParameters):
     def unfit(self, name: str, objective: Parameters) -> str:
         if not isinstance(objective, DistributionallyRobustParameters):
             return "only the worst expectation itself is approximated; take dro"
-        distance = objective.set.name
-        if distance not in APPROXIMATED:
-            return f"'{distance}' has no such approximation; take one of {', '.join(APPROXIMATED)}"
-        if self.sensitivity == "identity" and distance != "mmd":
-            return f"the sensitivity `identity` stands in for that of mmd, not of '{distance}'"
+        stated = objective.set
+        if stated.family.sensitivity_power is None:
+            others = sets_that(lambda family: family.sensitivity_power is not None)
+            return f"'{stated.name}' has no such approximation; take {others}"
+        if self.sensitivity == "identity" and not isinstance(stated, MaximumMeanDiscrepancyParameters):
+            return f"the sensitivity `identity` stands in for that of mmd, not of '{stated.name}'"
         return ""
 
 
@@ -93,19 +95,33 @@ class ApproximatedRobustness(UpperConfidenceAlgorithm):
     def _rule(self) -> UncertaintyObjective:
         objective = self._pursued()
         if not isinstance(objective, Slice) or objective.beta != 0.0:
-            raise BocuError(f"{self.name}: found {objective}; DRO is wanted")
+            raise BocuError(f"{self.title}: found {objective}; DRO is wanted")
         return self.approximation(objective.ambiguity_set, self.parameters.sensitivity == "identity")
 
 
 class SensitivityApproximation(ApproximatedRobustness):
     """The worst expectation by its linearisation at radius 0."""
 
-    name = "sensitivity-approximation"
+    about = About(
+        title="Sensitivity approximation",
+        summary="UCB on the linearised worst expectation",
+        paper="Tay et al. 2022",
+        look=Look("sky", "long-dash", "p"),
+    )
+    protocols = GRID
+    pursues_objective = True
     approximation = Linearisation
 
 
 class MinimaxApproximation(ApproximatedRobustness):
     """The worst expectation by the minimax approximation."""
 
-    name = "minimax-approximation"
+    about = About(
+        title="Minimax approximation",
+        summary="UCB on the minimax approximation of the worst expectation",
+        paper="Tay et al. 2022",
+        look=Look("orange", "dash-dot-dot", "X"),
+    )
+    protocols = GRID
+    pursues_objective = True
     approximation = Minimax

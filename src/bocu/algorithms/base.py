@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from bocu.core.about import About
 from bocu.core.parameters import Parameters
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
 
 if TYPE_CHECKING:
-    from bocu.objectives.configured import SetParameters
+    from bocu.ambiguity.parameters import SetParameters
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,11 @@ class Algorithm(ABC):
     run depends on, and `restore` puts it back bit for bit.
     """
 
+    about: ClassVar[About]
+    #: The protocols that it is defined for.
+    protocols: ClassVar[tuple[str, ...]]
+    #: Whether the objective changes what it does; one that pursues none runs once a problem.
+    pursues_objective: ClassVar[bool] = False
     Parameters: ClassVar[type[Parameters]]
 
     #: What it reports of itself in every round; may depend on the protocol.
@@ -80,6 +86,11 @@ class Algorithm(ABC):
         self.objective = objective
         self.parameters = parameters
         self.generator = generator
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.about.title
 
     @classmethod
     def check(cls, parameters: Any, outline: Outline) -> None:

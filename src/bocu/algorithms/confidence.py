@@ -9,8 +9,10 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
+from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
+from bocu.core.protocols import GRID
 from bocu.core.rounds import Round
 from bocu.objectives.configured import DistributionallyRobustParameters
 from bocu.objectives.values import Slice, UncertaintyObjective
@@ -19,7 +21,14 @@ from bocu.objectives.values import Slice, UncertaintyObjective
 class UCBSO(UpperConfidenceAlgorithm):
     """The largest expectation of the upper bound under the reference."""
 
-    name = "ucb-so"
+    about = About(
+        title="UCB-SO",
+        summary="UCB on the expectation under the reference",
+        paper="Kirschner et al. 2020; Tay et al. 2024",
+        look=Look("sky", "dash-dot", ">"),
+        aliases={"ucb": "UCB"},
+    )
+    protocols = GRID
 
     def _rule(self) -> UncertaintyObjective:
         return UncertaintyObjective.so()
@@ -28,7 +37,13 @@ class UCBSO(UpperConfidenceAlgorithm):
 class UCBRO(UpperConfidenceAlgorithm):
     """The largest minimum of the upper bound over all contexts."""
 
-    name = "ucb-ro"
+    about = About(
+        title="UCB-RO",
+        summary="UCB on the minimum over all contexts",
+        paper="Tay et al. 2024",
+        look=Look("orange", "dashed", "d"),
+    )
+    protocols = GRID
 
     def _rule(self) -> UncertaintyObjective:
         return UncertaintyObjective.ro()
@@ -55,13 +70,20 @@ class UCBBOCU1(UpperConfidenceAlgorithm):
     Where the slope has no weight, as in DRO, this is the objective of the upper bound.
     """
 
-    name = "ucb-bocu-1"
+    about = About(
+        title="UCB-BOCU-1",
+        summary="UCB on the objective, its slope a difference between upper and lower bound",
+        paper="Tay et al. 2024",
+        look=Look("green", "dashed", "v"),
+    )
+    protocols = GRID
+    pursues_objective = True
     Parameters = UCBBOCU1Parameters
 
     def _rule(self) -> UncertaintyObjective:
         rule = self._pursued()
         if not isinstance(rule, Slice) or (rule.beta > 0.0 and rule.difference is None):
-            raise BocuError(f"{self.name}: found {rule}; DRO, or WCS, MR or GEN with a difference are wanted")
+            raise BocuError(f"{self.title}: found {rule}; DRO, or WCS, MR or GEN with a difference are wanted")
         return rule
 
     def _optimistic(self, mean: np.ndarray, width: np.ndarray, round: Round) -> int:
@@ -85,7 +107,14 @@ class UCBBOCU2Parameters(BoundParameters):
 class UCBBOCU2(UpperConfidenceAlgorithm):
     """UCB-BOCU-2: the objective of the upper bound, slopes exact unless they are to be as pursued."""
 
-    name = "ucb-bocu-2"
+    about = About(
+        title="UCB-BOCU-2",
+        summary="the objective of the upper bound (Tay et al. 2024); under DRO the DRBO of Kirschner et al. (2020)",
+        look=Look("blue", "solid", "<"),
+        aliases={"drbo": "DRBO"},
+    )
+    protocols = GRID
+    pursues_objective = True
     Parameters = UCBBOCU2Parameters
     parameters: UCBBOCU2Parameters
 

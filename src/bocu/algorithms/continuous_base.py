@@ -143,7 +143,6 @@ class ContinuousAlgorithm(Algorithm):
         BocuError: decisions are no bounded box.
     """
 
-    name: ClassVar[str]
     parameters: ContinuousAlgorithmParameters
 
     def __init__(
@@ -152,7 +151,7 @@ class ContinuousAlgorithm(Algorithm):
         super().__init__(description, objective, parameters, generator)
         domain = description.decisions
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
-            raise BocuError(f"{self.name}: decisions in a bounded box are wanted; found {type(domain).__name__}")
+            raise BocuError(f"{self.title}: decisions in a bounded box are wanted; found {type(domain).__name__}")
         self.decisions = Scaling(domain)
         self.contexts = Scaling(description.contexts)
         model = self.parameters.model
@@ -286,7 +285,7 @@ class Contextual(ContinuousAlgorithm):
     ) -> None:
         domain = description.contexts
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
-            raise BocuError(f"{self.name}: contexts in a bounded box are wanted; found {type(domain).__name__}")
+            raise BocuError(f"{self.title}: contexts in a bounded box are wanted; found {type(domain).__name__}")
         super().__init__(description, objective, parameters, generator)
         self.lower, self.upper = np.zeros(domain.dimension), np.ones(domain.dimension)
 

@@ -10,7 +10,9 @@ from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import ExpectedValue, SampledTotalVariation
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
 from bocu.contexts.estimates import KernelDensity, kde_radius
+from bocu.core.about import About, Look
 from bocu.core.parameters import Integer, NotNegative
+from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.rounds import Round
 
@@ -29,7 +31,13 @@ class SBOKDEParameters(ContextualParameters):
 class SBOKDE(Contextual):
     """The mean of the upper bound over samples of the estimate."""
 
-    name = "sbo-kde"
+    about = About(
+        title="SBO-KDE",
+        summary="UCB on the expectation under a kernel density estimate of the context",
+        paper="Huang et al. 2024",
+        look=Look("vermillion", "dash-dot", "o"),
+    )
+    protocols = CONTINUOUS
     Parameters = SBOKDEParameters
     parameters: SBOKDEParameters
 
@@ -72,7 +80,13 @@ class DRBOKDE(SBOKDE):
     once a round. As published it goes to the worst of the Sobol points, and only from samples that are better.
     """
 
-    name = "drbo-kde"
+    about = About(
+        title="DRBO-KDE",
+        summary="UCB on the worst expectation within a total variation of that estimate",
+        paper="Huang et al. 2024",
+        look=Look("blue", "dash-dot", "s"),
+    )
+    protocols = CONTINUOUS
     Parameters = DRBOKDEParameters
     parameters: DRBOKDEParameters
 

@@ -10,7 +10,7 @@ round, before its payoff was seen.
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -52,7 +52,6 @@ class FiniteAlgorithm(Algorithm):
         BocuError: decisions or contexts are not finite, or the problem states no Gaussian process over them.
     """
 
-    name: ClassVar[str]
     parameters: BoundParameters
 
     def __init__(
@@ -61,7 +60,7 @@ class FiniteAlgorithm(Algorithm):
         super().__init__(description, objective, parameters, generator)
         spaces = description.decisions, description.contexts
         if not all(isinstance(space, FiniteDomain) for space in spaces) or description.model is None:
-            raise BocuError(f"{self.name}: finite decisions and contexts with a Gaussian process over them are wanted")
+            raise BocuError(f"{self.title}: finite decisions and contexts with a Gaussian process over them are wanted")
         self.posterior = GridPosterior(description.model)
         self.rule = self._rule()
         self.simulates = description.protocol == SIMULATOR
@@ -124,7 +123,7 @@ class FiniteAlgorithm(Algorithm):
     def reference(self, round: Round) -> np.ndarray:
         """Return the reference distribution that was announced for a round, shape (contexts,)."""
         if round.reference is None:
-            raise BocuError(f"round {round.t}: reference: none is announced; {self.name} needs one over the contexts")
+            raise BocuError(f"round {round.t}: reference: none is announced; {self.title} needs one over the contexts")
         return round.reference
 
     def state(self) -> dict[str, Any]:
@@ -170,7 +169,7 @@ class FiniteAlgorithm(Algorithm):
     def _pursued(self) -> UncertaintyObjective:
         """Return the objective that was handed in, for rules that follow it."""
         if not isinstance(self.objective, UncertaintyObjective):
-            raise BocuError(f"{self.name}: found objective {self.objective!r}; an UncertaintyObjective is wanted")
+            raise BocuError(f"{self.title}: found objective {self.objective!r}; an UncertaintyObjective is wanted")
         return self.objective
 
 

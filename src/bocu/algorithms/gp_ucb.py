@@ -9,6 +9,8 @@ from pydantic import Field
 from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import ExpectedValue
 from bocu.algorithms.continuous_base import ContinuousAlgorithm, ContinuousAlgorithmParameters, DecisionModelParameters
+from bocu.core.about import About, Look
+from bocu.core.protocols import CONTINUOUS
 from bocu.core.rounds import Round
 
 if TYPE_CHECKING:
@@ -26,7 +28,12 @@ class GPUCBParameters(ContinuousAlgorithmParameters):
 class GPUCB(ContinuousAlgorithm):
     """The largest upper confidence bound of a model that does not know of contexts."""
 
-    name = "gp-ucb"
+    about = About(
+        title="GP-UCB",
+        summary="GP-UCB on decisions alone (baseline of Huang et al. 2024)",
+        look=Look("sky", "dashed", "^"),
+    )
+    protocols = CONTINUOUS
     Parameters = GPUCBParameters
     parameters: GPUCBParameters
 

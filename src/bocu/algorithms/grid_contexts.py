@@ -15,15 +15,16 @@ from pydantic import Field
 from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import WorstCaseValue
 from bocu.acquisition.minimax import IdentitySensitivity, MinimaxFunctional
-from bocu.algorithms.approximations import APPROXIMATED
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.mmd.gram import with_jitter
-from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy, MaximumMeanDiscrepancyParameters
+from bocu.ambiguity.parameters import StatedSet, by_default, sets_that
 from bocu.contexts.estimates import covering_grid, diagonal_grid, empirical
+from bocu.core.about import About, Look
 from bocu.core.parameters import Integer
+from bocu.core.protocols import CONTINUOUS
 from bocu.core.rounds import Description, Round, Situation
-from bocu.objectives.configured import Concentration, SetParameters
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
@@ -40,8 +41,8 @@ class GridContextParameters(ContextualParameters):
         description="`product`: n points a coordinate, as few as make the contexts wanted; `diagonal`: the n points on "
         "the diagonal of that grid alone, as in the published code",
     )
-    set: SetParameters = Field(
-        SetParameters(name="mmd", radius=Concentration()),
+    set: StatedSet = Field(
+        by_default("mmd", radius={"delta": 0.1}),
         description="the ambiguity set; its radius is a number, a list, or shrinks with the contexts seen",
     )
     mmd_kernel: Literal["squared-exponential", "context-part-of-model", "scaled-context-part-of-model"] = Field(
@@ -57,7 +58,7 @@ class GridContextParameters(ContextualParameters):
             raise ValueError(
                 f"the radius '{self.set.radius}' is not known here; give a number, a list or {{delta: 0.1}}"
             )
-        if self.mmd_kernel != "squared-exponential" and self.set.name != "mmd":
+        if self.mmd_kernel != "squared-exponential" and not isinstance(self.set, MaximumMeanDiscrepancyParameters):
             raise ValueError("the key 'mmd_kernel' goes with the set 'mmd'")
         return self
 
@@ -104,7 +105,9 @@ class GridContexts(Contextual):
         gram = structure.correlation(here.lengthscales, padded, padded)
         if self._scaled:
             gram *= here.output_scale
-        return MaximumMeanDiscrepancy(0.0, with_jitter(gram, self.parameters.set.jitter))
+        stated = self.parameters.set
+        assert isinstance(stated, MaximumMeanDiscrepancyParameters)
+        return MaximumMeanDiscrepancy(0.0, with_jitter(gram, stated.jitter))
 
 
 class DRBOMMDParameters(GridContextParameters):
@@ -112,7 +115,7 @@ class DRBOMMDParameters(GridContextParameters):
 
     @pydantic.model_validator(mode="after")
     def _mmd(self) -> Self:
-        if self.set.name != "mmd":
+        if not isinstance(self.set, MaximumMeanDiscrepancyParameters):
             raise ValueError(f"found the set '{self.set.name}'; allowed: mmd")
         return self
 
@@ -120,7 +123,12 @@ class DRBOMMDParameters(GridContextParameters):
 class DRBOMMD(GridContexts):
     """The worst mean of the upper bound over an MMD set, exactly."""
 
-    name = "drbo-mmd"
+    about = About(
+        title="DRBO-MMD",
+        summary="UCB on the worst expectation over an MMD set on a grid of contexts (baseline of Huang et al. 2024)",
+        look=Look("green", "long-dash", "D"),
+    )
+    protocols = CONTINUOUS
     Parameters = DRBOMMDParameters
 
     def _functional(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Functional:
@@ -146,9 +154,10 @@ class MinimaxContinuousParameters(GridContextParameters):
 
     @pydantic.model_validator(mode="after")
     def _defined(self) -> Self:
-        if self.set.name not in APPROXIMATED:
-            raise ValueError(f"'{self.set.name}' has no such approximation; take one of {', '.join(APPROXIMATED)}")
-        if self.sensitivity == "identity" and self.set.name != "mmd":
+        if self.set.family.sensitivity_power is None:
+            others = sets_that(lambda family: family.sensitivity_power is not None)
+            raise ValueError(f"'{self.set.name}' has no such approximation; take {others}")
+        if self.sensitivity == "identity" and not isinstance(self.set, MaximumMeanDiscrepancyParameters):
             raise ValueError(f"the sensitivity 'identity' stands in for that of mmd, not of '{self.set.name}'")
         return self
 
@@ -156,7 +165,13 @@ class MinimaxContinuousParameters(GridContextParameters):
 class MinimaxContinuous(GridContexts):
     """The minimax approximation (Tay et al., 2022) of the worst mean of the upper bound, on a finer grid."""
 
-    name = "minimax-continuous"
+    about = About(
+        title="DRBO-MMD minimax",
+        summary="UCB on its minimax approximation on a finer grid (baseline of Huang et al. 2024)",
+        look=Look("orange", "long-dash", "d"),
+        aliases={"drbo-mmd-minimax": "DRBO-MMD minimax"},
+    )
+    protocols = CONTINUOUS
     Parameters = MinimaxContinuousParameters
     parameters: MinimaxContinuousParameters
 

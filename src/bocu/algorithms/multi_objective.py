@@ -14,9 +14,11 @@ from pydantic import Field
 from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.functionals import ExpectedValue, WorstCaseValue
 from bocu.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm, SearchParameters
+from bocu.core.about import About, Look
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
+from bocu.core.protocols import SCALARISED
 from bocu.core.rounds import Description, Round
 from bocu.objectives.configured import DistributionallyRobustParameters
 from bocu.objectives.values import Slice
@@ -42,7 +44,12 @@ class MOBO(ContinuousAlgorithm):
         BocuError: contexts are not finite.
     """
 
-    name = "mobo"
+    about = About(
+        title="MOBO",
+        summary="UCB on the expectation of scalarised payoffs under the reference (baseline of DRMOBO)",
+        look=Look("blue", "dash-dot-dot", "<"),
+    )
+    protocols = SCALARISED
     Parameters = MOBOParameters
     parameters: MOBOParameters
 
@@ -50,7 +57,7 @@ class MOBO(ContinuousAlgorithm):
         self, description: Description, objective: Any, parameters: Any, generator: np.random.Generator
     ) -> None:
         if not isinstance(description.contexts, FiniteDomain):
-            raise BocuError(f"{self.name}: finite contexts are wanted; found {type(description.contexts).__name__}")
+            raise BocuError(f"{self.title}: finite contexts are wanted; found {type(description.contexts).__name__}")
         super().__init__(description, objective, parameters, generator)
         points = description.contexts.points
         self.points = np.stack([self.contexts.inwards(index) for index in range(len(points))])
@@ -96,7 +103,14 @@ class DRMOBO(MOBO):
         BocuError: contexts are not finite, or the objective is not DRO.
     """
 
-    name = "drmobo"
+    about = About(
+        title="DRMOBO",
+        summary="UCB on the worst expectation of scalarised payoffs",
+        paper="DRMOBO",
+        look=Look("vermillion", "dashed", "P"),
+    )
+    protocols = SCALARISED
+    pursues_objective = True
     Parameters = DRMOBOParameters
 
     def __init__(
@@ -104,7 +118,7 @@ class DRMOBO(MOBO):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Slice) or objective.beta != 0.0:
-            raise BocuError(f"{self.name}: found {objective}; DRO is wanted")
+            raise BocuError(f"{self.title}: found {objective}; DRO is wanted")
         self.ambiguity_set = objective.ambiguity_set
 
     def _functional(self, reference: np.ndarray, round: Round) -> Functional:

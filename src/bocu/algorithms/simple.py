@@ -7,10 +7,12 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.base import RECOMMENDED, Algorithm, Reported
+from bocu.core.about import About, Look
 from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number
 from bocu.core.parameters import Parameters as TypedParameters
+from bocu.core.protocols import EVERY, FINITE
 from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
 
 
@@ -38,6 +40,12 @@ class RandomParameters(TypedParameters):
 class Random(WithoutModel):
     """A uniform draw from the available decisions. It recommends the decision of the highest payoff seen."""
 
+    about = About(
+        title="Random",
+        summary="a uniform draw from the available decisions",
+        look=Look("grey", "dotted", "x"),
+    )
+    protocols = EVERY
     Parameters = RandomParameters
 
     def __init__(
@@ -89,6 +97,12 @@ class Constant(WithoutModel):
         BocuError: there is no such decision.
     """
 
+    about = About(
+        title="Constant",
+        summary="always the same decision",
+        look=Look("black", "dotted", "X"),
+    )
+    protocols = FINITE
     Parameters = ConstantParameters
     parameters: ConstantParameters
 

@@ -7,17 +7,19 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
+from bocu.ambiguity.parameters import StatedSet, by_default
 from bocu.contexts.estimates import around_mean
+from bocu.core.about import About, Look
+from bocu.core.protocols import GRID
 from bocu.core.rounds import Description, Round
-from bocu.objectives.configured import SetParameters
 from bocu.objectives.values import UncertaintyObjective
 
 
 class StableOptParameters(BoundParameters):
     """Bounds, and where the radius comes from."""
 
-    set: SetParameters = Field(
-        SetParameters(name="mmd"),
+    set: StatedSet = Field(
+        by_default("mmd"),
         description="distance and radius rule that give the radius, which is then read as a Euclidean distance of "
         "contexts",
     )
@@ -29,7 +31,13 @@ class StableOpt(UpperConfidenceAlgorithm):
     The context nearest to the mean, of the lowest index, where none is within the radius; all where it is infinite.
     """
 
-    name = "stableopt-finite"
+    about = About(
+        title="StableOpt",
+        summary="StableOpt: UCB on the minimum over contexts near the reference's mean",
+        paper="Kirschner et al. 2020",
+        look=Look("purple", "dashed", "h"),
+    )
+    protocols = GRID
     Parameters = StableOptParameters
     parameters: StableOptParameters
 

@@ -10,7 +10,9 @@ from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import MinimumValue
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
 from bocu.contexts.estimates import box_around_mean
+from bocu.core.about import About, Look
 from bocu.core.parameters import Integer
+from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.rounds import Round
 
@@ -40,7 +42,13 @@ class StableOptContinuousParameters(ContextualParameters):
 class StableOptContinuous(Contextual):
     """The largest minimum of the upper bound over contexts within a standard deviation of their mean."""
 
-    name = "stableopt"
+    about = About(
+        title="StableOpt",
+        summary="StableOpt: UCB on the minimum over a box around the mean of the contexts",
+        paper="Huang et al. 2024",
+        look=Look("purple", "dash-dot", "v"),
+    )
+    protocols = CONTINUOUS
     Parameters = StableOptContinuousParameters
     parameters: StableOptContinuousParameters
 

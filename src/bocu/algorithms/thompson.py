@@ -7,7 +7,9 @@ import pydantic
 from pydantic import Field
 
 from bocu.algorithms.finite_base import BoundParameters, FiniteAlgorithm
+from bocu.core.about import About, Look
 from bocu.core.parameters import Integer
+from bocu.core.protocols import GRID
 from bocu.core.rounds import Description, Round
 from bocu.objectives.values import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
@@ -41,7 +43,14 @@ class _Sampler(Protocol):
 class ThompsonSampling(FiniteAlgorithm):
     """The best decision of a payoff table that is sampled from the posterior, by the objective pursued."""
 
-    name = "ts-bocu"
+    about = About(
+        title="TS-BOCU",
+        summary="Thompson sampling under the objective",
+        paper="Tay et al. 2024",
+        look=Look("vermillion", "long-dash", "P"),
+    )
+    protocols = GRID
+    pursues_objective = True
     Parameters = ThompsonParameters
     parameters: ThompsonParameters
 

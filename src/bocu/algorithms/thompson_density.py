@@ -14,8 +14,10 @@ from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.objectives import ObjectiveValue
 from bocu.algorithms.continuous_base import Contextual, ContinuousAlgorithmParameters, ProductModelParameters
 from bocu.contexts.estimates import KernelDensity
+from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Parameters
+from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.rounds import Description, Round, Situation
 from bocu.objectives.configured import DistributionallyRobustParameters, GeneralParameters, Objective
@@ -53,7 +55,13 @@ class ThompsonDensity(Contextual):
         BocuError: the objective is none that an experiment states.
     """
 
-    name = "ts-bocu-kde"
+    about = About(
+        title="TS-BOCU-KDE",
+        summary="Thompson sampling under the objective over a kernel density estimate of the context (ours)",
+        look=Look("vermillion", "dash-dot-dot", "X"),
+    )
+    protocols = CONTINUOUS
+    pursues_objective = True
     Parameters = ThompsonDensityParameters
     parameters: ThompsonDensityParameters
 
@@ -62,9 +70,9 @@ class ThompsonDensity(Contextual):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Objective):
-            raise BocuError(f"{self.name}: found objective {objective!r}; one of bocu.objectives.configured is wanted")
+            raise BocuError(f"{self.title}: found objective {objective!r}; one of bocu.objectives.configured is wanted")
         if reason := self.parameters.unfit("", objective.parameters):
-            raise BocuError(f"{self.name}: {reason}")
+            raise BocuError(f"{self.title}: {reason}")
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator

@@ -25,8 +25,10 @@ from bocu.algorithms.unknown_prior import (
     one_hot,
     squared_noise_bound,
 )
+from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
+from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
@@ -99,8 +101,14 @@ class PEGPUCB(UnknownPriorAlgorithm):
     each would be rejected again at its next play.
     """
 
+    about = About(
+        title="PE-GP-UCB",
+        summary="GP-UCB with prior elimination",
+        paper="Ziomek et al. 2025",
+        look=Look("vermillion", "solid", "o"),
+    )
+    protocols = TIME_VARYING
     Parameters = EliminationParameters
-    name = "pe-gp-ucb"
     parameters: EliminationParameters
     reports = (
         *CHOICE_REPORTS,
@@ -135,7 +143,7 @@ class PEGPUCB(UnknownPriorAlgorithm):
         if everyone:
             if self.parameters.on_no_prior == "stop":
                 raise BocuError(
-                    f"{self.name}: all {len(self.priors)} priors are rejected in round {t} and on_no_prior is 'stop'; "
+                    f"{self.title}: all {len(self.priors)} priors are rejected in round {t} and on_no_prior is 'stop'; "
                     "'reset' goes on with all of them"
                 )
             accounts.active[:] = True
@@ -184,8 +192,14 @@ class _WeightedPriors(UnknownPriorAlgorithm):
 class MaximumLikelihood(_WeightedPriors):
     """GP-UCB under the prior of the highest evidence so far; in round 1 that is the first prior."""
 
+    about = About(
+        title="MLE",
+        summary="GP-UCB under the prior of highest evidence",
+        paper="Ziomek et al. 2025",
+        look=Look("blue", "dashed", "s"),
+    )
+    protocols = TIME_VARYING
     Parameters = ConfidenceParameters
-    name = "mle"
 
     def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
         return first_maximum(ucb, [int(np.argmax(self.surrogate.log_evidence))])
@@ -211,8 +225,14 @@ class FullyBayesian(_WeightedPriors):
         BocuError: `hyperprior` has not one weight for each prior.
     """
 
+    about = About(
+        title="Fully Bayesian",
+        summary="GP-UCB averaged over priors by their posterior weights",
+        paper="Ziomek et al. 2025",
+        look=Look("green", "dash-dot", "D"),
+    )
+    protocols = TIME_VARYING
     Parameters = BayesianParameters
-    name = "fully-bayesian"
     parameters: BayesianParameters
 
     @classmethod
@@ -223,7 +243,7 @@ class FullyBayesian(_WeightedPriors):
     @classmethod
     def _check_hyperprior(cls, hyperprior: tuple[float, ...] | None, priors: int) -> None:
         if hyperprior is not None and len(hyperprior) != priors:
-            raise BocuError(f"{cls.name}: hyperprior: found {len(hyperprior)} weights; allowed: {priors}")
+            raise BocuError(f"{cls.about.title}: hyperprior: found {len(hyperprior)} weights; allowed: {priors}")
 
     def _begin(self) -> None:
         hyperprior = self.parameters.hyperprior
@@ -261,8 +281,14 @@ class RegretBalancing(UnknownPriorAlgorithm):
     mean payoff is below another's `lower_bound`, the mean of the payoffs of its plays minus ``sqrt(xi_t / plays)``.
     """
 
+    about = About(
+        title="Regret Balancing",
+        summary="regret balancing and elimination over priors",
+        paper="Ziomek et al. 2025",
+        look=Look("purple", "dash-dot-dot", "^"),
+    )
+    protocols = TIME_VARYING
     Parameters = BalancingParameters
-    name = "regret-balancing"
     parameters: BalancingParameters
     reports = (
         *CHOICE_REPORTS,
@@ -330,12 +356,19 @@ class Oracle(UnknownPriorAlgorithm):
         BocuError: the problem knows no best prior.
     """
 
+    about = About(
+        title="Oracle (best prior known)",
+        summary="TV-GP-UCB with the best prior known: a yardstick, not a competitor",
+        look=Look("black", "long-dash", "*"),
+        yardstick=True,
+        aliases={"tv-gp-ucb": "TV-GP-UCB"},
+    )
+    protocols = TIME_VARYING
     Parameters = ConfidenceParameters
-    name = "oracle"
 
     def _candidates(self) -> tuple[TimeVaryingPrior, ...]:
         if self.description.best_prior is None:
-            raise BocuError(f"{self.name}: the problem knows no best prior")
+            raise BocuError(f"{self.title}: the problem knows no best prior")
         return (self.description.best_prior,)
 
     def _indices(self) -> list[int]:

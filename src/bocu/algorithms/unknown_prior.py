@@ -9,7 +9,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -105,7 +105,6 @@ class UnknownPriorAlgorithm(Algorithm):
         BocuError: the decision space is not finite, there are no candidate priors, or they are over other arms.
     """
 
-    name: ClassVar[str]
     reports: tuple[Reported, ...] = CHOICE_REPORTS
     parameters: ConfidenceParameters
 
@@ -114,11 +113,11 @@ class UnknownPriorAlgorithm(Algorithm):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(description.decisions, FiniteDomain):
-            raise BocuError(f"{self.name}: the decision space is a box; a finite one is wanted")
+            raise BocuError(f"{self.title}: the decision space is a box; a finite one is wanted")
         self.priors = self._candidates()
         self.arms = description.decisions.size
         if wrong := next((prior for prior in self.priors if prior.arms != self.arms), None):
-            raise BocuError(f"{self.name}: prior '{wrong.label}' has {wrong.arms} arms, the problem {self.arms}")
+            raise BocuError(f"{self.title}: prior '{wrong.label}' has {wrong.arms} arms, the problem {self.arms}")
         self.surrogate = TimeVaryingPosteriors(self.priors, description.noise)
         self._asked: int | None = None
         self._pending: Choice | None = None
@@ -205,7 +204,7 @@ class UnknownPriorAlgorithm(Algorithm):
 
     def _candidates(self) -> tuple[TimeVaryingPrior, ...]:
         if not self.description.priors:
-            raise BocuError(f"{self.name}: the problem offers no candidate priors")
+            raise BocuError(f"{self.title}: the problem offers no candidate priors")
         return tuple(self.description.priors)
 
     def _available(self, round: Round) -> np.ndarray:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from bocu.ambiguity.mmd.gram import squared_exponential_gram as squared_exponential_gram
     from bocu.ambiguity.mmd.gram import with_jitter as with_jitter
     from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy as MaximumMeanDiscrepancy
-    from bocu.ambiguity.named import Settings as Settings
-    from bocu.ambiguity.named import set_named as set_named
+    from bocu.ambiguity.parameters import SetParameters as SetParameters
     from bocu.ambiguity.sampled import SampledWorstCase as SampledWorstCase
     from bocu.ambiguity.sampled import sampled_worst_case as sampled_worst_case
     from bocu.ambiguity.total_variation import TotalVariation as TotalVariation
@@ -48,8 +47,7 @@ _HOME = {
     "Wasserstein": "wasserstein",
     "WorstCase": "base",
     "SampledWorstCase": "sampled",
-    "Settings": "named",
-    "set_named": "named",
+    "SetParameters": "parameters",
     "floor_distance": "approximations",
     "identity_sensitivity": "approximations",
     "linearised": "approximations",

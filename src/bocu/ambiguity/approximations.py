@@ -65,7 +65,7 @@ def minimax_approximation(
     f, p, low, scale, leading = ambiguity_set._normalise(payoffs, reference)
     lower = np.maximum(_line(f, p, ambiguity_set, _scaled(sensitivities, scale, leading)), 0.0)
     mean, end = expectation(f, p), ambiguity_set._floor_distance(f, p)
-    s = ambiguity_set._approximation_scale()
+    s = _scale(ambiguity_set)
     share = np.divide(min(s, 1e300), end, out=np.zeros_like(end), where=end > 0.0)
     upper = np.maximum(mean * (1.0 - share), 0.0)
     flat = (end == 0.0) | (mean == 0.0)
@@ -76,13 +76,28 @@ def floor_distance(payoffs: ArrayLike, reference: ArrayLike, ambiguity_set: Ambi
     """Radius `(...)`, in units of epsilon, from which on all mass may sit on the nearest single minimiser."""
     f, p, _, _, leading = ambiguity_set._normalise(payoffs, reference)
     end = ambiguity_set._floor_distance(f, p)
-    unit = ambiguity_set.with_epsilon(4.0)._approximation_scale()
-    return (end if unit == 4.0 else end**2).reshape(leading)
+    return (end ** (1.0 / power(ambiguity_set))).reshape(leading)
+
+
+def power(ambiguity_set: AmbiguitySet) -> float:
+    """The power of epsilon in which the approximations are lines.
+
+    Raises:
+        BocuError: for sets that have none.
+    """
+    if ambiguity_set.sensitivity_power is None:
+        raise BocuError(ambiguity_set._no_approximation())
+    return ambiguity_set.sensitivity_power
+
+
+def _scale(ambiguity_set: AmbiguitySet) -> float:
+    exponent = power(ambiguity_set)
+    return math.sqrt(ambiguity_set.epsilon) if exponent == 0.5 else ambiguity_set.epsilon**exponent
 
 
 def _line(f: Floats, p: Floats, ambiguity_set: AmbiguitySet, slopes: Floats | None) -> Floats:
     steep = ambiguity_set._sensitivity(f, p) if slopes is None else slopes
-    s = ambiguity_set._approximation_scale()
+    s = _scale(ambiguity_set)
     mean = expectation(f, p)
     return np.where(steep > 0.0, mean - steep * s, mean) if math.isfinite(s) else np.where(steep > 0, -np.inf, mean)
 

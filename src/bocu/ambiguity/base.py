@@ -12,22 +12,21 @@ import copy
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bocu.ambiguity import checks
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.parameters import SetParameters, sets_that
+from bocu.core.about import About
 from bocu.core.errors import BocuError
 
-ROUNDING = 64 * np.finfo(float).eps  # of a sum of products, relative
+if TYPE_CHECKING:
+    from bocu.ambiguity.polytope import Polytope
 
-#: Why a set has no radius by concentration, and what has one.
-NO_CONCENTRATION = (
-    "has no radius by concentration: contexts not seen yet may come, which this set leaves out at every radius; "
-    "take tv, mmd or wass, or give the radius itself"
-)
+ROUNDING = 64 * np.finfo(float).eps  # of a sum of products, relative
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +77,21 @@ class Tangent:
 
 
 @dataclass(frozen=True, slots=True)
+class SolveCost:
+    """What solving takes, measured: `points x seconds x (contexts / 64)^growth`.
+
+    Attributes:
+        seconds: a point of a payoff table with 64 contexts.
+        growth: exponent of the number of contexts.
+        memory_mb: what its compiled code takes, MB.
+    """
+
+    seconds: float
+    growth: float = 0.0
+    memory_mb: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """Which optional outputs a caller needs; sets skip the work of the others."""
 
@@ -90,8 +104,13 @@ class AmbiguitySet(ABC):
 
     Objects are cheap to re-radius (`with_epsilon` shares every factorisation) and hold no state that an answer depends
     on. Subclasses implement `_rows` and `_satisfice` on normalised rows: payoffs in [0, 1] with minimum 0 over the
-    contexts that the set can reach.
+    contexts that the set can reach. What else is known of a set stands in the attributes here.
     """
+
+    about: ClassVar[About]
+
+    #: How an experiment file states it: its own keys, beside its name and radius.
+    Parameters: ClassVar[type[SetParameters]] = SetParameters
 
     #: Whether mass may move to contexts that the reference gives none.
     leaves_support: ClassVar[bool]
@@ -99,11 +118,42 @@ class AmbiguitySet(ABC):
     #: Whether excluding decisions by bounds is cheaper than solving all of them.
     costly: ClassVar[bool] = False
 
+    #: Whether worst cases run code that is compiled when it is first called.
+    compiled: ClassVar[bool] = False
+
+    #: Whether the radius matters.
+    has_radius: ClassVar[bool] = True
+
+    #: Whether the slope at radius 0 is finite for payoffs that vary.
+    finite_slope_at_zero: ClassVar[bool] = True
+
+    #: The approximations of Tay et al. (2022) are lines in this power of epsilon, the slope of the lower one minus the
+    #: sensitivity; None where they are not defined: the value need not lie between the lines.
+    sensitivity_power: ClassVar[float | None] = None
+
     def __init__(self, epsilon: float) -> None:
         self.epsilon = checks.radius(epsilon)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(epsilon={self.epsilon:g})"
+
+    @classmethod
+    def stated(cls, parameters: Any, contexts: Floats | None) -> AmbiguitySet:
+        """Build the set that parameters state, at radius 0.
+
+        Args:
+            parameters: of the type `cls.Parameters`.
+            contexts: (n, l) points; None where there are no coordinates.
+
+        Raises:
+            BocuError: it needs coordinates and there are none, or the parameters make no set.
+        """
+        return cls(0.0)
+
+    @classmethod
+    def solve_cost(cls) -> SolveCost:
+        """What a round takes to solve, for estimates."""
+        return SolveCost(5.5e-8, 0.2)
 
     def with_epsilon(self, epsilon: float) -> Self:
         """The same set at another radius, sharing whatever was factorised."""
@@ -168,6 +218,14 @@ class AmbiguitySet(ABC):
         """Whether `concentration_radius` is known for sets of this class."""
         return cls.concentration_radius is not AmbiguitySet.concentration_radius
 
+    @classmethod
+    def no_concentration(cls) -> str:
+        """Why it has no radius by concentration, and what has one."""
+        return (
+            "has no radius by concentration: contexts not seen yet may come, which this set leaves out at every "
+            f"radius; take {sets_that(lambda family: family.concentrates())}, or give the radius itself"
+        )
+
     def concentration_radius(self, observations: int, contexts: int, delta: float) -> float:
         """Radius within which the empirical distribution lies of the true one with probability `1 - delta`.
 
@@ -182,7 +240,19 @@ class AmbiguitySet(ABC):
         Raises:
             BocuError: no such radius is known for this set, or an argument is out of range.
         """
-        raise BocuError(f"{type(self).__name__} {NO_CONCENTRATION}")
+        raise BocuError(f"{type(self).__name__} {self.no_concentration()}")
+
+    def polytope(self, reference: ArrayLike) -> Polytope:
+        """The set around a reference `(n,)` as linear constraints.
+
+        Raises:
+            BocuError: it is no polytope.
+        """
+        return self._polytope(checks.distribution(reference, self.contexts))
+
+    def _polytope(self, p: Floats) -> Polytope:
+        others = sets_that(lambda family: family._polytope is not AmbiguitySet._polytope)
+        raise BocuError(f"{type(self).__name__} is no polytope; take {others}")
 
     @abstractmethod
     def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
@@ -201,17 +271,13 @@ class AmbiguitySet(ABC):
         raise BocuError(self._no_approximation())
 
     def _floor_distance(self, f: Floats, p: Floats) -> Floats:
-        """Distance `s_max` to a distribution on one minimiser, in units of `_approximation_scale`."""
+        """Distance `s_max` to a distribution on one minimiser, a power of epsilon: `sensitivity_power`."""
         raise BocuError(self._no_approximation())
-
-    def _approximation_scale(self) -> float:
-        """The variable s in which the approximations of Tay et al. (2022) are lines: epsilon or its root."""
-        return self.epsilon
 
     def _no_approximation(self) -> str:
         return (
             f"{type(self).__name__} has no minimax approximation (its value need not lie between the two lines): "
-            "use total variation, MMD, Wasserstein or a chi-squared set"
+            f"take {sets_that(lambda family: family.sensitivity_power is not None)}"
         )
 
     def _vertex_distances(self, p: Floats) -> Floats:

@@ -137,3 +137,11 @@ def rows(payoff: Floats, reference: Floats) -> tuple[Floats, Floats, tuple[int, 
     if reference.ndim == 1 or math.prod(reference.shape[:-1]) == 1:
         return payoff.reshape(-1, n), reference.reshape(1, n), leading
     return payoff.reshape(-1, n), np.broadcast_to(reference, (*leading, n)).reshape(-1, n), leading
+
+
+def coordinates(contexts: ArrayLike | None, name: str) -> Floats:
+    """Context points `(n, l)`, of which `(n,)` is one coordinate, for the set called so, which cannot do without."""
+    if contexts is None:
+        raise BocuError(f"the set '{name}' needs the coordinates of the contexts")
+    points = floats("contexts", contexts)
+    return points[:, None] if points.ndim == 1 else points

@@ -6,16 +6,28 @@ The value does not depend on a radius, hence its slope is 0; what changes it is 
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import Field
 
 from bocu.ambiguity import checks
 from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, pair
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.parameters import SetParameters, named
+from bocu.ambiguity.polytope import Polytope
 from bocu.ambiguity.sorting import sorted_rows, unsorted
+from bocu.core.about import About
 from bocu.core.errors import BocuError
+from bocu.core.parameters import Number
+
+
+class ConditionalValueAtRiskParameters(SetParameters):
+    """The level of CVaR; no radius matters."""
+
+    name: str = named("cvar")
+    alpha: Annotated[Number, Field(gt=0.0, le=1.0)] = Field(description="fraction of the worst outcomes")
 
 
 class ConditionalValueAtRisk(AmbiguitySet):
@@ -24,13 +36,24 @@ class ConditionalValueAtRisk(AmbiguitySet):
     `alpha = 1` is the expectation; as alpha falls to 0 the value falls to the minimum over the reference's support.
     """
 
+    about = About(
+        title="conditional value at risk",
+        summary="the mean of the worst fraction alpha of outcomes",
+    )
+    Parameters = ConditionalValueAtRiskParameters
     leaves_support = False
+    has_radius = False
 
     def __init__(self, alpha: float) -> None:
         super().__init__(0.0)
         self.alpha = checks.real("alpha", alpha)
         if math.isnan(self.alpha) or not 0.0 < self.alpha <= 1.0:
             raise BocuError(f"alpha is {self.alpha}: it must lie in (0, 1]")
+
+    @classmethod
+    def stated(cls, parameters: ConditionalValueAtRiskParameters, contexts: Floats | None) -> ConditionalValueAtRisk:
+        """The set at its level, see `AmbiguitySet.stated`."""
+        return cls(parameters.alpha)
 
     def __repr__(self) -> str:
         return f"ConditionalValueAtRisk(alpha={self.alpha:g})"
@@ -66,3 +89,6 @@ class ConditionalValueAtRisk(AmbiguitySet):
     def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         met = tau <= self._rows(f, p, Wanted(False)).value
         return Tangent(np.where(met, 0.0, -np.inf), np.zeros(len(f)), np.zeros_like(f))
+
+    def _polytope(self, p: Floats) -> Polytope:
+        return Polytope(len(p), np.eye(len(p)), p / self.alpha, np.ones((1, len(p))), np.ones(1))

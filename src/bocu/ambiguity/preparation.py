@@ -6,9 +6,6 @@ import contextlib
 
 from bocu.ambiguity import machine_code
 
-#: Names of sets whose worst cases run compiled code.
-COMPILED_SETS = frozenset({"mmd", "wass"})
-
 #: Modules with the functions that are called from Python; those that they call are compiled with them.
 ENTRIES = (
     "bocu.ambiguity.mmd.critical_line",

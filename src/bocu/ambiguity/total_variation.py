@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike
 from bocu.ambiguity import checks
 from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.polytope import Polytope
 from bocu.ambiguity.sorting import sorted_rows, unsorted
+from bocu.core.about import About
 
 
 class TotalVariation(AmbiguitySet):
@@ -26,7 +28,13 @@ class TotalVariation(AmbiguitySet):
         array(0.5)
     """
 
+    about = About(
+        title="total variation",
+        summary="every distribution whose L1 distance from the reference is the radius or less",
+        paper="Tay et al. 2024",
+    )
     leaves_support = True
+    sensitivity_power = 1.0
 
     def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
         """L1 distance `(...)` of distributions `(..., n)`."""
@@ -93,6 +101,14 @@ class TotalVariation(AmbiguitySet):
 
     def _floor_distance(self, f: Floats, p: Floats) -> Floats:
         return 2.0 * (1.0 - np.where(f == 0.0, p, 0.0).max(axis=1))
+
+    def _polytope(self, p: Floats) -> Polytope:
+        # Variables q and |q - p|.
+        n = len(p)
+        one = np.eye(n)
+        upper = np.block([[one, -one], [-one, -one], [np.zeros((1, n)), np.ones((1, n))]])
+        equal = np.append(np.ones(n), np.zeros(n))[None]
+        return Polytope(n, upper, np.concatenate([p, -p, [self.epsilon]]), equal, np.ones(1))
 
 
 def _receivers(f: Floats, p: Floats) -> Any:

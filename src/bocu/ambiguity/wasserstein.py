@@ -15,10 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair, pick
+from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair, pick
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.parameters import SetParameters
+from bocu.ambiguity.polytope import Polytope
 from bocu.ambiguity.total_variation import TotalVariation
 from bocu.ambiguity.wasserstein_line import Line
+from bocu.core.about import About
 from bocu.core.errors import BocuError
 
 Targets = NDArray[np.intp]
@@ -37,8 +40,14 @@ class Wasserstein(AmbiguitySet):
             at zero cost from each other are one context: mass moves between them for free.
     """
 
+    about = About(
+        title="Wasserstein",
+        summary="every distribution that the reference becomes by moving mass at a mean cost of the radius or less",
+    )
     leaves_support = True
     costly = True
+    compiled = True
+    sensitivity_power = 1.0
 
     def __init__(self, epsilon: float, cost: ArrayLike) -> None:
         super().__init__(epsilon)
@@ -52,6 +61,18 @@ class Wasserstein(AmbiguitySet):
         self.cost = matrix
         self._free = bool((matrix == 0.0).sum() > len(matrix))
         self._line = Line.of(matrix)
+
+    @classmethod
+    def stated(cls, parameters: SetParameters, contexts: Floats | None) -> Wasserstein:
+        """The set whose costs are Euclidean distances, see `AmbiguitySet.stated`."""
+        points = checks.coordinates(contexts, parameters.name)
+        difference = points[:, None, :] - points[None, :, :]
+        return cls(0.0, np.sqrt((difference**2).sum(axis=-1)))
+
+    @classmethod
+    def solve_cost(cls) -> SolveCost:
+        """That of the chain recursion and of its compiler."""
+        return SolveCost(5e-7, 0.8, 180.0)
 
     @property
     def contexts(self) -> int:
@@ -156,6 +177,15 @@ class Wasserstein(AmbiguitySet):
         dear_cost = _spent(nearest, p, self.cost)
         zero = np.zeros(count)
         return _Lines(nearest, stay, zero.copy(), dear_cost, flat, zero.copy(), zero.copy(), zero.copy())
+
+    def _polytope(self, p: Floats) -> Polytope:
+        # Variables q and the transported mass, row by row from p.
+        n = len(p)
+        upper = np.append(np.zeros(n), np.asarray(self.cost).ravel())[None]
+        leaves = np.hstack([np.zeros((n, n)), np.kron(np.eye(n), np.ones((1, n)))])
+        arrives = np.hstack([-np.eye(n), np.kron(np.ones((1, n)), np.eye(n))])
+        values = np.append(p, np.zeros(n))
+        return Polytope(n, upper, np.array([self.epsilon]), np.vstack([leaves, arrives]), values)
 
     def _vertex_distances(self, p: Floats) -> Floats:
         return p @ self.cost

@@ -6,6 +6,7 @@ import typer
 
 KINDS = {
     "problems": "problem",
+    "sets": "set",
     "objectives": "objective",
     "algorithms": "algorithm",
     "metrics": "metric",
@@ -14,13 +15,13 @@ KINDS = {
 
 
 def list_command(
-    kind: Annotated[str, typer.Argument(help="problems, objectives, algorithms, metrics, figures or data.")],
+    kind: Annotated[str, typer.Argument(help="problems, sets, objectives, algorithms, metrics, figures or data.")],
     name: Annotated[str | None, typer.Argument(help="One of them, with its parameters.")] = None,
 ) -> None:
     """List what an experiment file may name."""
     from bocu.core.errors import BocuError
     from bocu.core.parameters import nearest
-    from bocu.experiment.registry import REGISTRY, find
+    from bocu.experiment.registry import aliases, find, registered
 
     if kind == "data":
         _list_data()
@@ -30,20 +31,22 @@ def list_command(
     if name is not None:
         _describe(find(KINDS[kind], name))
         return
-    entries = REGISTRY[KINDS[kind]]
-    if not entries:
-        typer.echo(f"no {kind} yet")
-    width = max((len(entry.name) for entry in entries), default=0)
-    for entry in entries:
-        also = f" (also: {', '.join(entry.aliases)})" if entry.aliases else ""
-        typer.echo(f"{entry.name:<{width}}  {entry.summary}{also}")
+    rows = [(entry, entry.load().about) for entry in registered(KINDS[kind])]
+    name_width, title_width = (
+        max(map(len, column)) for column in zip(*((e.name, a.title) for e, a in rows), strict=True)
+    )
+    for entry, about in rows:
+        others = aliases(KINDS[kind], entry.name)
+        also = f" (also: {', '.join(others)})" if others else ""
+        typer.echo(f"{entry.name:<{name_width}}  {about.title:<{title_width}}  {about.line}{also}")
 
 
 def _describe(entry: Any) -> None:
-    typer.echo(f"{entry.name}: {entry.summary}")
-    if entry.protocols:
-        typer.echo(f"protocols: {', '.join(entry.protocols)}")
-    fields = entry.load().Parameters.model_fields
+    kind = entry.load()
+    typer.echo(f"{entry.name}: {kind.about.title}: {kind.about.line}")
+    if protocols := getattr(kind, "protocols", ()):
+        typer.echo(f"protocols: {', '.join(protocols)}")
+    fields = kind.Parameters.model_fields
     typer.echo("parameters:" if fields else "parameters: none")
     for key, field in fields.items():
         default = "required" if field.is_required() else f"default {field.get_default(call_default_factory=True)!r}"

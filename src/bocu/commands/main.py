@@ -1,24 +1,33 @@
-"""The command line: `bocu run`, `bocu list`, ... Each command imports what it needs when it is called."""
+"""The command line: `bocu run`, `bocu list`, ... Each command imports what it needs when it is called.
+
+To add one, write the function and add its line to `COMMANDS`.
+"""
 
 import sys
 from typing import Annotated
 
 import typer
 
-from bocu.commands.check import check_command
-from bocu.commands.design import design_command
-from bocu.commands.diff import diff_command
-from bocu.commands.listing import list_command
-from bocu.commands.plan import plan_command
-from bocu.commands.prune import prune_command
-from bocu.commands.resume import resume_command
-from bocu.commands.run import run_command
-from bocu.commands.schema import schema_command
-from bocu.commands.status import status_command
-from bocu.commands.verify import verify_command
-from bocu.commands.why import why_command
-from bocu.commands.worst_case import worst_case_command
 from bocu.core.errors import BocuError
+from bocu.core.loading import load
+
+COMMANDS = {
+    "run": "bocu.commands.run:run_command",
+    "list": "bocu.commands.listing:list_command",
+    "check": "bocu.commands.check:check_command",
+    "design": "bocu.commands.design:design_command",
+    "schema": "bocu.commands.schema:schema_command",
+    "worst-case": "bocu.commands.worst_case:worst_case_command",
+    "plan": "bocu.commands.plan:plan_command",
+    "status": "bocu.commands.status:status_command",
+    "resume": "bocu.commands.resume:resume_command",
+    "why": "bocu.commands.why:why_command",
+    "diff": "bocu.commands.diff:diff_command",
+    "prune": "bocu.commands.prune:prune_command",
+    "verify": "bocu.commands.verify:verify_command",
+}
+# Options of theirs that are not stated here: the keys of a set, which its class knows.
+OPEN_ENDED = {"worst-case": {"allow_extra_args": True, "ignore_unknown_options": True}}
 
 app = typer.Typer(
     add_completion=False,
@@ -27,19 +36,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # or lines of a docstring are not joined
     help="Robust Bayesian optimisation under an uncontrolled context.",
 )
-app.command("run")(run_command)
-app.command("list")(list_command)
-app.command("check")(check_command)
-app.command("design")(design_command)
-app.command("schema")(schema_command)
-app.command("worst-case")(worst_case_command)
-app.command("plan")(plan_command)
-app.command("status")(status_command)
-app.command("resume")(resume_command)
-app.command("why")(why_command)
-app.command("diff")(diff_command)
-app.command("prune")(prune_command)
-app.command("verify")(verify_command)
+for _name, _target in COMMANDS.items():
+    app.command(_name, context_settings=OPEN_ENDED.get(_name))(load(_target))
 
 
 def _version(wanted: bool) -> None:

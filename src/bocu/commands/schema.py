@@ -1,7 +1,7 @@
 """`bocu schema`: the JSON schema of an experiment file, for editors."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +24,7 @@ def schema_command(
 
 def key_tables() -> str:
     """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
+    from bocu.ambiguity.parameters import SetParameters
     from bocu.experiment.configuration import (
         AlgorithmEntry,
         Data,
@@ -33,7 +34,7 @@ def key_tables() -> str:
         ObjectiveEntry,
         Seeds,
     )
-    from bocu.experiment.registry import REGISTRY
+    from bocu.experiment.registry import aliases, registered
 
     parts = [TABLES_HEAD, _table("The file", Experiment), _table("`seeds`", Seeds), _table("`data`", Data)]
     parts += [
@@ -42,15 +43,18 @@ def key_tables() -> str:
         _table("An entry of `metrics`", MetricEntry),
         _table("An entry of `figures`", FigureEntry),
     ]
-    objectives = {thing.name: thing.load().Parameters for thing in REGISTRY["objective"]}
-    for kind in ("problem", "objective", "algorithm", "metric", "figure"):
-        for thing in REGISTRY[kind]:
+    objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
+    parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
+    for kind in ("problem", "set", "objective", "algorithm", "metric", "figure"):
+        for thing in registered(kind):
             title, parameters = f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters
-            also = f" Also: {', '.join(f'`{alias}`' for alias in thing.aliases)}." if thing.aliases else ""
+            others, summary = aliases(kind, thing.name), thing.load().about.line
+            also = f" Also: {', '.join(f'`{alias}`' for alias in others)}." if others else ""
             if kind == "metric" and parameters is objectives.get(thing.name):
-                parts.append(f"## {title}\n\n{_sentence(thing.summary)}. Parameters: those of the objective.\n")
+                parts.append(f"## {title}\n\n{_sentence(summary)}. Parameters: those of the objective.\n")
             else:
-                parts.append(_table(title, parameters, f"{thing.summary}.{also}"))
+                common = SetParameters if kind == "set" else None
+                parts.append(_table(title, parameters, f"{summary}.{also}", common))
     return "\n".join(parts)
 
 
@@ -60,14 +64,19 @@ TABLES_HEAD = """# The experiment file
 Every key, its default and what it does. This page is generated (`make schema`); so is
 `workflow/schemas/experiment.schema.json`, which editors use to complete and check experiment files. Problems,
 objectives, algorithms, metrics and figures are lists of entries `{label, name, parameters}`; a name alone is an entry
-with that label and no parameters.
+with that label and no parameters. An ambiguity set is `{name, radius, ...}`; a name alone is the set with its defaults.
 """
 
 
-def _table(title: str, model: Any, summary: str = "") -> str:
-    rows = list(_rows(model))
+def _table(title: str, model: Any, summary: str = "", common: Any = None) -> str:
+    """Make a table of the keys of a model, but for those that it has in common with another."""
+    rows = list(_rows(model, but=common.model_fields if common else ()))
     head = [f"## {title}", "", *([_sentence(summary), ""] if summary else [])]
-    body = ["| key | default | meaning |", "|---|---|---|", *rows] if rows else ["No parameters."]
+    body = (
+        ["| key | default | meaning |", "|---|---|---|", *rows]
+        if rows
+        else ["No parameters." if common is None else "No keys of its own."]
+    )
     return "\n".join([*head, *body, ""])
 
 
@@ -75,10 +84,12 @@ def _sentence(summary: str) -> str:
     return summary[:1].upper() + summary[1:]
 
 
-def _rows(model: Any, prefix: str = "") -> Iterator[str]:
+def _rows(model: Any, prefix: str = "", but: Collection[str] = ()) -> Iterator[str]:
     from bocu.core.parameters import model_in
 
     for key, field in model.model_fields.items():
+        if key in but:
+            continue
         default = "required" if field.is_required() else f"`{_plain(field.get_default(call_default_factory=True))}`"
         yield f"| `{prefix}{key}` | {default} | {' '.join(str(field.description).split())} |"
         nested = model_in(field.annotation)
@@ -95,7 +106,7 @@ def _plain(value: Any) -> str:
 def experiment_schema() -> dict[str, Any]:
     """Return the schema of the whole file; the parameters of every registered name are part of it."""
     from bocu.experiment.configuration import Experiment
-    from bocu.experiment.registry import REGISTRY
+    from bocu.experiment.registry import aliases, registered
 
     schema = Experiment.model_json_schema(ref_template="#/$defs/{model}")
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
@@ -111,17 +122,40 @@ def experiment_schema() -> dict[str, Any]:
         entry = definitions[definition]
         entry["required"] = ["name"]  # a label left out is the name
         entry["allOf"] = []
-        for thing in REGISTRY[kind]:
+        for thing in registered(kind):
             parameters = thing.load().Parameters.model_json_schema(ref_template="#/$defs/{model}")
             definitions.update(parameters.pop("$defs", {}))
-            names = {"enum": [thing.name, *thing.aliases]}
+            names = {"enum": [thing.name, *aliases(kind, thing.name)]}
             entry["allOf"].append(
                 {"if": {"properties": {"name": names}}, "then": {"properties": {"parameters": parameters}}}
             )
-        allowed = [name for thing in REGISTRY[kind] for name in (thing.name, *thing.aliases)]
+        allowed = [name for thing in registered(kind) for name in (thing.name, *aliases(kind, thing.name))]
         entry["properties"]["name"]["enum"] = allowed
         schema["$defs"][definition] = {"anyOf": [{"enum": allowed, "type": "string"}, entry]}
+    definitions["SetParameters"] = _any_set(definitions)
     # What may be written in short.
     definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
     definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}
     return schema
+
+
+def _any_set(definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a set of any name, whose own keys stand beside its name; adds to the definitions."""
+    from bocu.ambiguity.parameters import SetParameters
+    from bocu.experiment.registry import registered
+
+    name = dict(definitions["SetParameters"]["properties"]["name"])
+    forms = []
+    for thing in registered("set"):
+        schema = thing.load().Parameters.model_json_schema(ref_template="#/$defs/{model}")
+        definitions.update(schema.pop("$defs", {}))
+        # Of those without a name all but the default are ruled out.
+        required = [] if thing.name == SetParameters.model_fields["name"].default else ["name"]
+        forms.append({"if": {"properties": {"name": {"const": thing.name}}, "required": required}, "then": schema})
+    name["enum"] = [thing.name for thing in registered("set")]
+    return {
+        "anyOf": [
+            {"enum": name["enum"], "type": "string"},
+            {"type": "object", "properties": {"name": name}, "allOf": forms},
+        ]
+    }

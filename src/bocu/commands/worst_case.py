@@ -1,5 +1,6 @@
 """`bocu worst-case`: worst-case expectations of the payoffs in a file."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -7,30 +8,44 @@ import typer
 
 
 def worst_case_command(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="CSV (a row a context) or NetCDF file with payoffs and reference.")],
-    distance: Annotated[str, typer.Option(help="tv, mmd, chi2mod, chi2, kl, cr, cvar or wass.")] = "tv",
+    name: Annotated[str, typer.Option("--set", help="Name of the ambiguity set (see `bocu list sets`).")] = "tv",
     epsilon: Annotated[float | None, typer.Option(help="Radius of the ambiguity set.")] = None,
-    alpha: Annotated[float | None, typer.Option(help="Fraction of worst outcomes, for cvar.")] = None,
-    k: Annotated[float | None, typer.Option(help="Order, for cr.")] = None,
-    lengthscale: Annotated[float | None, typer.Option(help="Of the squared exponential kernel, for mmd.")] = None,
-    jitter: Annotated[float, typer.Option(help="Added to the kernel matrix's diagonal, for mmd.")] = 1e-6,
 ) -> None:
-    """Print value, slope in epsilon and worst distribution of each decision in FILE as CSV."""
+    """Print value, slope in epsilon and worst distribution of each decision in FILE as CSV.
+
+    The set's own keys are options too: `--set mmd --lengthscale 0.2`; `bocu list sets NAME` names them.
+    """
     from bocu.ambiguity.base import worst_case
-    from bocu.ambiguity.named import Settings, set_named
+    from bocu.ambiguity.checks import radius
+    from bocu.ambiguity.parameters import SetParameters
     from bocu.ambiguity.tables import as_csv, read_table
     from bocu.core.errors import BocuError
+    from bocu.core.parameters import validate
+    from bocu.experiment.registry import find
 
     table = read_table(file)
-    settings = Settings(
-        epsilon=epsilon, alpha=alpha, k=k, contexts=table.contexts, lengthscale=lengthscale, jitter=jitter
-    )
-    for option, value, taker in (("alpha", alpha, "cvar"), ("k", k, "cr"), ("lengthscale", lengthscale, "mmd")):
-        if value is not None and distance != taker:
-            raise BocuError(f"--{option}: it changes nothing: only '{taker}' takes it, not '{distance}'; leave it out")
-    ambiguity_set = set_named(distance, settings)
+    if find("set", name, "--set: ").load().has_radius and epsilon is None:
+        raise BocuError(f"--epsilon: the set '{name}' needs a radius")
+    stated = validate(SetParameters, {**_keys(context.args), "name": name}, "--")
+    ambiguity_set = stated.over(table.contexts).with_epsilon(radius(epsilon or 0.0, "--epsilon"))
     try:
         answer = worst_case(table.payoffs, table.reference, ambiguity_set)
     except BocuError as error:
         raise BocuError(f"{file}: {error}") from None
     typer.echo(as_csv(table, answer), nl=False)
+
+
+def _keys(arguments: Sequence[str]) -> dict[str, str]:
+    """Read `--key value` and `--key=value`."""
+    from bocu.core.errors import BocuError
+
+    keys: dict[str, str] = {}
+    waiting = list(arguments)
+    while waiting:
+        option, given, value = waiting.pop(0).partition("=")
+        if not option.startswith("--") or (not given and not waiting):
+            raise BocuError(f"found '{option}'; allowed: --key value, a key of the set")
+        keys[option.removeprefix("--")] = value if given else waiting.pop(0)
+    return keys

@@ -44,7 +44,7 @@ def _targets(recorded: Any) -> Iterator[str]:
 def _registered() -> set[str]:
     # By its name: runs reach this module, and a line in the registry is to rerun none of them.
     registry = importlib.import_module("bocu.experiment.registry").REGISTRY
-    own = {entry.target for entries in registry.values() for entry in entries}
+    own = {target for targets in registry.values() for target in targets.values() if ":" in target}
     return own | {point.value for kind in registry for point in entry_points(group=f"bocu.{kind}s")}
 
 

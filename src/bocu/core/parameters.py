@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import pydantic
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from bocu.core.errors import BocuError, shown, shown_key
 
@@ -22,10 +22,9 @@ def _no_boolean(value: Any) -> Any:
 
 Integer = Annotated[int, BeforeValidator(_no_boolean)]
 Number = Annotated[float, BeforeValidator(_no_boolean), pydantic.AllowInfNan(False)]
-
-Positive = Annotated[Number, pydantic.Field(gt=0.0)]
-NotNegative = Annotated[Number, pydantic.Field(ge=0.0)]
-Count = Annotated[Integer, pydantic.Field(ge=1)]
+NotNegative = Annotated[Number, Field(ge=0.0)]
+Positive = Annotated[Number, Field(gt=0.0)]
+Count = Annotated[Integer, Field(ge=1)]
 
 
 LARGEST_SEED = 2**63 - 1

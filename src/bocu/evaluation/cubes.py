@@ -21,13 +21,20 @@ if TYPE_CHECKING:
     import xarray as xr
 
 CHECKPOINTS = (0.1, 0.25, 0.5, 1.0)
+ABOUT = {
+    "title": "what is written for the algorithm",
+    "look": "how the algorithm is drawn: colour, dash, marker",
+    "yardstick": "whether the algorithm knows what the others have to learn: yes or no",
+}
+"""What a cube holds of every algorithm besides name and parameters, and its long name."""
 
 
 def build_cube(description: Mapping[str, Any], output: str | Path) -> None:
     """Gather the score files of a problem.
 
     Args:
-        description: what the plan says of it: `branches` (labels and score file of each), `metrics`, `seeds` (first,
+        description: what the plan says of it: `branches` (labels, score file, name, parameters and about of
+            the algorithm of each), `metrics`, `seeds` (first,
             count), `iterations`, `initial` (size of the initial design), and names for the attributes.
         output: the cube, with dimensions (objective, algorithm, metric, seed, iteration, prior).
 
@@ -146,10 +153,14 @@ class _Cube:
         file.coordinate(
             "algorithm_parameters", "algorithm", parameters, {"long_name": "parameters, JSON", "units": "1"}
         )
+        for key, long_name in ABOUT.items():
+            told = [branch["algorithm_about"][key] for branch in algorithms]
+            file.coordinate(f"algorithm_{key}", "algorithm", told, {"long_name": long_name, "units": "1"})
         lists = {key: json.dumps(sorted(values)) for key, values in self.collected.items()}
         names_of = {key: self.description[key] for key in ("experiment", "problem_label", "problem_name")}
         # xarray takes the variables named here for coordinates.
-        file.attributes({**self.attributes, **lists, **names_of, "coordinates": "algorithm_name algorithm_parameters"})
+        named = " ".join(f"algorithm_{key}" for key in ("name", "parameters", *ABOUT))
+        file.attributes({**self.attributes, **lists, **names_of, "coordinates": named})
 
 
 def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
@@ -163,7 +174,8 @@ def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
     import xarray as xr
 
     parts = [_summary_of(file) for file in cubes]
-    fill = {"status": NOT_DEFINED, "algorithm_name": "", "algorithm_parameters": ""}
+    told = {f"algorithm_{key}": "" for key in ("name", "parameters", *ABOUT)}
+    fill = {"status": NOT_DEFINED, **told}
     data = xr.concat(parts, dim="problem", join="outer", coords="different", compat="equals", fill_value=fill)
     data["checkpoint"] = ("checkpoint", list(CHECKPOINTS))
     described = {

@@ -1,17 +1,22 @@
-"""Metrics: objectives that recorded runs are scored by. Scoring reads what happened and reruns nothing."""
+"""Metrics: what recorded runs are scored by. Scoring reads what happened and reruns nothing.
+
+Every objective is one as it stands (`ObjectiveMetric`); classes of their own are for what takes more.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.parameters import Parameters
+from bocu.core.protocols import EVERY, TIME_VARYING
 from bocu.core.rounds import Situation
 from bocu.evaluation.scalarised_metrics import ScalarisedScores
-from bocu.objectives import configured
+from bocu.objectives.configured import Objective
 from bocu.objectives.values import UncertaintyObjective
 from bocu.problems.base import Realisation
 from bocu.runs.protocol import Announcer
@@ -24,6 +29,9 @@ class NoParameters(Parameters):
 class Metric(ABC):
     """Values decisions round by round, and says what was the best to be had."""
 
+    about: ClassVar[About]
+    #: The protocols of the problems that it can value.
+    protocols: ClassVar[tuple[str, ...]]
     Parameters: ClassVar[type[Parameters]] = NoParameters
 
     def __init__(self, parameters: Any) -> None:
@@ -105,6 +113,11 @@ class StochasticParameters(Parameters):
 class Stochastic(Metric):
     """Expected payoff (SO). Of continuous problems that under the true distribution, whatever `under` says."""
 
+    about = About(
+        title="SO",
+        summary="expected payoff under the reference or the truth, against the best available decision",
+    )
+    protocols: ClassVar[tuple[str, ...]] = EVERY
     Parameters: ClassVar[type[Parameters]] = StochasticParameters
 
     def score(
@@ -127,22 +140,18 @@ class Stochastic(Metric):
         return distribution
 
 
-class Robust(Metric):
-    """Payoff in the worst of all contexts, whatever the reference (RO)."""
-
-    def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
-        return payoffs.min(axis=1)
-
-    def same(self, situation: Situation, other: Situation) -> bool:
-        return True
-
-
 class BestFixedDecision(Stochastic):
     """Expected payoff, against the single decision that would have been best over the whole run.
 
     Regret of one round may be negative: a learner that follows the changes can beat every fixed decision. Decisions
     that were unavailable in some round do not compete; where none is left, regret is not a number.
     """
+
+    about = About(
+        title="Best fixed decision",
+        summary="expected payoff, against the best single decision in hindsight",
+    )
+    protocols = TIME_VARYING
 
     def score(
         self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
@@ -160,19 +169,25 @@ class BestFixedDecision(Stochastic):
         return values[:, best] - value, value
 
 
-class UncertaintyMetric(Metric):
-    """An uncertainty objective over a finite set of contexts, at the radius that its own rule gives."""
+class ObjectiveMetric(Metric):
+    """An objective, over a finite set of contexts at the radius that its own rule gives where it has a set.
 
-    objective: ClassVar[type[configured.Objective]]
+    Args:
+        objective: as an experiment states it.
+    """
+
     _over: UncertaintyObjective
     _announcer: Announcer
 
+    def __init__(self, objective: Objective) -> None:
+        super().__init__(objective.parameters)
+        self.objective = objective
+
     def meet(self, realisation: Realisation) -> None:
         contexts = realisation.description.contexts
-        assert isinstance(contexts, FiniteDomain)
-        stated = self.objective(self.parameters)
-        self._over = stated.over(contexts.points)
-        self._announcer = Announcer(stated.ambiguity, contexts.points)
+        points = contexts.points if isinstance(contexts, FiniteDomain) else None
+        self._over = self.objective.over(points)
+        self._announcer = Announcer(self.objective.ambiguity, points)
 
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
         objective = self._over.with_epsilon(self._announcer.epsilon(situation) or 0.0)
@@ -180,41 +195,12 @@ class UncertaintyMetric(Metric):
         return values
 
     def same(self, situation: Situation, other: Situation) -> bool:
-        if situation.reference is not other.reference:
+        if self.objective.reference_matters and situation.reference is not other.reference:
             return False
         return self._announcer.epsilon(situation) == self._announcer.epsilon(other)
 
 
-class DistributionallyRobust(UncertaintyMetric):
-    """DRO."""
-
-    objective = configured.DistributionallyRobust
-    Parameters = configured.DistributionallyRobustParameters
-
-
-class WorstCaseSensitivity(UncertaintyMetric):
-    """WCS."""
-
-    objective = configured.WorstCaseSensitivity
-    Parameters = configured.WorstCaseSensitivityParameters
-
-
-class MeanRisk(UncertaintyMetric):
-    """MR."""
-
-    objective = configured.MeanRisk
-    Parameters = configured.MeanRiskParameters
-
-
-class General(UncertaintyMetric):
-    """GEN."""
-
-    objective = configured.General
-    Parameters = configured.GeneralParameters
-
-
-class Satisficing(UncertaintyMetric):
-    """RS."""
-
-    objective = configured.Satisficing
-    Parameters = configured.SatisficingParameters
+def build_metric(kind: type[Metric] | type[Objective], parameters: Mapping[str, Any]) -> Metric:
+    """Build what runs are scored by: a metric itself, or what an objective makes of payoffs."""
+    validated = kind.Parameters.model_validate(parameters)
+    return ObjectiveMetric(kind(validated)) if issubclass(kind, Objective) else kind(validated)

@@ -12,7 +12,6 @@ Meant for small grids: a pair of decisions takes tens of programmes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,97 +21,12 @@ from numpy.typing import ArrayLike
 from bocu.ambiguity import checks
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.checks import Floats
-from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
-from bocu.ambiguity.total_variation import TotalVariation
-from bocu.ambiguity.wasserstein import Wasserstein
+from bocu.ambiguity.polytope import Polytope
 from bocu.core.errors import BocuError
 
 TOLERANCE = 1e-7
 """Of payoffs, relative to their range: differences up to this are none."""
-_EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _FAR = 1e3  # ranges of the payoffs that stand for infinity in hulls
-
-
-@dataclass(frozen=True)
-class Polytope:
-    """Distributions q, the first n of the variables v: `upper @ v <= bounds`, `equal @ v = values`, `v >= 0`.
-
-    Attributes:
-        contexts: n.
-    """
-
-    contexts: int
-    upper: Floats
-    bounds: Floats
-    equal: Floats
-    values: Floats
-
-    def minimise(
-        self, cost: Floats, upper: Floats | None = None, bounds: Floats | None = None
-    ) -> tuple[float, Floats] | None:
-        """The least `cost @ q` and its q `(n,)` under further `upper @ q <= bounds`; None where there is no q."""
-        from scipy.optimize import linprog
-
-        rest = self.equal.shape[1] - self.contexts
-        more = np.empty((0, self.contexts)) if upper is None else upper
-        rows = np.vstack([self.upper, np.hstack([more, np.zeros((len(more), rest))])])
-        limits = self.bounds if bounds is None else np.concatenate([self.bounds, bounds])
-        found = linprog(
-            np.append(cost, np.zeros(rest)), rows, limits, self.equal, self.values, method="highs", options=_EXACT
-        )
-        if found.status == 2:
-            return None
-        if not found.success:
-            raise BocuError(f"linear programme: {found.message}")
-        return float(found.fun), found.x[: self.contexts]
-
-
-def polytope(ambiguity_set: AmbiguitySet, reference: ArrayLike) -> Polytope:
-    """An ambiguity set as a polytope.
-
-    Args:
-        ambiguity_set: total variation, CVaR or Wasserstein.
-        reference: (n,).
-
-    Raises:
-        BocuError: another set, whose set is no polytope.
-    """
-    p = checks.distribution(reference)
-    for kind, build in _POLYTOPES.items():
-        if isinstance(ambiguity_set, kind):
-            return build(ambiguity_set, p)
-    allowed = ", ".join(kind.__name__ for kind in _POLYTOPES)
-    raise BocuError(f"{type(ambiguity_set).__name__} is no polytope; allowed: {allowed}")
-
-
-def _of_total_variation(ambiguity_set: TotalVariation, p: Floats) -> Polytope:
-    # Variables q and |q - p|.
-    n = len(p)
-    one = np.eye(n)
-    upper = np.block([[one, -one], [-one, -one], [np.zeros((1, n)), np.ones((1, n))]])
-    equal = np.append(np.ones(n), np.zeros(n))[None]
-    return Polytope(n, upper, np.concatenate([p, -p, [ambiguity_set.epsilon]]), equal, np.ones(1))
-
-
-def _of_conditional_value_at_risk(ambiguity_set: ConditionalValueAtRisk, p: Floats) -> Polytope:
-    return Polytope(len(p), np.eye(len(p)), p / ambiguity_set.alpha, np.ones((1, len(p))), np.ones(1))
-
-
-def _of_wasserstein(ambiguity_set: Wasserstein, p: Floats) -> Polytope:
-    # Variables q and the transported mass, row by row from p.
-    n = len(p)
-    upper = np.append(np.zeros(n), np.asarray(ambiguity_set.cost).ravel())[None]
-    leaves = np.hstack([np.zeros((n, n)), np.kron(np.eye(n), np.ones((1, n)))])
-    arrives = np.hstack([-np.eye(n), np.kron(np.ones((1, n)), np.eye(n))])
-    values = np.append(p, np.zeros(n))
-    return Polytope(n, upper, np.array([ambiguity_set.epsilon]), np.vstack([leaves, arrives]), values)
-
-
-_POLYTOPES: dict[type[AmbiguitySet], Callable[..., Polytope]] = {
-    TotalVariation: _of_total_variation,
-    ConditionalValueAtRisk: _of_conditional_value_at_risk,
-    Wasserstein: _of_wasserstein,
-}
 
 
 @dataclass(frozen=True)
@@ -196,7 +110,7 @@ def robust_efficient(payoffs: ArrayLike, reference: ArrayLike, ambiguity_set: Am
     table = checks.finite("payoffs", checks.floats("payoffs", payoffs))
     if table.ndim != 3:
         raise BocuError(f"payoffs has shape {table.shape}: it must be (decisions, contexts, outputs)")
-    distributions = polytope(ambiguity_set, reference)
+    distributions = ambiguity_set.polytope(reference)
     if table.shape[1] != distributions.contexts:
         raise BocuError(f"payoffs has {table.shape[1]} contexts, the reference {distributions.contexts}")
     scaled = (table - table.min()) / (float(np.ptp(table)) or 1.0)

@@ -21,6 +21,11 @@ class Component:
     registered: Registered
     parameters: Parameters
 
+    @functools.cached_property
+    def kind(self) -> Any:
+        """Its class."""
+        return self.registered.load()
+
     @property
     def specification(self) -> dict[str, Any]:
         return {"class": self.registered.target, "parameters": self.parameters.model_dump(mode="json")}

@@ -18,6 +18,7 @@ from bocu.data.catalogue import Catalogue
 from bocu.experiment.branches import Branch, Component, ProblemPaths
 from bocu.experiment.configuration import Experiment, Seeds
 from bocu.experiment.fingerprints.fingerprint import fingerprint, named_code
+from bocu.experiment.looks import abouts
 from bocu.io.files import atomic_path, canonical_json, write_json
 from bocu.problems.base import ProblemParameters
 
@@ -178,7 +179,7 @@ class Plan:
         ]
 
     def _drawn_from_cubes(self, label: str, folder: str, cubes: Sequence[str]) -> bool:
-        if self.figures[label].registered.scope == "experiment":
+        if self.figures[label].kind.scope == "experiment":
             return bool(cubes)
         return list(self.figure_inputs(label, folder, PARTIAL).values()) == [self.cube(folder, PARTIAL)] and (
             self.cube(folder, PARTIAL) in cubes
@@ -356,6 +357,7 @@ class Plan:
                     "objective": branch.key[1],
                     "algorithm": branch.key[2],
                     "algorithm_name": branch.algorithm.registered.name,
+                    "algorithm_about": self.algorithm_abouts[branch.algorithm.label],
                     "algorithm_parameters": branch.algorithm.parameters.model_dump(mode="json"),
                     "score": self.score_file(branch, part),
                 }
@@ -368,12 +370,17 @@ class Plan:
         }
         return {"description": canonical_json(description), "fingerprint": self.fingerprint("cube")}
 
+    @functools.cached_property
+    def algorithm_abouts(self) -> dict[str, dict[str, str]]:
+        """What cubes hold of every algorithm for figures and tables, by label."""
+        return abouts({branch.algorithm.label: branch.algorithm for branch in self.branches.values()})
+
     def iterations(self, problem: str) -> int:
         return self.problem_parameters(problem).rounds(self.experiment.iterations)
 
     def figure_inputs(self, label: str, folder: str, part: str = "") -> dict[str, str | list[str]]:
         figure = self.figures[label]
-        if figure.registered.scope == "experiment":
+        if figure.kind.scope == "experiment":
             return {"cubes": self.cubes(part), "summary": self.summary(part)}
         parameters: Any = figure.parameters
         return parameters.inputs(FigurePaths(self, folder, part))

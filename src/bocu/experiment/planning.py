@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.algorithms.base import AlgorithmParameters
+from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections, validate
@@ -23,9 +24,8 @@ from bocu.experiment.configuration import (
 )
 from bocu.experiment.papers import known_papers
 from bocu.experiment.plan import Plan
-from bocu.experiment.registry import REGISTRY, find
+from bocu.experiment.registry import find, registered
 from bocu.io.files import canonical_json
-from bocu.objectives.configured import SetParameters
 from bocu.problems.base import ProblemParameters
 
 SOURCES_FILE = "data/sources.yaml"
@@ -129,15 +129,15 @@ class _Maker:
         )
         for position, (label, folders) in enumerate(figure_problems.items()):
             where = f"{self.origin('figures')}figures.{position}"
-            for problem in folders if figures[label].registered.scope == "problem" else []:
+            for problem in folders if figures[label].kind.scope == "problem" else []:
                 self._refuse_radius(where, figures[label], problems[problem])
             load(MENTIONS)(plan, label, self._outlines, f"{where}.parameters.")
         return plan
 
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
         where = f"{self.origin(section)}{section}.{position}"
-        registered = find(kind, entry.name, f"{where}.name: ")
-        parameters = validate(registered.load().Parameters, entry.parameters, f"{where}.parameters.")
+        found = find(kind, entry.name, f"{where}.name: ")
+        parameters = validate(found.load().Parameters, entry.parameters, f"{where}.parameters.")
         for path, part in sections(parameters):
             for key, reason in part.unused().items():
                 if key in part.model_fields_set:
@@ -147,7 +147,7 @@ class _Maker:
                     part.check()
                 except BocuError as error:
                     raise BocuError(f"{where}.parameters.{path}{error}") from None
-        return Component(entry.label, registered, parameters)
+        return Component(entry.label, found, parameters)
 
     def _problem(self, position: int, entry: Entry) -> Component:
         component = self._component("problem", "problems", position, entry)
@@ -183,7 +183,7 @@ class _Maker:
     @staticmethod
     def _outline(where: str, problem: Component) -> Outline:
         try:
-            outline: Outline = problem.registered.load().outline(problem.parameters)
+            outline: Outline = problem.kind.outline(problem.parameters)
         except BocuError as error:
             raise BocuError(f"{where}.parameters.{error}") from None
         return outline
@@ -207,7 +207,7 @@ class _Maker:
             position = labels.index(branch.objective.label)
             self._refuse_radius(f"{self.origin('objectives')}objectives.{position}", branch.objective, branch.problem)
         try:
-            branch.algorithm.registered.load().check(branch.algorithm.parameters, self._outlines[branch.problem.label])
+            branch.algorithm.kind.check(branch.algorithm.parameters, self._outlines[branch.problem.label])
         except BocuError as error:
             raise BocuError(f"{where}.parameters: on '{branch.problem.label}': {error}") from None
 
@@ -227,17 +227,17 @@ class _Maker:
             found = [
                 Branch(problem, objective, algorithm, self._rounds(problem), self.experiment.threads)
                 for problem in self._chosen(entry, "problems", problems, where)
-                if self._protocol(problem) in algorithm.registered.protocols
+                if self._protocol(problem) in algorithm.kind.protocols
                 for objective in self._pursued(entry, algorithm, objectives, where)
                 if objective is None or problem.label in pursued_on[objective.label]
             ]
             if not found:
                 raise BocuError(
                     f"{where}: '{algorithm.label}' runs on no problem of this experiment: an empty branch; "
-                    f"it is defined for the protocols {', '.join(algorithm.registered.protocols)}"
+                    f"it is defined for the protocols {', '.join(algorithm.kind.protocols)}"
                     + (
-                        f" and objectives such as {', '.join(o.name for o in REGISTRY['objective'])}"
-                        if algorithm.registered.pursues_objective
+                        f" and objectives such as {', '.join(o.name for o in registered('objective'))}"
+                        if algorithm.kind.pursues_objective
                         else ""
                     )
                 )
@@ -253,17 +253,17 @@ class _Maker:
             where = f"{self.origin('metrics')}metrics.{position}"
             for label in self._labels(entry, problems, where):
                 protocol = self._protocol(problems[label])
-                if protocol not in metric.registered.protocols:
+                if protocol not in metric.kind.protocols:
                     raise BocuError(
-                        f"{where}: '{metric.label}' cannot metric '{label}', "
+                        f"{where}: '{metric.label}' cannot value '{label}', "
                         f"whose protocol is {protocol}; it is defined for the protocols "
-                        f"{', '.join(metric.registered.protocols)}"
+                        f"{', '.join(metric.kind.protocols)}"
                     )
                 self._refuse_radius(where, metric, problems[label])
                 found[label].append(metric)
         for label, own in found.items():
             if not own:
-                raise BocuError(f"{self.origin('metrics')}metrics: none of them metrics '{label}'; give one that does")
+                raise BocuError(f"{self.origin('metrics')}metrics: none of them values '{label}'; give one that does")
         return found
 
     def _labels(self, entry: Entry, problems: Mapping[str, Component], where: str) -> list[str]:
@@ -288,7 +288,7 @@ class _Maker:
     def _protocol(problem: Component) -> str:
         parameters = problem.parameters
         assert isinstance(parameters, ProblemParameters)
-        return parameters.protocol_among(problem.registered.protocols)
+        return parameters.protocol_among(problem.kind.protocols)
 
     @staticmethod
     def _chosen(entry: Any, key: str, components: Mapping[str, Component], where: str) -> list[Component]:
@@ -303,7 +303,7 @@ class _Maker:
     def _pursued(
         self, entry: AlgorithmEntry, algorithm: Component, objectives: Sequence[Component], where: str
     ) -> Sequence[Component | None]:
-        if not algorithm.registered.pursues_objective:
+        if not algorithm.kind.pursues_objective:
             return [None]
         parameters = algorithm.parameters
         assert isinstance(parameters, AlgorithmParameters)
@@ -323,8 +323,8 @@ class _Maker:
         protocols = {self._protocol(problem) for problem in problems.values()}
         return [
             FigureEntry(label=figure.name, name=figure.name)
-            for figure in REGISTRY["figure"]
-            if figure.scope == "experiment" or protocols & set(figure.protocols)
+            for figure in registered("figure")
+            if (kind := figure.load()).scope == "experiment" or protocols & set(kind.protocols)
         ]
 
     def _figures(self, problems: Mapping[str, Component]) -> tuple[dict[str, Component], dict[str, list[str]]]:
@@ -333,14 +333,14 @@ class _Maker:
         for position, entry in enumerate(self._figure_entries(problems)):
             figure = self._component("figure", "figures", position, entry)
             figures[figure.label] = figure
-            if figure.registered.scope == "experiment":
+            if figure.kind.scope == "experiment":
                 folders[figure.label] = ["all"]
                 continue
             where = f"{self.origin('figures')}figures.{position}"
             folders[figure.label] = [
                 problem.label
                 for problem in self._chosen(entry, "problems", problems, where)
-                if self._protocol(problem) in figure.registered.protocols
+                if self._protocol(problem) in figure.kind.protocols
             ]
             if not folders[figure.label]:
                 raise BocuError(f"{where}: '{figure.label}' is drawn for no problem of this experiment")

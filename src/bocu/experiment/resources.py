@@ -28,6 +28,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from bocu.ambiguity.base import SolveCost
+
 if TYPE_CHECKING:
     from bocu.experiment.branches import Branch
 
@@ -187,33 +189,7 @@ SIZES: Mapping[str, Callable[[Any], Size]] = {
 }
 
 
-@dataclass(frozen=True)
-class Valuation:
-    """What an objective takes in a round: points x seconds x (contexts / 64)^growth.
-
-    Attributes:
-        seconds: a point of the payoff table with 64 contexts.
-        growth: exponent of the number of contexts.
-        memory_mb: what its compiled code takes, MB.
-    """
-
-    seconds: float
-    growth: float = 0.0
-    memory_mb: float = 0.0
-
-    def round_seconds(self, size: Size) -> float:
-        return size.arms * size.contexts * self.seconds * (size.contexts / 64) ** self.growth
-
-
-VALUATIONS: Mapping[str, Valuation] = {
-    "mmd": Valuation(8e-7, 1.15, 110.0),  # the compiler of the critical line, whose pivots grow with the contexts
-    "wass": Valuation(5e-7, 0.8, 180.0),  # the compiler of the chain recursion
-    "cr": Valuation(3.3e-7),
-}
-"""By the objective's distance."""
-
-OTHER_VALUATION = Valuation(5.5e-8, 0.2)
-NO_VALUATION = Valuation(0.0)
+NO_VALUATION = SolveCost(0.0)
 
 _BOUNDS = Cost(2e-4, row=40.0, point=1.1e-8, history=4e-11, solve=6e-10, on_grid=True)
 
@@ -259,7 +235,7 @@ def estimate(branch: "Branch", seeds: int) -> Estimate:
     squared = rounds**2 / 3 if cost.rows_solved is None else min(rounds**2 / 3, rounds * cost.rows_solved / 2)
     a_round = cost.round + cost.prediction * priors * size.arms + cost.update * kernels * size.arms * rounds / 2
     a_round += points * (cost.point + cost.history * min(rounds / 2, size.arms))
-    a_round += valuation.round_seconds(size)
+    a_round += points * valuation.seconds * (size.contexts / 64) ** valuation.growth
     a_round += (1.0 if cost.dense else size.work) * cost.solve * squared
     numbers = 6 * size.arms**2 + (7 * kernels * size.arms * rounds if cost.keeps_rows else 0)
     if cost.on_grid:
@@ -272,10 +248,10 @@ def estimate(branch: "Branch", seeds: int) -> Estimate:
     )
 
 
-def _valuation(branch: "Branch") -> Valuation:
+def _valuation(branch: "Branch") -> SolveCost:
     """Return what the objective that is pursued takes."""
     ambiguity_set = getattr(branch.objective.parameters, "set", None) if branch.objective else None
-    return VALUATIONS.get(ambiguity_set.name, OTHER_VALUATION) if ambiguity_set is not None else NO_VALUATION
+    return ambiguity_set.family.solve_cost() if ambiguity_set is not None else NO_VALUATION
 
 
 def run_memory(branch: "Branch", first: int | str, last: int | str, attempt: int) -> int:

@@ -9,8 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from bocu.core.about import About
 from bocu.core.parameters import Parameters
 from bocu.figures import style
 from bocu.io.files import atomic_path, write_json
@@ -101,6 +102,11 @@ class Drawing:
 class Figure(ABC):
     """A family of pictures. Subclasses say what stands in them in `compose`; `draw` gives them their style."""
 
+    about: ClassVar[About]
+    #: Drawn for each "problem" that it is defined for, or once for the whole "experiment".
+    scope: ClassVar[Literal["problem", "experiment"]] = "problem"
+    #: The protocols of the problems that it is defined for.
+    protocols: ClassVar[tuple[str, ...]] = ()
     Parameters: ClassVar[type[Parameters]]
 
     def __init__(self, parameters: Any) -> None:

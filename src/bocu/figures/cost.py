@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.parameters import Integer
+from bocu.core.protocols import CONTINUOUS, FINITE
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
@@ -33,6 +35,11 @@ class CostParameters(FigureParameters):
 class Cost(Figure):
     """Time to choose and to learn, a panel for each pursued objective: mean and standard error over seeds."""
 
+    about = About(
+        title="Time of a round",
+        summary="time that algorithms take for a round, over the rounds",
+    )
+    protocols = FINITE + CONTINUOUS
     Parameters = CostParameters
 
     def __init__(self, parameters: CostParameters) -> None:

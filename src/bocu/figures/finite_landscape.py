@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.ambiguity.parameters import StatedSet, by_default
+from bocu.core.about import About
 from bocu.core.domains import FiniteDomain
 from bocu.core.parameters import LARGEST_SEED, Integer
+from bocu.core.protocols import CONTEXTUAL
 from bocu.core.rounds import Situation
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
 from bocu.figures.reading import shown_unit, with_unit
 from bocu.figures.realised import ProblemFigureParameters, problem_inputs
-from bocu.objectives.configured import SetParameters
 from bocu.objectives.values import UncertaintyObjective
 
 if TYPE_CHECKING:
@@ -31,9 +33,7 @@ class FiniteLandscapeParameters(ProblemFigureParameters):
     """Parameters of `FunctionAndDistributions` and `Contour`."""
 
     seed: Integer = Field(0, ge=0, le=LARGEST_SEED, description="The seed whose problem is drawn, where seeds differ.")
-    set: SetParameters = Field(
-        SetParameters(name="mmd"), description="Ambiguity set of the distributionally robust optimum."
-    )
+    set: StatedSet = Field(by_default("mmd"), description="Ambiguity set of the distributionally robust optimum.")
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,12 @@ TRUTH_LINE: dict[str, Any] = {"color": style.ORANGE, "linestyle": style.DASHED}
 class FunctionAndDistributions(Figure):
     """The payoff over context and decision as an image, the distributions of the context above it."""
 
+    about = About(
+        title="Function and distributions",
+        summary="payoff by context and decision, reference and truth, the optima",
+        paper="Kirschner et al. 2020, figure 1",
+    )
+    protocols = CONTEXTUAL
     Parameters = FiniteLandscapeParameters
     parameters: FiniteLandscapeParameters
 
@@ -155,6 +161,12 @@ class FunctionAndDistributions(Figure):
 class Contour(Figure):
     """Contours of the payoff over context and decision."""
 
+    about = About(
+        title="Contour",
+        summary="contours of the payoff with the optima",
+        paper="Kirschner et al. 2020, figure 4a",
+    )
+    protocols = CONTEXTUAL
     Parameters = FiniteLandscapeParameters
     parameters: FiniteLandscapeParameters
 

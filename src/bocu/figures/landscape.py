@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.parameters import LARGEST_SEED, Integer
+from bocu.core.protocols import TIME_VARYING
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
 from bocu.figures.reading import Cube, shown_unit, with_unit
@@ -29,6 +31,11 @@ class LandscapeParameters(RealisedParameters):
 class Landscape(Figure):
     """Payoff by decision and round, with the best available decision of each round."""
 
+    about = About(
+        title="Landscape",
+        summary="the problem itself: payoff by decision and round",
+    )
+    protocols = TIME_VARYING
     Parameters = LandscapeParameters
 
     def __init__(self, parameters: LandscapeParameters) -> None:

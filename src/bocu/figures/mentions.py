@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
+from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
 from bocu.experiment.branches import Branch
 from bocu.experiment.plan import Plan
-from bocu.experiment.registry import REGISTRY, TIME_VARYING, Entry
+from bocu.experiment.registry import Entry, registered
 from bocu.figures.base import Mention, PictureParameters
 from bocu.figures.rejection import REPORTED
 
@@ -28,7 +29,7 @@ def refuse_unknown_mentions(plan: Plan, figure: str, outlines: Mapping[str, Outl
     """
     component = plan.figures[figure]
     assert isinstance(component.parameters, PictureParameters)
-    whole = component.registered.scope == "experiment"
+    whole = component.kind.scope == "experiment"
     for mention in component.parameters.mentioned():
         for problems in [list(plan.problems)] if whole else [[label] for label in plan.figure_problems[figure]]:
             known = _known(plan, mention, problems, outlines)
@@ -62,9 +63,9 @@ def _known(
         case "metric":
             return {metric.label for problem in problems for metric in plan.metrics_of(problem)}
         case "registered algorithm":
-            return {entry.name for entry in REGISTRY["algorithm"]}
+            return {entry.name for entry in registered("algorithm")}
         case "rejecting algorithm":
-            return {entry.name for entry in REGISTRY["algorithm"] if _rejects(entry)}
+            return {entry.name for entry in registered("algorithm") if _rejects(entry)}
         case "seed":
             seeds = plan.experiment.seeds
             return range(seeds.first, seeds.first + seeds.count)
@@ -75,4 +76,5 @@ def _known(
 
 def _rejects(entry: Entry) -> bool:
     """Say whether an algorithm reports the errors by which it rejects priors."""
-    return entry.protocols == TIME_VARYING and {*REPORTED} <= {report.name for report in entry.load().reports}
+    kind = entry.load()
+    return kind.protocols == TIME_VARYING and {*REPORTED} <= {report.name for report in kind.reports}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.parameters import Number, Parameters
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
@@ -154,6 +155,12 @@ class Panel:
 class Panels(Figure):
     """Mean over seeds with its spread: a row an objective, a column a problem, one legend."""
 
+    about = About(
+        title="Panels",
+        summary="regret curves in a grid, a row an objective, a column a problem",
+        paper="Tay et al. 2024, figures 2 and 3",
+    )
+    scope = "experiment"
     Parameters = PanelsParameters
 
     def __init__(self, parameters: PanelsParameters) -> None:
@@ -241,7 +248,7 @@ class Panels(Figure):
         row: Row,
         branches: Mapping[str, Sequence[Branch]],
         titles: Mapping[tuple[str, Branch], str],
-        looks: Mapping[str, style.Look],
+        looks: Mapping[str, style.Stroke],
     ) -> Panel:
         kind = row.kind or self.parameters.kind
         curves = []
@@ -368,7 +375,7 @@ def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[Br
     return [branch for branch in cube.branches(known) if branch.objective in pursued]
 
 
-def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, Branch], str]) -> dict[str, style.Look]:
+def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, Branch], str]) -> dict[str, style.Stroke]:
     """Return every title its look: its algorithm's, or one of its own where an algorithm stands under several
     titles.
     """
@@ -376,10 +383,10 @@ def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, Branch], str]) 
     for (problem, branch), title in titles.items():
         owners.setdefault(cubes[problem].names[branch.algorithm], set()).add(title)
     shared = any(len(found) > 1 for found in owners.values())
-    looks: dict[str, style.Look] = {}
+    looks: dict[str, style.Stroke] = {}
     for (problem, branch), title in titles.items():
         if title not in looks:
-            looks[title] = style.numbered_look(len(looks)) if shared else cubes[problem].looks[branch.algorithm]
+            looks[title] = style.numbered_stroke(len(looks)) if shared else cubes[problem].looks[branch.algorithm]
     return looks
 
 

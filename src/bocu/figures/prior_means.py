@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.parameters import LARGEST_SEED, Integer
+from bocu.core.protocols import TIME_VARYING
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.reading import Cube, spoken, with_unit
@@ -27,6 +29,12 @@ class PriorMeansParameters(RealisedParameters):
 class PriorMeans(Figure):
     """Means of the candidate priors over the decisions; their standard deviations where all means agree."""
 
+    about = About(
+        title="Prior means",
+        summary="what the candidate priors say before any data",
+        paper="Ziomek et al. 2025, figure 3",
+    )
+    protocols = TIME_VARYING
     Parameters = PriorMeansParameters
 
     def __init__(self, parameters: PriorMeansParameters) -> None:

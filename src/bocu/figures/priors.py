@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
+from bocu.core.protocols import TIME_VARYING
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import YARDSTICKS, Branch, Cube, counted, seed_counts, spoken
+from bocu.figures.reading import Branch, Cube, counted, seed_counts, spoken
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,9 +31,8 @@ class ChosenPriorsParameters(FigureParameters):
     algorithms: list[str] | None = Field(
         None, description="Labels of the algorithms drawn; all that choose, if left out."
     )
-    leave_out: list[str] = Field(
-        default_factory=lambda: sorted(YARDSTICKS),
-        description="Registered names left out: they have no choice to make.",
+    leave_out: list[str] | None = Field(
+        None, description="Registered names left out; the yardsticks, which have no choice to make, if left out."
     )
 
     def mentioned(self) -> Iterator[Mention]:
@@ -42,18 +43,28 @@ class ChosenPriorsParameters(FigureParameters):
 class ChosenPriors(Figure):
     """Share of rounds in which every candidate prior was trusted, a panel an algorithm."""
 
+    about = About(
+        title="Chosen priors",
+        summary="how often each candidate prior was trusted",
+        paper="Ziomek et al. 2025, figures 2b and 4b",
+    )
+    protocols = TIME_VARYING
     Parameters = ChosenPriorsParameters
 
     def __init__(self, parameters: ChosenPriorsParameters) -> None:
         super().__init__(parameters)
         self.parameters: ChosenPriorsParameters = parameters
 
+    def _left_out(self, cube: Cube, label: str) -> bool:
+        named = self.parameters.leave_out
+        return label in cube.yardsticks if named is None else cube.names[label] in named
+
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])
         branches = [
             branch
             for branch in cube.branches(self.parameters.algorithms)
-            if cube.names[branch.algorithm] not in self.parameters.leave_out and cube.reports("chosen_prior", branch)
+            if not self._left_out(cube, branch.algorithm) and cube.reports("chosen_prior", branch)
         ]
         if not branches or not cube.priors:
             return nothing_to_show(cube, "Priors trusted", "no algorithm reports which prior it trusts")
@@ -125,6 +136,11 @@ class RejectionTimesParameters(FigureParameters):
 class RejectionTimes(Figure):
     """The round in which each prior was rejected, a dot a seed, a panel an algorithm."""
 
+    about = About(
+        title="Rejection times",
+        summary="the rounds in which candidate priors were rejected",
+    )
+    protocols = TIME_VARYING
     Parameters = RejectionTimesParameters
 
     def __init__(self, parameters: RejectionTimesParameters) -> None:

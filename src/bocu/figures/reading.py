@@ -3,12 +3,12 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bocu.core.about import read_look
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import nearest
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 REGRET, RECOMMENDED_REGRET, PAYOFF = "regret", "recommended_regret", "payoff"
-YARDSTICKS = frozenset({"oracle"})
-"""Registered algorithms that know what the others have to learn: shown beside them, never called the best."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +42,26 @@ class Cube:
         path: its file.
         data: the data set.
         names: algorithm label -> registered name.
+        titles: algorithm label -> what is written for it.
+        looks: algorithm label -> how it is drawn.
+        yardsticks: labels of algorithms that know what the others have to learn: shown beside them, never called the
+            best.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = path
         self.data: xr.Dataset = read_netcdf(path)
-        for variable in ("regret", "status"):
-            if variable not in self.data:
+        for variable in ("regret", "status", "algorithm_title", "algorithm_look", "algorithm_yardstick"):
+            if variable not in self.data.variables:
                 raise BrokenFileError(path, f"no variable '{variable}'")
         labels = [str(label) for label in self.data["algorithm"].values]
-        self.names = dict(zip(labels, (str(name) for name in self.data["algorithm_name"].values), strict=True))
+
+        def told(variable: str) -> dict[str, str]:
+            return dict(zip(labels, map(str, self.data[variable].values), strict=True))
+
+        self.names, self.titles = told("algorithm_name"), told("algorithm_title")
+        self.looks = {label: style.stroke(read_look(look)) for label, look in told("algorithm_look").items()}
+        self.yardsticks = frozenset(label for label, found in told("algorithm_yardstick").items() if found == "yes")
 
     @property
     def problem(self) -> str:
@@ -93,14 +101,6 @@ class Cube:
         """Position of the best prior, where the problem knows it."""
         label = self.data.attrs.get("best_prior", "")
         return self.priors.index(label) if label in self.priors else None
-
-    @cached_property
-    def looks(self) -> dict[str, style.Look]:
-        return style.algorithm_looks(self.names)
-
-    @cached_property
-    def titles(self) -> dict[str, str]:
-        return style.algorithm_titles(self.names)
 
     def branches(self, algorithms: Sequence[str] | None = None) -> list[Branch]:
         """Return the branches that the experiment defines, in its order, of all or some algorithms.

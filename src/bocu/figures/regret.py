@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.parameters import Integer
+from bocu.core.protocols import EVERY
 from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
@@ -79,6 +81,11 @@ class RegretParameters(FigureParameters):
 class Regret(Figure):
     """Mean over seeds with its spread, a panel for each pursued objective and metric."""
 
+    about = About(
+        title="Regret",
+        summary="cumulative, average or instantaneous regret over the rounds, mean and standard error",
+    )
+    protocols = EVERY
     Parameters = RegretParameters
 
     def __init__(self, parameters: RegretParameters) -> None:
@@ -188,7 +195,7 @@ class Curve:
     """
 
     title: str
-    look: style.Look
+    look: style.Stroke
     rounds: np.ndarray
     mean: np.ndarray
     error: np.ndarray
@@ -207,7 +214,7 @@ def curve_of(
     metric: str,
     kind: Kind,
     title: str,
-    look: style.Look,
+    look: style.Stroke,
     position: int,
     *,
     smooth: int = 1,

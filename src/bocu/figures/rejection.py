@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import LARGEST_SEED, Integer
+from bocu.core.protocols import TIME_VARYING
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import Cube, counted, with_unit
@@ -107,6 +109,12 @@ class Scene:
 class Rejection(Figure):
     """The clearest rejection of a wrong prior, or, where none was rejected, the closest call."""
 
+    about = About(
+        title="How a prior gets rejected",
+        summary="how a prior gets rejected, from a real run",
+        paper="Ziomek et al. 2025, figure 1",
+    )
+    protocols = TIME_VARYING
     Parameters = RejectionParameters
 
     def __init__(self, parameters: RejectionParameters) -> None:

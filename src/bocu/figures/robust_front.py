@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.ambiguity.parameters import SetParameters, StatedSet
+from bocu.core.about import About
 from bocu.core.domains import FiniteDomain
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import Integer
+from bocu.core.protocols import SCALARISED
 from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import Cube, seed_counts, with_unit
 from bocu.figures.realised import RealisedParameters, paths_of, problem_inputs
 from bocu.io.files import read_netcdf
-from bocu.objectives.configured import SetParameters
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,7 +46,7 @@ TRUE_LINE: dict[str, Any] = {"color": style.BLACK, "marker": "o", "markersize": 
 class RobustFrontParameters(RealisedParameters):
     """Parameters of `RobustFront`."""
 
-    set: SetParameters | None = Field(
+    set: StatedSet | None = Field(
         None,
         description="The ambiguity set that robustness is against; left out, the first that a run pursues. Of the "
         "runs, those that pursue dro over just this set are drawn, and those that pursue nothing.",
@@ -72,7 +74,7 @@ class Tried:
     """
 
     title: str
-    look: style.Look
+    look: style.Stroke
     fronts: Mapping[int, "Front"]
     share: np.ndarray
 
@@ -80,6 +82,11 @@ class Tried:
 class RobustFront(Figure):
     """Guaranteed payoffs of the fronts of one seed, and hypervolume over the rounds; for two outputs."""
 
+    about = About(
+        title="Robust front",
+        summary="guaranteed payoffs of two outputs and their hypervolume, of runs and the best there is",
+    )
+    protocols = SCALARISED
     Parameters = RobustFrontParameters
     parameters: RobustFrontParameters
 

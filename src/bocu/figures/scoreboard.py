@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.parameters import Parameters
 from bocu.evaluation.statistics import CONFIDENCE, Interval
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
 from bocu.figures.reading import (
     NO_OBJECTIVE,
-    YARDSTICKS,
     Branch,
     Cube,
     reference_label,
@@ -112,6 +112,11 @@ class ScoreTable:
 class Scoreboard(Figure):
     """Blocks of rows below each other, coloured by whether there is less regret than the reference's or more."""
 
+    about = About(
+        title="Scoreboard",
+        summary="the same numbers as a table, a block a metric, a row an algorithm, a column a problem",
+    )
+    scope = "experiment"
     Parameters = ScoreboardParameters
 
     def __init__(self, parameters: ScoreboardParameters) -> None:
@@ -124,19 +129,18 @@ class Scoreboard(Figure):
         reference = reference_label("scoreboard", self.parameters.reference, names)
         metrics = dict.fromkeys(metric for cube in cubes.values() for metric in cube.metrics)
         blocks = self.parameters.blocks or [ScoreBlock(metric=metric) for metric in metrics]
-        tables = [table for block in blocks if (table := self._table(block, cubes, names, reference)).ratios]
-        written = self._written(names)[reference]
+        tables = [table for block in blocks if (table := self._table(block, cubes, list(names), reference)).ratios]
+        written = self._written(cubes)[reference]
         if not tables:
             reason = f"no finished run can be compared with {written}, or its mean regret is not positive"
             return nothing_to_show(next(iter(cubes.values())), "Scoreboard", reason, whole_experiment=True)
         return self._described(cubes, tables, written, self._picture(cubes, tables))
 
-    def _written(self, names: Mapping[str, str]) -> dict[str, str]:
-        return {**style.algorithm_titles(names), **self.parameters.titles}
+    def _written(self, cubes: Mapping[str, Cube]) -> dict[str, str]:
+        own = {label: title for cube in cubes.values() for label, title in cube.titles.items()}
+        return {**own, **self.parameters.titles}
 
-    def _table(
-        self, block: ScoreBlock, cubes: Mapping[str, Cube], names: Mapping[str, str], reference: str
-    ) -> ScoreTable:
+    def _table(self, block: ScoreBlock, cubes: Mapping[str, Cube], labels: Sequence[str], reference: str) -> ScoreTable:
         pursued = (NO_OBJECTIVE, *(block.pursued or [block.metric]))
         scored = [problem for problem, cube in cubes.items() if block.metric in cube.metrics]
         columns = block.problems or scored
@@ -145,7 +149,7 @@ class Scoreboard(Figure):
             for problem in columns
             if problem in scored
         }
-        titles = self._titles(branches, names)
+        titles = self._titles(branches, self._written(cubes))
         ratios: dict[tuple[str, str], Interval] = {}
         for problem, found in branches.items():
             base = next((branch for branch in found if branch.algorithm == reference), None)
@@ -155,15 +159,15 @@ class Scoreboard(Figure):
                 ratio = regret_ratio(cubes[problem], branch, base, block.metric)
                 if branch.algorithm != reference and np.isfinite(ratio.value):
                     ratios[titles[branch], problem] = ratio
-        place = {label: position for position, label in enumerate(names)}
+        place = {label: position for position, label in enumerate(labels)}
         ordered = sorted(titles, key=lambda branch: place[branch.algorithm])
         rows = [row for row in dict.fromkeys(titles[branch] for branch in ordered) if any(row == r for r, _ in ratios)]
-        competing = frozenset(titles[branch] for branch in titles if names[branch.algorithm] not in YARDSTICKS)
+        yardsticks = {label for cube in cubes.values() for label in cube.yardsticks}
+        competing = frozenset(titles[branch] for branch in titles if branch.algorithm not in yardsticks)
         return ScoreTable(block, columns, rows, ratios, competing)
 
-    def _titles(self, branches: Mapping[str, Sequence[Branch]], names: Mapping[str, str]) -> dict[Branch, str]:
+    def _titles(self, branches: Mapping[str, Sequence[Branch]], written: Mapping[str, str]) -> dict[Branch, str]:
         """Return what to write for every branch, with its objective where an algorithm stands with several."""
-        written = self._written(names)
         several = {
             branch.algorithm
             for found in branches.values()

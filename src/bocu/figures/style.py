@@ -2,17 +2,16 @@
 
 Colours are those of Okabe and Ito (2008), told apart by people with any common kind of colour blindness, without their
 yellow, which is too pale for lines on white. Dashes and markers tell the same things apart without colour. An
-algorithm looks the same in every figure, whatever else is drawn: its look depends on its registered name, and on its
-label where several parameter settings of it run side by side.
+algorithm looks the same in every figure of an experiment: its class states its look, `bocu.experiment.looks` settles
+those of an experiment, and cubes hold them.
 """
 
 import contextlib
-import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bocu.experiment.registry import REGISTRY
+from bocu.core.about import Look
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -39,12 +38,34 @@ DOTTED: Dash = (0, (1.2, 1.4))
 DASH_DOT: Dash = (0, (5.0, 1.4, 1.2, 1.4))
 LONG_DASH: Dash = (0, (9.0, 2.0))
 DASH_DOT_DOT: Dash = (0, (5.0, 1.2, 1.2, 1.2, 1.2, 1.2))
-DASHES: tuple[Dash, ...] = (SOLID, DASHED, DASH_DOT, LONG_DASH, DASH_DOT_DOT, DOTTED)
+COLOURS: Mapping[str, str] = {
+    "vermillion": VERMILLION,
+    "blue": BLUE,
+    "green": GREEN,
+    "purple": PURPLE,
+    "orange": ORANGE,
+    "sky": SKY,
+    "black": BLACK,
+    "grey": GREY,
+}
+DASHES: Mapping[str, Dash] = {
+    "solid": SOLID,
+    "dashed": DASHED,
+    "dash-dot": DASH_DOT,
+    "long-dash": LONG_DASH,
+    "dash-dot-dot": DASH_DOT_DOT,
+    "dotted": DOTTED,
+}
+"""What looks of algorithms name (`bocu.core.about.Look`)."""
+
+_NUMBERED_COLOURS = (VERMILLION, BLUE, GREEN, PURPLE, ORANGE, SKY, BLACK)
+_NUMBERED_DASHES = (SOLID, DASHED, DASH_DOT, LONG_DASH, DASH_DOT_DOT, DOTTED)
+_NUMBERED_MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 
 
 @dataclass(frozen=True)
-class Look:
-    """How a line is drawn."""
+class Stroke:
+    """How a line is drawn: a look in the values of matplotlib."""
 
     colour: str
     dash: Dash
@@ -54,123 +75,22 @@ class Look:
         return {"color": self.colour, "linestyle": self.dash}
 
 
-# Those that meet in one paper differ in colour; across papers the pair of colour and dash stays unique.
-LOOKS: Mapping[str, Look] = {
-    "random": Look(GREY, DOTTED, "x"),
-    "constant": Look(BLACK, DOTTED, "X"),
-    # Ziomek et al. 2025
-    "pe-gp-ucb": Look(VERMILLION, SOLID, "o"),
-    "mle": Look(BLUE, DASHED, "s"),
-    "fully-bayesian": Look(GREEN, DASH_DOT, "D"),
-    "regret-balancing": Look(PURPLE, DASH_DOT_DOT, "^"),
-    "oracle": Look(BLACK, LONG_DASH, "*"),
-    # Tay et al. 2024, Kirschner et al. 2020
-    "ts-bocu": Look(VERMILLION, LONG_DASH, "P"),
-    "ucb-bocu-1": Look(GREEN, DASHED, "v"),
-    "ucb-bocu-2": Look(BLUE, SOLID, "<"),
-    "ucb-so": Look(SKY, DASH_DOT, ">"),
-    "ucb-ro": Look(ORANGE, DASHED, "d"),
-    "stableopt-finite": Look(PURPLE, DASHED, "h"),
-    # Tay et al. 2022
-    "sensitivity-approximation": Look(SKY, LONG_DASH, "p"),
-    "minimax-approximation": Look(ORANGE, DASH_DOT_DOT, "X"),
-    # Huang et al. 2024
-    "sbo-kde": Look(VERMILLION, DASH_DOT, "o"),
-    "drbo-kde": Look(BLUE, DASH_DOT, "s"),
-    "drbo-mmd": Look(GREEN, LONG_DASH, "D"),
-    "gp-ucb": Look(SKY, DASHED, "^"),
-    "stableopt": Look(PURPLE, DASH_DOT, "v"),
-    "minimax-continuous": Look(ORANGE, LONG_DASH, "d"),
-    "ts-bocu-kde": Look(VERMILLION, DASH_DOT_DOT, "X"),
-    # robust Bayesian optimisation of several objectives
-    "drmobo": Look(VERMILLION, DASHED, "P"),
-    "mobo": Look(BLUE, DASH_DOT_DOT, "<"),
-}
-_COLOURS = (VERMILLION, BLUE, GREEN, PURPLE, ORANGE, SKY, BLACK)
-_MARKERS = ("o", "s", "D", "^", "v", "P", "X")
+def stroke(look: Look) -> Stroke:
+    """Return how a look is drawn.
 
-NAMES: Mapping[str, str] = {
-    "pe-gp-ucb": "PE-GP-UCB",
-    "mle": "MLE",
-    "fully-bayesian": "Fully Bayesian",
-    "regret-balancing": "Regret Balancing",
-    "random": "Random",
-    "oracle": "Oracle (best prior known)",
-    "ucb-so": "UCB-SO",
-    "ucb": "UCB",
-    "ucb-ro": "UCB-RO",
-    "ucb-bocu-1": "UCB-BOCU-1",
-    "ucb-bocu-2": "UCB-BOCU-2",
-    "drbo": "DRBO",
-    "ts-bocu": "TS-BOCU",
-    "stableopt-finite": "StableOpt",
-    "stableopt": "StableOpt",
-    "gp-ucb": "GP-UCB",
-    "sbo-kde": "SBO-KDE",
-    "drbo-kde": "DRBO-KDE",
-    "drbo-mmd": "DRBO-MMD",
-    "minimax-continuous": "DRBO-MMD minimax",
-    "ts-bocu-kde": "TS-BOCU-KDE",
-    "sensitivity-approximation": "Sensitivity approximation",
-    "minimax-approximation": "Minimax approximation",
-    "drmobo": "DRMOBO",
-    "mobo": "MOBO",
-}
-"""How algorithms and their aliases are written in the papers; others are written by their labels."""
-
-
-def algorithm_looks(names: Mapping[str, str]) -> dict[str, Look]:
-    """Return every algorithm of a cube its look.
-
-    Args:
-        names: label -> registered name of all algorithms of the experiment, drawn or not.
-
-    Returns:
-        label -> look. A label that is the registered name has the name's own look; other labels of the same name, in
-        alphabetical order, keep its colour and take other dashes and markers.
+    Raises:
+        KeyError: it has a colour or a dash that there is not.
     """
-    looks: dict[str, Look] = {}
-    for name in sorted(set(names.values())):
-        own = LOOKS.get(name) or _unlisted(name)
-        labels = sorted(
-            (label for label, other in names.items() if other == name), key=lambda label: (label != name, label)
-        )
-        start, first_marker = DASHES.index(own.dash), _index(_MARKERS, own.marker)
-        for position, label in enumerate(labels):
-            dash = DASHES[(start + position) % len(DASHES)]
-            marker = own.marker if position == 0 else _MARKERS[(first_marker + position) % len(_MARKERS)]
-            looks[label] = replace(own, dash=dash, marker=marker)
-    return {label: looks[label] for label in names}
+    return Stroke(COLOURS[look.colour], DASHES[look.dash], look.marker)
 
 
-def _unlisted(name: str) -> Look:
-    # A user's own algorithm: drawn from its name alone, so that it looks the same in every experiment.
-    digest = zlib.crc32(name.encode())
-    return Look(
-        _COLOURS[digest % len(_COLOURS)],
-        DASHES[digest // 7 % len(DASHES)],
-        _MARKERS[digest // 42 % len(_MARKERS)],
+def numbered_stroke(position: int) -> Stroke:
+    """Return the line of a position in a list, where what is told apart is not the algorithm."""
+    return Stroke(
+        _NUMBERED_COLOURS[position % len(_NUMBERED_COLOURS)],
+        _NUMBERED_DASHES[position % len(_NUMBERED_DASHES)],
+        _NUMBERED_MARKERS[position % len(_NUMBERED_MARKERS)],
     )
-
-
-def _index(options: tuple[str, ...], wanted: str) -> int:
-    return options.index(wanted) if wanted in options else 0
-
-
-def algorithm_titles(names: Mapping[str, str]) -> dict[str, str]:
-    """Return what to write for every algorithm: the papers' spelling where the label is its registered name or
-    alias.
-    """
-    aliases = {alias: entry.name for entry in REGISTRY["algorithm"] for alias in entry.aliases}
-    return {
-        label: NAMES.get(label, label) if name in (label, aliases.get(label)) else label
-        for label, name in names.items()
-    }
-
-
-def numbered_look(position: int) -> Look:
-    """Return a look to the curve at a position of a list, where what is told apart is not the algorithm."""
-    return Look(_COLOURS[position % len(_COLOURS)], DASHES[position % len(DASHES)], _MARKERS[position % len(_MARKERS)])
 
 
 def prior_line(position: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.evaluation.statistics import CONFIDENCE, Interval, bootstrap_ratio
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
@@ -53,6 +54,11 @@ class SummaryRow:
 class Summary(Figure):
     """Final cumulative regret relative to a reference algorithm, with intervals over paired seeds, a row a problem."""
 
+    about = About(
+        title="Summary",
+        summary="final regret of every algorithm on every problem, relative to a reference",
+    )
+    scope = "experiment"
     Parameters = SummaryParameters
 
     def __init__(self, parameters: SummaryParameters) -> None:
@@ -62,8 +68,10 @@ class Summary(Figure):
     def compose(self, inputs: Inputs) -> Drawing:
         cubes = [Cube(path) for path in paths_of(inputs["cubes"])]
         names: dict[str, str] = {}
+        looks: dict[str, style.Stroke] = {}
+        titles: dict[str, str] = {}
         for cube in cubes:
-            names |= cube.names
+            names, looks, titles = names | cube.names, looks | cube.looks, titles | cube.titles
         wanted = self.parameters.metric
         if wanted is not None and not any(wanted in cube.metrics for cube in cubes):
             cubes[0].metric(wanted)
@@ -74,7 +82,6 @@ class Summary(Figure):
             reason = f"no problem has a positive mean regret of {reference} to compare with"
             return nothing_to_show(cubes[0], "Summary", reason, whole_experiment=True)
         labels = [label for label in names if any(label in row.ratios for row in drawn)]
-        looks, titles = style.algorithm_looks(names), style.algorithm_titles(names)
         picture = style.new_figure(0.9 + len(drawn) * (0.13 * len(labels) + 0.18))
         axes = picture.subplots()
         for place, row in enumerate(drawn):
@@ -177,7 +184,7 @@ def regret_ratio(cube: Cube, branch: Branch, base: Branch, metric: str) -> Inter
 
 
 def _row(
-    axes: "Axes", place: int, row: SummaryRow, labels: list[str], looks: dict[str, style.Look], titles: dict[str, str]
+    axes: "Axes", place: int, row: SummaryRow, labels: list[str], looks: dict[str, style.Stroke], titles: dict[str, str]
 ) -> None:
     step = 0.72 / max(len(labels), 1)
     for position, label in enumerate(labels):

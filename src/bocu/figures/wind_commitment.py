@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
+from bocu.core.protocols import ROLLING
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
@@ -50,6 +52,12 @@ class WindFigureParameters(RealisedParameters):
 class WindCommitmentFigure(Figure):
     """Two panels over the hours, mean over seeds with one standard error."""
 
+    about = About(
+        title="Wind commitment",
+        summary="cumulative revenue and robust regret of wind power commitment",
+        paper="Kirschner et al. 2020, figure 3",
+    )
+    protocols = ROLLING
     Parameters = WindFigureParameters
 
     def __init__(self, parameters: WindFigureParameters) -> None:

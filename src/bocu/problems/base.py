@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from bocu.contexts.estimates import draw
+from bocu.core.about import About
 from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
@@ -66,7 +67,7 @@ class ProblemParameters(Parameters):
         return 0
 
     def protocol_among(self, known: tuple[str, ...]) -> str:
-        """Return the protocol that is played, of those that the problem is registered for."""
+        """Return the protocol that is played, of those that the problem is defined for."""
         return known[0]
 
     def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
@@ -173,8 +174,9 @@ class Problem(ABC):
     """A family of realisations.
 
     Attributes:
-        title: for headings.
-        protocol: registered name of the protocol that is played.
+        about: what is told of it.
+        protocols: those that it may be played under.
+        protocol: the one that is played.
         initial: size of the initial design.
         units: unit of the payoff.
         simulated: whether the data behind it are stand-ins.
@@ -183,9 +185,9 @@ class Problem(ABC):
         provenance: title, licence, citation and treatment of the data behind it, as its prepared files say.
     """
 
+    about: ClassVar[About]
+    protocols: ClassVar[tuple[str, ...]]
     Parameters: ClassVar[type[ProblemParameters]]
-    protocol: str
-    title: str
     units: str
     initial: int
     simulated: bool = False
@@ -197,6 +199,12 @@ class Problem(ABC):
         self.parameters = parameters
         self.inputs = inputs
         self.initial = parameters.initial_points()
+        self.protocol = parameters.protocol_among(self.protocols)
+
+    @property
+    def title(self) -> str:
+        """What it is called in headings."""
+        return self.about.title
 
     @classmethod
     def outline(cls, parameters: Any) -> Outline:

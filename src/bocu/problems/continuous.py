@@ -12,9 +12,11 @@ import numpy as np
 from pydantic import Field
 
 from bocu.contexts.laws import ContextLaw
+from bocu.core.about import About
 from bocu.core.domains import Domain, unit_cube
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number
+from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import Streams, scrambled_sobol
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
@@ -64,7 +66,7 @@ class ContinuousProblem(Problem):
 
     Parameters: ClassVar[type[ProblemParameters]] = ContinuousParameters
     expectation: ClassVar[str]
-    protocol = "continuous"
+    protocols = CONTINUOUS
     units = "1"
     parameters: ContinuousParameters
 
@@ -83,7 +85,7 @@ class ContinuousProblem(Problem):
         allowed = expectation_named(cls.expectation).rules
         rule: RuleName = parameters.rule or ("quadrature" if "quadrature" in allowed else "sobol")
         if rule not in allowed:
-            raise BocuError(f"rule: found '{rule}'; allowed for {cls.title}: {', '.join(allowed)}")
+            raise BocuError(f"rule: found '{rule}'; allowed for {cls.about.title}: {', '.join(allowed)}")
         return rule
 
     @cached_property
@@ -170,21 +172,33 @@ class ContinuousRealisation(Realisation):
 class Ackley(ContinuousProblem):
     """Ackley, 2 + 1, context N(0.5, 0.15^2)."""
 
-    title = "Ackley, 2 + 1"
+    about = About(
+        title="Ackley, 2 + 1",
+        summary="Ackley, 2 + 1, normal context",
+        paper="Huang et al. 2024",
+    )
     expectation = "ackley"
 
 
 class Ackley24(ContinuousProblem):
     """Ackley, 2 + 4, contexts N(0.5, 0.15^2)."""
 
-    title = "Ackley, 2 + 4"
+    about = About(
+        title="Ackley, 2 + 4",
+        summary="Ackley, 2 + 4, normal contexts",
+        paper="Huang et al. 2024",
+    )
     expectation = "ackley-2-4"
 
 
 class ModifiedBranin(ContinuousProblem):
     """Modified Branin, 2 + 2, contexts N(0.5, 0.1^2)."""
 
-    title = "Modified Branin"
+    about = About(
+        title="Modified Branin",
+        summary="modified Branin, 2 + 2, normal contexts",
+        paper="Huang et al. 2024",
+    )
     expectation = "modified-branin"
 
 
@@ -208,21 +222,33 @@ class _Hartmann(ContinuousProblem):
 class Hartmann(_Hartmann):
     """Hartmann-6, 5 + 1, context N(0.5, 0.1^2)."""
 
-    title = "Hartmann, 5 + 1"
+    about = About(
+        title="Hartmann, 5 + 1",
+        summary="Hartmann, 5 + 1, normal context",
+        paper="Huang et al. 2024",
+    )
     expectation = "hartmann-6"
 
 
 class ComplicatedHartmann(_Hartmann):
     """Hartmann-6, 5 + 1, context from a mixture of six normal and two Cauchy distributions."""
 
-    title = "Complicated Hartmann"
+    about = About(
+        title="Complicated Hartmann",
+        summary="Hartmann, 5 + 1, context from a mixture of eight distributions",
+        paper="Huang et al. 2024",
+    )
     expectation = "complicated-hartmann"
 
 
 class Newsvendor(ContinuousProblem):
     """Newsvendor, 1 + 1, demand Burr XII."""
 
-    title = "Newsvendor"
+    about = About(
+        title="Newsvendor",
+        summary="newsvendor, 1 + 1, Burr XII demand",
+        paper="Huang et al. 2024",
+    )
     expectation = "newsvendor"
 
 
@@ -261,12 +287,20 @@ class _Portfolio(ContinuousProblem):
 class PortfolioNormal(_Portfolio):
     """Portfolio, 3 + 2, contexts N(0.5, 0.1^2)."""
 
-    title = "Portfolio, normal contexts"
+    about = About(
+        title="Portfolio, normal contexts",
+        summary="multi-period portfolio, 3 + 2, normal contexts",
+        paper="Huang et al. 2024",
+    )
     expectation = "portfolio-normal"
 
 
 class PortfolioUniform(_Portfolio):
     """Portfolio, 3 + 2, uniform contexts."""
 
-    title = "Portfolio, uniform contexts"
+    about = About(
+        title="Portfolio, uniform contexts",
+        summary="multi-period portfolio, 3 + 2, uniform contexts",
+        paper="Huang et al. 2024",
+    )
     expectation = "portfolio-uniform"

@@ -17,6 +17,7 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, shown
 from bocu.core.kernels import KERNELS
 from bocu.core.parameters import Count, NotNegative, Number, Parameters, Positive
+from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
@@ -146,6 +147,7 @@ class FiniteProblem(Problem):
     decision_units: ClassVar[tuple[str, ...]]
     context_names: ClassVar[tuple[str, ...]]
     context_units: ClassVar[tuple[str, ...]]
+    protocols = CONTEXTUAL
     parameters: FiniteParameters
 
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
@@ -173,7 +175,6 @@ class FiniteProblem(Problem):
     def _lay_out(self) -> None:
         """Make grids and distributions, for which no file is needed."""
         settings = self.parameters
-        self.protocol = settings.protocol
         self.decisions = self._grid("decision", settings.decision_points, len(self.decision_names))
         self.contexts = self._grid("context", settings.context_points, len(self.context_names))
         cells = len(self.decisions) * len(self.contexts)

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.ambiguity.mmd.gram import with_jitter
+from bocu.core.about import About
 from bocu.core.parameters import Count, Positive
 from bocu.core.randomness import Streams
 from bocu.problems.finite import FiniteParameters, FiniteProblem
@@ -30,8 +31,12 @@ class GPSampleParameters(FiniteParameters):
 class GPSample(FiniteProblem):
     """A draw of two decision and two context coordinates."""
 
+    about = About(
+        title="Sample of a Gaussian process",
+        summary="a draw from the model's own prior a seed, two decisions, two contexts",
+        paper="Tay et al. 2024",
+    )
     Parameters = GPSampleParameters
-    title = "Sample of a Gaussian process"
     units = "1"
     decision_names = ("x1", "x2")
     decision_units = ("1", "1")

@@ -3,6 +3,7 @@
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.parameters import Count
 from bocu.core.randomness import Streams
 from bocu.problems.finite import FiniteParameters, FiniteProblem
@@ -21,8 +22,12 @@ class Hartmann3Parameters(FiniteParameters):
 class Hartmann3(FiniteProblem):
     """The function as it is maximised: the first two inputs decide."""
 
+    about = About(
+        title="Hartmann 3-D",
+        summary="the Hartmann function of three inputs, two of which decide",
+        paper="Tay et al. 2024",
+    )
     Parameters = Hartmann3Parameters
-    title = "Hartmann 3-D"
     units = "1"
     decision_names = ("x1", "x2")
     decision_units = ("1", "1")

@@ -11,10 +11,12 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
 from bocu.core.parameters import Integer, Number, Positive
+from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
@@ -49,9 +51,13 @@ class Hills(Problem):
         BocuError: the closed zone leaves no arm.
     """
 
+    about = About(
+        title="Ten hills",
+        summary="ten hills, eleven candidate priors; one draw from prior 2 a seed",
+        paper="Ziomek et al. 2025",
+    )
+    protocols = TIME_VARYING
     Parameters = HillsParameters
-    protocol = "time-varying"
-    title = "Ten hills"
     units = "1"
     prior_labels = tuple(str(n) for n in range(HILLS + 1))
     parameters: HillsParameters

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.parameters import Count
 from bocu.problems.prepared_mean import PreparedMeanParameters, PreparedMeanProblem
 
@@ -35,8 +36,12 @@ class InfectionParameters(PreparedMeanParameters):
 class Infection(PreparedMeanProblem):
     """Minus the cases over the shares of kits of two of three groups, and the shares of cases and the transmission."""
 
+    about = About(
+        title="Infection control",
+        summary="shares of test kits against an epidemic of unknown origin and speed",
+        paper="Tay et al. 2024",
+    )
     Parameters = InfectionParameters
-    title = "Infection control"
     units = "1"
     decision_names = ("test kits of group 1, share", "test kits of group 2, share")
     decision_units = ("1", "1")

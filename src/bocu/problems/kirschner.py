@@ -9,16 +9,16 @@ Both are sums of Gaussian bumps no narrower than the length-scale 0.1 of the sur
 and so lie in its reproducing kernel Hilbert space.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pydantic
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.parameters import Count, Positive
 from bocu.core.randomness import Streams
-from bocu.problems.base import ProblemParameters
 from bocu.problems.finite import Distribution, FiniteParameters, FiniteProblem, Normal, NormalParameters
 from bocu.problems.given_design import InitialDesign
 
@@ -106,6 +106,11 @@ class KirschnerParameters(FiniteParameters):
 class Kirschner(FiniteProblem):
     """One of the two functions."""
 
+    about = About(
+        title="Synthetic functions",
+        summary="two functions whose optima differ or coincide, one decision, one context",
+        paper="Kirschner et al. 2020",
+    )
     Parameters = KirschnerParameters
     units = "1"
     decision_names = ("decision",)
@@ -114,9 +119,9 @@ class Kirschner(FiniteProblem):
     context_units = ("1",)
     parameters: KirschnerParameters
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
-        super().__init__(parameters, inputs)
-        self.title = f"Synthetic function {self.parameters.function}"
+    @property
+    def title(self) -> str:
+        return f"Synthetic function {self.parameters.function}"
 
     def payoff_table(self, streams: Streams) -> np.ndarray:
         """Return the same table to every seed."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.parameters import Count
 from bocu.problems.prepared_mean import PreparedMeanParameters, PreparedMeanProblem
 
@@ -24,8 +25,12 @@ class PlantParameters(PreparedMeanParameters):
 class Plant(PreparedMeanProblem):
     """Leaf area over pH, which decides, and NH3, which is the context."""
 
+    about = About(
+        title="Plant growth",
+        summary="leaf area over pH, which decides, and ammonia, the context",
+        paper="Tay et al. 2024",
+    )
     Parameters = PlantParameters
-    title = "Plant growth"
     units = "1"
     decision_names = ("pH, scaled",)
     decision_units = ("1",)

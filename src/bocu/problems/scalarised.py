@@ -17,8 +17,10 @@ from pydantic import Field
 
 from bocu.contexts.estimates import covering_grid, discretised, draw
 from bocu.contexts.laws import burr_xii
+from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain, unit_cube
 from bocu.core.parameters import Integer, Number
+from bocu.core.protocols import SCALARISED
 from bocu.core.randomness import Streams, scrambled_sobol
 from bocu.core.rounds import Context, Decision, Description, Payoff
 from bocu.problems.base import Problem, ProblemParameters, Realisation
@@ -52,7 +54,7 @@ class ScalarisedProblem(Problem):
     """
 
     Parameters: ClassVar[type[ProblemParameters]] = ScalarisedParameters
-    protocol = "scalarised"
+    protocols = SCALARISED
     units = "1"
     parameters: ScalarisedParameters
 
@@ -181,14 +183,22 @@ class TestFunctionProblem(ScalarisedProblem):
 class Ackley(TestFunctionProblem):
     """Ackley, 2 + 1."""
 
-    title = "Ackley, 2 + 1, grid of contexts"
+    about = About(
+        title="Ackley, 2 + 1, grid of contexts",
+        summary="Ackley, 2 + 1, one output or two, on a grid of contexts",
+        paper="DRMOBO",
+    )
     functions = ("ackley", "ackley-two")
 
 
 class ModifiedBranin(TestFunctionProblem):
     """Modified Branin, 2 + 2."""
 
-    title = "Modified Branin, grid of contexts"
+    about = About(
+        title="Modified Branin, grid of contexts",
+        summary="modified Branin, 2 + 2, one output or two, on a grid of contexts",
+        paper="DRMOBO",
+    )
     functions = ("modified-branin", "modified-branin-two")
 
 
@@ -203,9 +213,13 @@ class HartmannParameters(TwoOutputsParameters):
 class Hartmann(TestFunctionProblem):
     """Hartmann-6, 5 + 1."""
 
+    about = About(
+        title="Hartmann, 5 + 1, grid of contexts",
+        summary="Hartmann, 5 + 1, one output or two, on a grid of contexts",
+        paper="DRMOBO",
+    )
     Parameters = HartmannParameters
     parameters: HartmannParameters
-    title = "Hartmann, 5 + 1, grid of contexts"
     functions = ("hartmann-6", "hartmann-6-two")
 
     @property
@@ -227,9 +241,13 @@ class NewsvendorParameters(TwoOutputsParameters):
 class Newsvendor(TestFunctionProblem):
     """Newsvendor, 1 + 1; the two outputs meet the demand less 0.1 and more 0.1."""
 
+    about = About(
+        title="Newsvendor, grid of contexts",
+        summary="newsvendor, 1 + 1, one output or two, on a grid of demands",
+        paper="DRMOBO",
+    )
     Parameters = NewsvendorParameters
     parameters: NewsvendorParameters
-    title = "Newsvendor, grid of contexts"
     functions = ("newsvendor", "newsvendor-two")
 
     @cached_property
@@ -253,9 +271,13 @@ class PortfolioParameters(PreparedDataParameters, ScalarisedParameters):
 class Portfolio(ScalarisedProblem):
     """Portfolio, 3 + 2, one output."""
 
+    about = About(
+        title="Portfolio, grid of contexts",
+        summary="multi-period portfolio, 3 + 2, one output, on a grid of contexts",
+        paper="DRMOBO",
+    )
     Parameters = PortfolioParameters
     parameters: PortfolioParameters
-    title = "Portfolio, grid of contexts"
     units = UNITS
     dimensions = DECISION_DIM, CONTEXT_DIM
 

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.io.files import read_netcdf
@@ -200,9 +202,13 @@ class Sensors(Problem):
         BocuError: a file is unusable, a day lacks data, or there are fewer sensors than a seed is to draw.
     """
 
+    about = About(
+        title="Intel lab temperatures",
+        summary="the warmest of the Intel lab's sensors, priors from earlier days",
+        paper="Ziomek et al. 2025",
+    )
+    protocols = TIME_VARYING
     Parameters = SensorsParameters
-    protocol = "time-varying"
-    title = "Intel lab temperatures"
     units = "degree_Celsius"
     parameters: SensorsParameters
     best_prior: TimeVaryingPrior

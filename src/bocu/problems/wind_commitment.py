@@ -20,15 +20,18 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from bocu.ambiguity.mmd.gram import JITTER
+from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancyParameters
+from bocu.ambiguity.parameters import SetParameters
 from bocu.contexts.estimates import nearest_points, product_grid
+from bocu.core.about import About
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.kernels import KERNELS
-from bocu.core.parameters import Integer, NotNegative, Parameters, Positive
+from bocu.core.parameters import Count, Integer, NotNegative, Parameters, Positive
+from bocu.core.protocols import ROLLING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.io.files import read_netcdf
-from bocu.objectives.configured import SetParameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation, Rehearsal
 from bocu.problems.finite import MOST_POINTS
 from bocu.surrogates.grid import GridPrior, check_scales
@@ -53,7 +56,6 @@ SPANS = {
 SURPLUS, PRICE, PENALTY = 0.1, 1.0, 5.0
 """Revenue of power beyond what was committed, of power committed and delivered, and cost of power not delivered."""
 
-Count = Annotated[Integer, Field(ge=1)]
 Points = Annotated[Integer, Field(ge=1, le=MOST_POINTS)]
 
 
@@ -66,7 +68,7 @@ class MarginParameters(Parameters):
 
     def ambiguity_set(self) -> SetParameters:
         """Return the set whose distance is meant."""
-        return SetParameters(name="mmd", radius="announced", lengthscale=self.lengthscale, jitter=self.jitter)
+        return MaximumMeanDiscrepancyParameters(radius="announced", lengthscale=self.lengthscale, jitter=self.jitter)
 
 
 class WindCommitmentParameters(ProblemParameters):
@@ -182,9 +184,13 @@ class WindCommitment(Problem):
         BocuError: the prepared file is unusable, or does not hold the hours asked for with the days before them.
     """
 
+    about = About(
+        title="Wind power commitment",
+        summary="how much wind power to commit to the next hour, anew each hour",
+        paper="Kirschner et al. 2020",
+    )
+    protocols = ROLLING
     Parameters = WindCommitmentParameters
-    protocol = "rolling-simulator"
-    title = "Wind power commitment"
     units = "1"
     parameters: WindCommitmentParameters
 

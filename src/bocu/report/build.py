@@ -197,7 +197,7 @@ def _findings(cube: Cube, kinds: Mapping[str, list[records.Fields]]) -> list[str
         key = (cube.problem, objective, metric)
         gaps = [r for r in kinds["differences"] if (r["problem"], r["objective"], r["metric"]) == key]
         final = {r["algorithm"]: r for r in kinds["final-regret"] if (r["problem"], r["objective"], r["metric"]) == key}
-        rivals = [r for r in gaps if cube.names[r["algorithm"]] not in records.YARDSTICKS and r["seeds"] > 1]
+        rivals = [r for r in gaps if r["algorithm"] not in cube.yardsticks and r["seeds"] > 1]
         if not rivals:
             continue
         best = gaps[0]["reference"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.evaluation.statistics import growth_exponent, mean_and_error, paired_differences, ranks
-from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, YARDSTICKS, Branch, Cube
+from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, Branch, Cube
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,7 +53,7 @@ def choose_reference(cube: Cube, totals: dict[str, dict[int, float]], wanted: st
     if wanted is not None and totals.get(wanted):
         return wanted
     means = {label: float(np.mean(list(own.values()))) for label, own in totals.items() if own}
-    competing = {label: mean for label, mean in means.items() if cube.names[label] not in YARDSTICKS} or means
+    competing = {label: mean for label, mean in means.items() if label not in cube.yardsticks} or means
     return min(competing, key=lambda label: competing[label]) if competing else None
 
 

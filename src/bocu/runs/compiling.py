@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.ambiguity import machine_code, preparation
+from bocu.ambiguity.parameters import set_class
 from bocu.experiment.plan import MACHINE_CODE, Plan
 
 
@@ -27,7 +28,7 @@ def compile_ahead(plan: Plan) -> None:
     What goes wrong is not fatal: jobs compile what they do not find.
     """
     share_with_jobs()
-    if preparation.COMPILED_SETS.isdisjoint(_sets(_specifications(plan))) or preparation.is_ready():
+    if not any(set_class(name).compiled for name in set(_sets(_specifications(plan)))) or preparation.is_ready():
         return
     print("compiling worst cases for this type of processor: some ten seconds, once", file=sys.stderr, flush=True)
     # In a process of its own, which gives the compiler's memory back.

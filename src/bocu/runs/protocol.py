@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bocu.algorithms.base import Algorithm
+from bocu.ambiguity.parameters import SetParameters
 from bocu.contexts.estimates import shares
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Payoff, Round, Situation
-from bocu.objectives.configured import SetParameters
 from bocu.problems.base import Realisation
 
 

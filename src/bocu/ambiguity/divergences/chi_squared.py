@@ -16,6 +16,7 @@ from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.divergences.cressie_read import CressieRead
 from bocu.ambiguity.sorting import sorted_rows
+from bocu.core.about import About
 
 #: Stands for an infinite radius, whose products with 0 would not be numbers.
 _LARGEST = 1e100
@@ -25,6 +26,8 @@ class _ChiSquaredFamily(AmbiguitySet):
     """Sets `sum_i q_i^2 / p_i <= 1 + factor * epsilon`."""
 
     leaves_support = False
+    finite_slope_at_zero = False
+    sensitivity_power = 0.5
     factor: ClassVar[float]
 
     def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
@@ -75,13 +78,14 @@ class _ChiSquaredFamily(AmbiguitySet):
     def _floor_distance(self, f: Floats, p: Floats) -> Floats:
         return np.sqrt((1.0 / np.where(f == 0.0, p, 0.0).max(axis=1) - 1.0) / self.factor)
 
-    def _approximation_scale(self) -> float:
-        return float(np.sqrt(self.epsilon))
-
 
 class ChiSquared(_ChiSquaredFamily):
     """Set of radius `epsilon` in `sum_i p_i (q_i / p_i - 1)^2`; its slope at 0 is `-inf` for payoffs that vary."""
 
+    about = About(
+        title="chi-squared",
+        summary="every distribution whose chi-squared divergence from the reference is the radius or less",
+    )
     factor = 1.0
 
 
@@ -91,6 +95,11 @@ class ModifiedChiSquared(_ChiSquaredFamily):
     Radii of `ChiSquared` are twice these.
     """
 
+    about = About(
+        title="modified chi-squared",
+        summary="as chi-squared, with half the divergence",
+        paper="Tay et al. 2022",
+    )
     factor = 2.0
 
 

@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.base import Tangent, expectation, pair, pick, relative
+from bocu.ambiguity.base import SolveCost, Tangent, expectation, pair, pick, relative
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.divergences.curve import LOWEST, CurveDivergence, Point
+from bocu.ambiguity.parameters import SetParameters, named
+from bocu.core.about import About
 from bocu.core.errors import BocuError
+from bocu.core.parameters import Number
 
 #: Orders that double precision carries; nearer to 1 use Kullback-Leibler.
 SMALLEST_ORDER, LARGEST_ORDER = 1.05, 100.0
@@ -37,17 +41,41 @@ _TINY = 1e-300
 Beyond = Callable[[Point, Floats, NDArray[np.intp]], NDArray[np.bool_]]
 
 
+class CressieReadParameters(SetParameters):
+    """The order of the divergence."""
+
+    name: str = named("cr")
+    k: Annotated[Number, Field(ge=SMALLEST_ORDER, le=LARGEST_ORDER)] = Field(description="order of the divergence")
+
+
 class CressieRead(CurveDivergence):
     """Set of radius `epsilon` in the Cressie-Read divergence of order `k`, 1.05 to 100.
 
     The slope at `epsilon = 0` is `-inf` unless the payoffs are constant on the support.
     """
 
+    about = About(
+        title="Cressie-Read",
+        summary="every distribution whose Cressie-Read divergence of order k from the reference is the radius or less",
+        paper="Tay et al. 2024",
+    )
+    Parameters = CressieReadParameters
+
     def __init__(self, epsilon: float, k: float) -> None:
         super().__init__(epsilon)
         self.k = checks.real("k", k)
         if math.isnan(self.k) or not SMALLEST_ORDER <= self.k <= LARGEST_ORDER:
             raise BocuError(f"k is {self.k}: it must lie in [{SMALLEST_ORDER}, {LARGEST_ORDER:g}], above 1")
+
+    @classmethod
+    def stated(cls, parameters: CressieReadParameters, contexts: Floats | None) -> CressieRead:
+        """The set of an order, see `AmbiguitySet.stated`."""
+        return cls(0.0, parameters.k)
+
+    @classmethod
+    def solve_cost(cls) -> SolveCost:
+        """That of its scalar roots."""
+        return SolveCost(3.3e-7)
 
     def __repr__(self) -> str:
         return f"CressieRead(epsilon={self.epsilon:g}, k={self.k:g})"

@@ -42,6 +42,7 @@ class CurveDivergence(AmbiguitySet):
     """A phi-divergence solved by one scalar root a row."""
 
     leaves_support = False
+    finite_slope_at_zero = False
 
     #: Smallest u to look at, and the step of u, relative where u is large, below which a root is found.
     lowest: float = LOWEST

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from bocu.ambiguity.base import expectation, pair, relative
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.divergences.curve import CurveDivergence, Point
+from bocu.core.about import About
 
 
 class KullbackLeibler(CurveDivergence):
@@ -21,6 +22,11 @@ class KullbackLeibler(CurveDivergence):
 
     The slope at `epsilon = 0` is `-inf` unless the payoffs are constant on the support.
     """
+
+    about = About(
+        title="Kullback-Leibler",
+        summary="every distribution whose Kullback-Leibler divergence from the reference is the radius or less",
+    )
 
     def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
         """`KL(q, p)` `(...)` of distributions `(..., n)`; infinite where q leaves the support of p."""

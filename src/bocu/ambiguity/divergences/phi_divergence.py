@@ -8,21 +8,38 @@ scalar roots, and the dual value certifies the answer.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import Field
 
 from bocu.ambiguity.base import expectation, pair, pick, relative
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.divergences.curve import HIGHEST, LOWEST, CurveDivergence, Point
 from bocu.ambiguity.divergences.roots import bracketed
+from bocu.ambiguity.parameters import SetParameters, named
+from bocu.core.about import About
 from bocu.core.errors import BocuError
+from bocu.core.loading import load
 
 Function = Callable[[Floats], Floats]
 
 #: Largest distance between primal and dual value, in ranges of the payoffs, before phi and conjugate are doubted.
 _LARGEST_GAP = 1e-6
+
+
+class PhiDivergenceParameters(SetParameters):
+    """A divergence of the user's own."""
+
+    name: str = named("phi")
+    phi: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(
+        description="`module:name` of a pair of functions of arrays, phi and its conjugate, or of three with the "
+        "conjugate's derivative; the module must be importable, and editing what they use reruns what uses them",
+    )
+
+    def check(self) -> None:
+        self.over(None)
 
 
 class PhiDivergence(CurveDivergence):
@@ -46,6 +63,13 @@ class PhiDivergence(CurveDivergence):
         0.276393
     """
 
+    about = About(
+        title="phi-divergence",
+        summary="every distribution whose distance from the reference, in a divergence of one's own, is the radius or "
+        "less",
+        paper="DRMOBO",
+    )
+    Parameters = PhiDivergenceParameters
     costly = True
 
     def __init__(
@@ -63,6 +87,23 @@ class PhiDivergence(CurveDivergence):
         step = 1e-6
         low, high = np.asarray(phi(np.array([1.0 - step, 1.0 + step])), dtype=float)
         self._tilt_at_one = (high - low) / (2.0 * step)
+
+    @classmethod
+    def stated(cls, parameters: PhiDivergenceParameters, contexts: Floats | None) -> PhiDivergence:
+        """The set of the functions named, see `AmbiguitySet.stated`."""
+        target = parameters.phi
+        try:
+            functions = tuple(load(target))
+        except Exception as error:  # whatever importing the user's module raises
+            message = f"phi: found '{target}'; allowed: module:name of two or three functions ({error})"
+            raise BocuError(message) from None
+        if len(functions) not in (2, 3):
+            raise BocuError(f"phi: found {len(functions)} functions in '{target}'; allowed: two or three")
+        if not all(map(callable, functions)):
+            raise BocuError(
+                f"phi: found '{target}', which holds what cannot be called; allowed: two or three functions"
+            )
+        return cls(0.0, *functions)
 
     def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
         """Divergence `(...)` of distributions `(..., n)`; infinite where q leaves the support of p."""

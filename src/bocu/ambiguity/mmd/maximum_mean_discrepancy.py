@@ -12,16 +12,28 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import Field
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair
+from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
-from bocu.ambiguity.mmd.gram import Gram, mmd_radius
+from bocu.ambiguity.mmd.gram import JITTER, Gram, mmd_radius, squared_exponential_gram
 from bocu.ambiguity.mmd.path import PreparedReference
+from bocu.ambiguity.parameters import SetParameters, named
+from bocu.core.about import About
 from bocu.core.errors import BocuError
+from bocu.core.parameters import NotNegative, Positive
 
 #: A kernel whose values on the diagonal exceed 1 by no more counts as bounded by 1: that is jitter.
 _JITTER_ABOVE_ONE = 1e-3
+
+
+class MaximumMeanDiscrepancyParameters(SetParameters):
+    """The squared-exponential kernel of the distance."""
+
+    name: str = named("mmd")
+    lengthscale: Positive = Field(0.1, description="length-scale of the squared-exponential kernel")
+    jitter: NotNegative = Field(JITTER, description="added to the diagonal of the Gram matrix")
 
 
 class MaximumMeanDiscrepancy(AmbiguitySet):
@@ -35,13 +47,32 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         BocuError: if `gram` is not finite, symmetric and positive definite.
     """
 
+    about = About(
+        title="MMD",
+        summary="every distribution whose maximum mean discrepancy from the reference is the radius or less",
+        paper="Kirschner et al. 2020",
+    )
+    Parameters = MaximumMeanDiscrepancyParameters
     leaves_support = True
     costly = True
+    compiled = True
+    sensitivity_power = 1.0
 
     def __init__(self, epsilon: float, gram: ArrayLike) -> None:
         super().__init__(epsilon)
         self._gram = Gram(gram)
         self._prepared: dict[bytes, PreparedReference] = {}
+
+    @classmethod
+    def stated(cls, parameters: MaximumMeanDiscrepancyParameters, contexts: Floats | None) -> MaximumMeanDiscrepancy:
+        """The set of a squared-exponential kernel, see `AmbiguitySet.stated`."""
+        points = checks.coordinates(contexts, parameters.name)
+        return cls(0.0, squared_exponential_gram(points, parameters.lengthscale, parameters.jitter))
+
+    @classmethod
+    def solve_cost(cls) -> SolveCost:
+        """That of the critical line, whose pivots grow with the contexts, and of its compiler."""
+        return SolveCost(8e-7, 1.15, 110.0)
 
     @property
     def contexts(self) -> int:

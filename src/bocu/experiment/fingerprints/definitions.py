@@ -345,6 +345,8 @@ def _is_about(node: ast.stmt) -> bool:
     if isinstance(node, ast.Assign):
         targets: Sequence[ast.expr] = node.targets
     elif isinstance(node, ast.AnnAssign):
+        if node.value is None:
+            return dotted_name(node.target) == _ABOUT
         targets = [node.target]
     else:
         return False

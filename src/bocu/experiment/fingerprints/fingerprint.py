@@ -32,6 +32,7 @@ from bocu.experiment.fingerprints.definition_links import (
     source_file,
 )
 from bocu.experiment.fingerprints.import_effects import acting
+from bocu.experiment.registry import find
 
 # What a script uses of these makes no number: the wrapper of jobs, progress, where machine code is kept, names of
 # files, the hashes themselves.
@@ -87,13 +88,15 @@ def run_roots(specification: Mapping[str, Any]) -> list[str]:
 
 
 def named_code(data: Any) -> list[str]:
-    """Return the classes and functions that plain data names as "module:Name", in order."""
+    """Return the classes and functions that plain data names, in order: as "module:Name", or as the name of a set."""
     found: dict[str, None] = {}
     waiting = [data]
     while waiting:
         value = waiting.pop()
         if isinstance(value, Mapping):
             waiting.extend(value.values())
+            if isinstance(value.get("set"), Mapping):
+                found[find("set", value["set"]["name"]).target] = None
         elif isinstance(value, list | tuple):
             waiting.extend(value)
         elif isinstance(value, str) and _NAMED.fullmatch(value) and source(value.partition(":")[0]) is not None:

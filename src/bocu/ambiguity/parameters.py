@@ -1,0 +1,169 @@
+"""How an experiment file states an ambiguity set: its name, how large it is in a round, and its class's own keys.
+
+`SetParameters` is what all sets have. Validating plain data gives the `Parameters` of the class that the name stands
+for; that class alone is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import pydantic
+from pydantic import Field
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from bocu.core.errors import BocuError
+from bocu.core.loading import load
+from bocu.core.parameters import NotNegative, Number, Parameters, nearest
+from bocu.core.rounds import Situation
+
+if TYPE_CHECKING:
+    from bocu.ambiguity.base import AmbiguitySet
+    from bocu.ambiguity.checks import Floats
+
+
+class Concentration(Parameters):
+    """The radius within which the distribution of N contexts seen lies of the true one, but for a probability.
+
+    What it comes to is said by the set (`AmbiguitySet.concentration_radius`). Infinite while nothing was seen.
+    """
+
+    delta: Annotated[Number, Field(gt=0.0, lt=1.0)] = Field(
+        0.1,
+        description="probability with which the truth may lie outside after N of n contexts: radius "
+        "sqrt(2 log((2^n - 2)/delta)/N) for `tv`; (2 + sqrt(2 log(1/delta)))/sqrt(N) for `mmd`; for `wass` the "
+        "diameter times sqrt(log(2/delta)/(2 N)) on a line, half the diameter times the radius of `tv` elsewhere",
+    )
+
+
+Radius = NotNegative | list[NotNegative] | Literal["margin", "announced"] | Concentration
+
+
+def named(name: str) -> Any:
+    """Return the field `name` of the parameters of a set."""
+    return Field(name, description="the set (see `bocu list sets`), whose own keys stand beside its name")
+
+
+class SetParameters(Parameters):
+    """An ambiguity set around the reference; a name alone is the set with its defaults.
+
+    Raises:
+        BocuError: as a `pydantic.ValidationError` while it is validated: there is no such set, or it has no such key.
+    """
+
+    name: str = named("tv")
+    radius: Radius = Field(
+        "margin",
+        description="a number; a list over the rounds, whose last number stays; `margin`: the distance of the true "
+        "distribution from the reference; `announced`: what the problem announces; `{delta: 0.1}`: shrinking with "
+        "the number of contexts seen (`tv`, `mmd` and `wass`)",
+    )
+
+    @pydantic.model_validator(mode="wrap")
+    @classmethod
+    def _of_the_set_named(cls, data: Any, validate: pydantic.ModelWrapValidatorHandler[SetParameters]) -> SetParameters:
+        given = {"name": data} if isinstance(data, str) else data
+        if not isinstance(given, Mapping):
+            return validate(given)
+        name = given.get("name", cls.model_fields["name"].default)
+        if not isinstance(name, str):
+            return validate({"name": name})
+        model = _model_of(name)
+        for key in given:
+            if key not in model.model_fields:
+                known = nearest(str(key), model.model_fields)
+                raise _fault(key, given[key], f"the set '{name}' has no such key; {known}")
+        return validate(given) if model is cls else model.model_validate({**given, "name": name})
+
+    @pydantic.model_validator(mode="after")
+    def _a_radius_that_there_is(self) -> SetParameters:
+        if isinstance(self.radius, list) and not self.radius:
+            raise ValueError("a list of radii holds one number or more")
+        if isinstance(self.radius, Concentration) and not self.family.concentrates():
+            raise ValueError(f"the set '{self.name}' {self.family.no_concentration()}")
+        return self
+
+    @property
+    def family(self) -> type[AmbiguitySet]:
+        """The class of the set, which says what is known of it whatever its parameters."""
+        return set_class(self.name)
+
+    def check(self) -> None:
+        """Refuse what validation cannot see without importing code of the user's.
+
+        Raises:
+            BocuError: no set can be built.
+        """
+
+    def over(self, contexts: Floats | None) -> AmbiguitySet:
+        """Build the set over context points `(contexts, dimension)`, at radius 0.
+
+        Raises:
+            BocuError: no set can be built, or it needs coordinates and there are none.
+        """
+        return self.family.stated(self, contexts)
+
+    def epsilon(self, situation: Situation, ambiguity_set: AmbiguitySet) -> float:
+        """Return the radius in a situation.
+
+        Raises:
+            BocuError: the problem announces no radius.
+        """
+        rule = self.radius
+        if isinstance(rule, Concentration):
+            return ambiguity_set.concentration_radius(situation.observed, len(situation.reference), rule.delta)
+        if isinstance(rule, list):
+            return rule[min(max(situation.t, 1), len(rule)) - 1]
+        if rule == "margin":
+            return float(ambiguity_set.distance(situation.truth, situation.reference))
+        if rule == "announced":
+            if situation.margin is None:
+                raise BocuError("radius: found 'announced', but the problem announces no radius; give another rule")
+            return situation.margin
+        return float(rule)
+
+
+#: What a key that holds a set is annotated with: written out again, the keys of its class are there.
+StatedSet = pydantic.SerializeAsAny[SetParameters]
+
+
+def by_default(name: str, **keys: Any) -> Any:
+    """Return the default of a key that holds a set, as plain data: no set is imported before one is needed."""
+    return {"name": name, **keys}
+
+
+def set_class(name: str) -> type[AmbiguitySet]:
+    """Return the class of the sets of a registered name; imports that class alone.
+
+    Raises:
+        BocuError: there is no such set.
+    """
+    # By its name: runs reach this module, and a line in the registry is to rerun none of them.
+    family: type[AmbiguitySet] = load("bocu.experiment.registry:find")("set", name).load()
+    return family
+
+
+def sets_that(holds: Callable[[type[AmbiguitySet]], bool]) -> str:
+    """Name the registered sets whose class has a property, for people: "tv, mmd or wass". Imports all of them."""
+    *first, last = [name for name, family in _registered_sets() if holds(family)]
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _registered_sets() -> Iterator[tuple[str, type[AmbiguitySet]]]:
+    for entry in load("bocu.experiment.registry:registered")("set"):
+        yield entry.name, entry.load()
+
+
+def _model_of(name: str) -> type[SetParameters]:
+    try:
+        return set_class(name).Parameters
+    except BocuError as error:
+        raise _fault("name", name, str(error)) from None
+
+
+def _fault(key: Any, found: Any, message: str) -> pydantic.ValidationError:
+    details = InitErrorDetails(
+        type=PydanticCustomError("set", "{message}", {"message": message}), loc=(key,), input=found
+    )
+    return pydantic.ValidationError.from_exception_data("SetParameters", [details])

@@ -1,0 +1,76 @@
+"""What is told about a class that experiment files name, and changes no number.
+
+It stands on the class, as one attribute that code fingerprints skip::
+
+    class PEGPUCB(UnknownPriorAlgorithm):
+        about = About(
+            title="PE-GP-UCB",
+            summary="GP-UCB with prior elimination",
+            paper="Ziomek et al. 2025",
+            look=Look("vermillion", "solid", "o"),
+        )
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, cast, get_args
+
+Colour = Literal["vermillion", "blue", "green", "purple", "orange", "sky", "black", "grey"]
+Dash = Literal["solid", "dashed", "dash-dot", "long-dash", "dash-dot-dot", "dotted"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the line of an algorithm is drawn in every figure.
+
+    Attributes:
+        colour: by its name; `bocu.figures.style` says which it is.
+        dash: likewise.
+        marker: a marker of matplotlib.
+    """
+
+    colour: Colour
+    dash: Dash
+    marker: str
+
+    def __str__(self) -> str:
+        return f"{self.colour} {self.dash} {self.marker}"
+
+
+def read_look(text: str) -> Look:
+    """Read what `str(look)` wrote.
+
+    Raises:
+        ValueError: it is no look.
+    """
+    colour, dash, marker = text.split(" ")
+    if colour not in get_args(Colour) or dash not in get_args(Dash):
+        raise ValueError(f"'{text}': no such colour or dash")
+    return Look(cast("Colour", colour), cast("Dash", dash), marker)
+
+
+@dataclass(frozen=True)
+class About:
+    """What listings, figures and reports say of a class.
+
+    Attributes:
+        title: as papers write its name: "PE-GP-UCB".
+        summary: one line of what it is, a phrase without a full stop and without its paper.
+        paper: where it comes from, "Ziomek et al. 2025"; of a figure with its number; empty where nowhere else.
+        look: of an algorithm; where it states none, a free one is found.
+        yardstick: of an algorithm: knows what the others have to learn, so that it is shown beside them and never
+            called the best.
+        aliases: other names that the registry has for it, and how each is written: {"drbo": "DRBO"}.
+    """
+
+    title: str
+    summary: str
+    paper: str = ""
+    look: Look | None = None
+    yardstick: bool = False
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def line(self) -> str:
+        """The summary with its paper, for listings."""
+        return f"{self.summary} ({self.paper})" if self.paper else self.summary

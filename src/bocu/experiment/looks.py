@@ -1,0 +1,111 @@
+"""How the algorithms of one experiment are written and drawn: no two look alike in any of its figures."""
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeVar, get_args
+
+from bocu.core.about import About, Colour, Dash, Look
+from bocu.core.errors import BocuError
+from bocu.experiment.branches import Component
+
+COLOURS: tuple[Colour, ...] = tuple(colour for colour in get_args(Colour) if colour != "grey")
+DASHES: tuple[Dash, ...] = get_args(Dash)
+MARKERS = ("o", "s", "D", "^", "v", "P", "X")
+
+Option = TypeVar("Option")
+
+
+@dataclass(frozen=True)
+class Named:
+    """An algorithm as an experiment names it: its registered name and what its class tells of itself."""
+
+    name: str
+    about: About
+
+    def title(self, label: str) -> str:
+        """Return what is written for it under a label: the papers' spelling where the label is one of its names."""
+        return self.about.title if label == self.name else self.about.aliases.get(label, label)
+
+
+def abouts(algorithms: Mapping[str, Component]) -> dict[str, dict[str, str]]:
+    """Return by label what cubes hold of every algorithm for figures and tables: title, look, whether a yardstick."""
+    named = {label: Named(found.registered.name, found.kind.about) for label, found in algorithms.items()}
+    looks = algorithm_looks(named)
+    return {
+        label: {
+            "title": algorithm.title(label),
+            "look": str(looks[label]),
+            "yardstick": "yes" if algorithm.about.yardstick else "no",
+        }
+        for label, algorithm in named.items()
+    }
+
+
+def algorithm_looks(algorithms: Mapping[str, Named]) -> dict[str, Look]:
+    """Return every algorithm of an experiment its look.
+
+    What a class states comes first; other labels of the same name, in alphabetical order, keep its colour and take
+    other dashes and markers; a class that states none, or one that is taken, gets a free one, looked for from a place
+    that its name alone decides.
+
+    Args:
+        algorithms: all that the experiment has, by label, in its order.
+
+    Returns:
+        Looks by label, no two with the same colour and dash; of more than there are pairs of those, the markers differ.
+    """
+    looks: dict[str, Look] = {}
+    labels: dict[str, list[str]] = {}
+    for label, algorithm in algorithms.items():
+        labels.setdefault(algorithm.name, []).append(label)
+    firsts = {name: min(own, key=lambda label: (label != name, label)) for name, own in labels.items()}
+    for label in firsts.values():
+        stated = algorithms[label].about.look
+        if stated is not None and _free(stated, looks.values()):
+            looks[label] = stated
+    for label in firsts.values():
+        if label not in looks:
+            looks[label] = _first_free(_from_name(algorithms[label].name), looks.values())
+    for name, label in firsts.items():
+        for variant in sorted(set(labels[name]) - {label}):
+            looks[variant] = _first_free(_like(looks[label]), looks.values())
+    return {label: looks[label] for label in algorithms}
+
+
+def _free(look: Look, taken: Iterable[Look]) -> bool:
+    return all((look.colour, look.dash) != (other.colour, other.dash) for other in taken)
+
+
+def _first_free(options: Iterator[Look], taken: Iterable[Look]) -> Look:
+    found = list(options)
+    pick = next((look for look in found if _free(look, taken)), None) or next(
+        (look for look in found if look not in set(taken)), None
+    )
+    if pick is None:
+        raise BocuError(f"more than {len(found)} algorithms have no look of their own: no line is left to tell them by")
+    return pick
+
+
+def _from_name(name: str) -> Iterator[Look]:
+    digest = zlib.crc32(name.encode())
+    for marker, dash, colour in product(
+        _turned(MARKERS, digest // 42), _turned(DASHES, digest // 7), _turned(COLOURS, digest)
+    ):
+        yield Look(colour, dash, marker)
+
+
+def _like(look: Look) -> Iterator[Look]:
+    """Return looks of the same colour, then others."""
+    start = MARKERS.index(look.marker) if look.marker in MARKERS else 0
+    dashes = _turned(DASHES, DASHES.index(look.dash))
+    colours = [look.colour, *(colour for colour in COLOURS if colour != look.colour)]
+    for turn, colour in product(range(len(MARKERS)), colours):
+        for place, dash in enumerate(dashes):
+            yield Look(colour, dash, MARKERS[(start + place + turn) % len(MARKERS)])
+
+
+def _turned(options: tuple[Option, ...], start: int) -> tuple[Option, ...]:
+    start %= len(options)
+    return options[start:] + options[:start]
