@@ -6,14 +6,14 @@ import pytest
 from bocu.ambiguity import ModifiedChiSquared, TotalVariation, worst_case
 from bocu.core.errors import BocuError
 from bocu.evaluation.robust_front import front_among, growing_hypervolume, guarantees, hypervolume, true_front
-from bocu.problems.scalarised import Newsvendor, NewsvendorParameters
+from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
 
 SET = ModifiedChiSquared(0.5)
 
 
 @pytest.fixture(scope="module")
 def problem():
-    return Newsvendor(NewsvendorParameters(outputs=2, contexts=20), {})
+    return ScalarisedNewsvendor(ScalarisedNewsvendorParameters(outputs=2, contexts=20), {})
 
 
 @pytest.fixture(scope="module")

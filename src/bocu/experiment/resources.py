@@ -181,11 +181,11 @@ SIZES: Mapping[str, Callable[[Any], Size]] = {
     "bocu.problems.continuous:Newsvendor": _box(1),
     "bocu.problems.continuous:PortfolioNormal": _box(2),
     "bocu.problems.continuous:PortfolioUniform": _box(2),
-    "bocu.problems.scalarised:Ackley": _box(1),
-    "bocu.problems.scalarised:ModifiedBranin": _box(1),
-    "bocu.problems.scalarised:Hartmann": _box(1),
-    "bocu.problems.scalarised:Newsvendor": _box(1),
-    "bocu.problems.scalarised:Portfolio": _box(1),
+    "bocu.problems.scalarised:ScalarisedAckley": _box(1),
+    "bocu.problems.scalarised:ScalarisedModifiedBranin": _box(1),
+    "bocu.problems.scalarised:ScalarisedHartmann": _box(1),
+    "bocu.problems.scalarised:ScalarisedNewsvendor": _box(1),
+    "bocu.problems.scalarised:ScalarisedPortfolio": _box(1),
 }
 
 
