@@ -48,7 +48,7 @@ def test_links_lead_to_files_of_the_clone(root, page):
 def test_commands_and_keys_that_pages_name_exist(root, page):
     text = (root / page).read_text()
     for command in re.findall(r"`?bocu ([a-z-]+)", text):
-        if command in {"is", "and", "as", "in", "report"}:
+        if command in {"is", "and", "as", "in", "report", "where"}:  # "where" is the reader's own
             continue
         done = subprocess.run(
             [sys.executable, "-m", "bocu.commands.main", command, "--help"], capture_output=True, text=True
