@@ -236,9 +236,7 @@ def _unions() -> Iterator[Bad]:
     yield bad("unions: set, a near miss", grid(objectives=[{"name": "dro", "parameters": {"set": "tvv"}}]), "set")
     yield bad("unions: set, an unknown name", _set(name="zzz", lengthscale=0.1), "set.name", "'zzz'", "allowed: chi2, ")
     yield bad("unions: set, a name that is none", _set(name=3), "set.name", "found 3")
-    yield bad(
-        "unions: set, a near miss of its key", _set(name="mmd", lengthscal=0.1), "set.lengthscal", "'lengthscale'"
-    )
+    yield bad("unions: set, a key misspelt", _set(name="mmd", lengthscal=0.1), "set.lengthscal", "'lengthscale'")
     yield bad("unions: set, a number", grid(objectives=[{"name": "dro", "parameters": {"set": 3}}]), "set")
     yield bad("unions: set, a list", grid(objectives=[{"name": "dro", "parameters": {"set": ["tv"]}}]), "set")
     yield bad("unions: distance", _set(distance="tvd"), "distance", "'tv'")

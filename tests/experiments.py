@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 from bocu.evaluation.cubes import build_cube, build_summary
+from bocu.evaluation.metrics import ObjectiveMetric
 from bocu.evaluation.scores import score
-from bocu.experiment.branches import Branch
+from bocu.experiment.branches import OBJECTIVE_METRIC, Branch
 from bocu.experiment.plan import Plan
 from bocu.runs.execution import Block, execute
 
@@ -23,6 +24,18 @@ def tiny(**changes: Any) -> dict[str, Any]:
         "figures": ["regret"],
     }
     return {**experiment, **changes}
+
+
+def scored_by(objective: str, **parameters: Any) -> dict[str, Any]:
+    """The specification of a metric that is an objective of this name of class."""
+    stated = {"class": f"bocu.objectives.configured:{objective}", "parameters": parameters}
+    return {"class": OBJECTIVE_METRIC, "parameters": {"objective": stated}}
+
+
+def scoring(objective: str, **parameters: Any) -> ObjectiveMetric:
+    """That metric."""
+    stated = scored_by(objective, **parameters)["parameters"]
+    return ObjectiveMetric(ObjectiveMetric.Parameters.model_validate(stated))
 
 
 def metric(plan: Plan, branch: Branch, output: str | None = None, partial: bool = False) -> None:

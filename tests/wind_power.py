@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import xarray as xr
+from experiments import scored_by
 
 from bocu.evaluation.cubes import build_cube
 from bocu.evaluation.scores import score
@@ -22,7 +23,7 @@ ALGORITHMS = {
 }
 METRICS = [
     {"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {"under": "truth"}},
-    {"label": "dro", "class": "bocu.objectives.configured:DistributionallyRobust", "parameters": DRO["parameters"]},
+    {"label": "dro", **scored_by("DistributionallyRobust", **DRO["parameters"])},
 ]
 LOOKS = ["blue solid <", "sky dash-dot >", "purple dashed h", "grey dotted x", "black dotted X"]
 SMALL = {

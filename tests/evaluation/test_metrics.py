@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from experiments import scoring
 
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.rounds import Description
-from bocu.evaluation.metrics import BestFixedDecision, Stochastic, StochasticParameters, build_metric
-from bocu.objectives.configured import Robust
+from bocu.evaluation.metrics import BestFixedDecision, Stochastic, StochasticParameters
 from bocu.problems.base import Realisation
 from bocu.runs.protocol import PROTOCOLS
 
@@ -47,7 +47,7 @@ def test_stochastic_regret_is_against_the_best_available():
 
 
 def test_robust_regret_is_that_of_the_worst_context():
-    regret, value = scored(build_metric(Robust, {}), Table(), [0, 0])
+    regret, value = scored(scoring("Robust"), Table(), [0, 0])
     assert value.tolist() == [1.0, 0.0]
     assert regret.tolist() == [1.0, 3.0]
 

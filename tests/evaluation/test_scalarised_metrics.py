@@ -4,14 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from experiments import run_all
+from experiments import run_all, scoring
 
 from bocu.core.randomness import Streams
 from bocu.evaluation.cubes import DONE
-from bocu.evaluation.metrics import Stochastic, StochasticParameters, build_metric
+from bocu.evaluation.metrics import Stochastic, StochasticParameters
 from bocu.experiment.planning import make_plan
 from bocu.io.files import read_netcdf
-from bocu.objectives.configured import DistributionallyRobust, Robust
 from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
 from bocu.runs.protocol import PROTOCOLS
 
@@ -27,7 +26,7 @@ def met(outputs, seed=100):
 
 
 def robust(**ambiguity_set):
-    return build_metric(DistributionallyRobust, {"set": {"name": "tv", "radius": 0.5, **ambiguity_set}})
+    return scoring("DistributionallyRobust", set={"name": "tv", "radius": 0.5, **ambiguity_set})
 
 
 @pytest.mark.parametrize("outputs", [1, 2])
@@ -46,7 +45,7 @@ def test_robust_regret_is_against_the_best_at_the_weights_of_the_round(outputs):
 
 
 @pytest.mark.parametrize(
-    "metric", [robust(), robust(name="chi2mod"), Stochastic(StochasticParameters()), build_metric(Robust, {})]
+    "metric", [robust(), robust(name="chi2mod"), Stochastic(StochasticParameters()), scoring("Robust")]
 )
 def test_regret_is_not_negative_even_at_the_optimum(metric):
     realisation, situations, _ = met(2)

@@ -129,11 +129,11 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "    scale = -1.0 / pivot\n",
         ["run kirschner/dro/ucb-bocu-2", "figure kirschner/contour"],  # which draws a worst case
     ),
-    "an objective": (
-        "objectives/configured.py",
+    "the radius rules of sets": (
+        "ambiguity/parameters.py",
         'if rule == "announced":',
         'if rule != "announced":',
-        ["run kirschner/dro/ucb-bocu-2", "figure kirschner/contour"],  # which draws a worst case
+        ["run kirschner/*/ucb-*", "figure kirschner/contour"],  # which draws a worst case
     ),
     "how a block of runs is executed": ("runs/execution.py", "if self.t < 1:", "if self.t <= 1:", RUNS),
     "checkpoints": ("runs/checkpoints.py", "_GENERATIONS = 2", "_GENERATIONS = 3", RUNS),
@@ -189,7 +189,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "experiment/registry.py",
         '        "constant": ',
         '        "own": "bocu.algorithms.simple:Own",\n        "constant": ',
-        ["report", "figure */regret", "figure */chosen-priors", "figure all/summary"],  # which refuse foreign classes
+        NOTHING,
     ),
     # Data and priors
     "how a data set is prepared": ("data/intel_log.py", "DAY = 24 * 60", "DAY = 24 * 61", ["data prepare_intel_log"]),

@@ -137,6 +137,7 @@ def test_every_key_of_the_schema_is_described():
             for option in definition.get("anyOf", [definition]):
                 yield from undescribed(option, name)
                 for rule in option.get("allOf", []):
-                    yield from undescribed(rule["then"]["properties"]["parameters"], name)
+                    then = rule["then"]["properties"]
+                    yield from undescribed(then.get("parameters", rule["then"]), name)
 
     assert list(undescribed(experiment_schema())) == []

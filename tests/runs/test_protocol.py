@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
+from experiments import scored_by
 from grids import Waves, WavesParameters, specification
 
 from bocu.core.randomness import Streams
@@ -15,12 +16,8 @@ from bocu.runs.protocol import PROTOCOLS
 
 METRICS = [
     {"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {"under": "truth"}},
-    {
-        "label": "dro",
-        "class": "bocu.objectives.configured:DistributionallyRobust",
-        "parameters": {"set": {"name": "mmd"}},
-    },
-    {"label": "ro", "class": "bocu.objectives.configured:Robust", "parameters": {}},
+    {"label": "dro", **scored_by("DistributionallyRobust", set={"name": "mmd"})},
+    {"label": "ro", **scored_by("Robust")},
 ]
 
 

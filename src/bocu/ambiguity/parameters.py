@@ -14,7 +14,7 @@ from pydantic import Field
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from bocu.core.errors import BocuError
-from bocu.core.loading import load
+from bocu.core.loading import from_registry
 from bocu.core.parameters import NotNegative, Number, Parameters, nearest
 from bocu.core.rounds import Situation
 
@@ -139,8 +139,7 @@ def set_class(name: str) -> type[AmbiguitySet]:
     Raises:
         BocuError: there is no such set.
     """
-    # By its name: runs reach this module, and a line in the registry is to rerun none of them.
-    family: type[AmbiguitySet] = load("bocu.experiment.registry:find")("set", name).load()
+    family: type[AmbiguitySet] = from_registry("find")("set", name).load()
     return family
 
 
@@ -151,7 +150,7 @@ def sets_that(holds: Callable[[type[AmbiguitySet]], bool]) -> str:
 
 
 def _registered_sets() -> Iterator[tuple[str, type[AmbiguitySet]]]:
-    for entry in load("bocu.experiment.registry:registered")("set"):
+    for entry in from_registry("registered")("set"):
         yield entry.name, entry.load()
 
 

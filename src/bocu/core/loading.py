@@ -7,6 +7,8 @@ from typing import Any
 
 from bocu.core.errors import BocuError
 
+_REGISTRY = "bocu.experiment.registry"
+
 
 def refuse_unknown_classes(recorded: Any, where: str, named: Collection[str] = ()) -> None:
     """Refuse what a file asks to import, unless it is registered, an entry point, or named otherwise.
@@ -42,8 +44,7 @@ def _targets(recorded: Any) -> Iterator[str]:
 
 
 def _registered() -> set[str]:
-    # By its name: runs reach this module, and a line in the registry is to rerun none of them.
-    registry = importlib.import_module("bocu.experiment.registry").REGISTRY
+    registry = from_registry("REGISTRY")
     own = {target for targets in registry.values() for target in targets.values() if ":" in target}
     return own | {point.value for kind in registry for point in entry_points(group=f"bocu.{kind}s")}
 
@@ -52,3 +53,11 @@ def load(target: str) -> Any:
     """Import `target`, written "module:Class"."""
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def from_registry(name: str) -> Any:
+    """Return what the registry defines, from below it: fingerprints do not follow a name that is worked out.
+
+    What a run uses is among its roots, so that a line in the registry reruns nothing.
+    """
+    return getattr(importlib.import_module(_REGISTRY), name)

@@ -4,7 +4,7 @@ Every objective is one as it stands (`ObjectiveMetric`); classes of their own ar
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.loading import load
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import EVERY, TIME_VARYING
 from bocu.core.rounds import Situation
@@ -169,19 +170,23 @@ class BestFixedDecision(Stochastic):
         return values[:, best] - value, value
 
 
+class ObjectiveMetricParameters(Parameters):
+    """The objective, as a specification states it."""
+
+    objective: dict[str, Any] = Field(description="its class, and its parameters as plain data")
+
+
 class ObjectiveMetric(Metric):
-    """An objective, over a finite set of contexts at the radius that its own rule gives where it has a set.
+    """An objective, over a finite set of contexts at the radius that its own rule gives where it has a set."""
 
-    Args:
-        objective: as an experiment states it.
-    """
-
+    Parameters: ClassVar[type[Parameters]] = ObjectiveMetricParameters
     _over: UncertaintyObjective
     _announcer: Announcer
 
-    def __init__(self, objective: Objective) -> None:
-        super().__init__(objective.parameters)
-        self.objective = objective
+    def __init__(self, parameters: ObjectiveMetricParameters) -> None:
+        super().__init__(parameters)
+        stated = parameters.objective
+        self.objective: Objective = load(stated["class"]).from_specification(stated["parameters"])
 
     def meet(self, realisation: Realisation) -> None:
         contexts = realisation.description.contexts
@@ -198,9 +203,3 @@ class ObjectiveMetric(Metric):
         if self.objective.reference_matters and situation.reference is not other.reference:
             return False
         return self._announcer.epsilon(situation) == self._announcer.epsilon(other)
-
-
-def build_metric(kind: type[Metric] | type[Objective], parameters: Mapping[str, Any]) -> Metric:
-    """Build what runs are scored by: a metric itself, or what an objective makes of payoffs."""
-    validated = kind.Parameters.model_validate(parameters)
-    return ObjectiveMetric(kind(validated)) if issubclass(kind, Objective) else kind(validated)

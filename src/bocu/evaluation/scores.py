@@ -12,7 +12,7 @@ from bocu.algorithms.base import RECOMMENDED
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import load
 from bocu.core.randomness import Streams
-from bocu.evaluation.metrics import Metric, build_metric
+from bocu.evaluation.metrics import Metric
 from bocu.io.chunks import ChunkFile, chunk_file
 from bocu.io.files import canonical_json
 from bocu.io.provenance import COLLECTED, SHARED
@@ -56,7 +56,7 @@ def score(
     Raises:
         BocuError: a run file is missing or broken, or is not of this branch.
     """
-    panel = [build_metric(load(metric["class"]), metric["parameters"]) for metric in metrics]
+    panel = [_build(metric) for metric in metrics]
     problem = build_problem(branch["problem"], inputs)
     sizes = {"metric": len(panel), "seed": None, "iteration": problem.initial + branch["iterations"]}
     if problem.prior_labels:
@@ -70,6 +70,11 @@ def score(
         iterations = range(1 - problem.initial, branch["iterations"] + 1)
         _coordinates(file, [metric["label"] for metric in metrics], iterations, problem.prior_labels)
         file.attributes({**(writer.attributes() if writer else {}), "specification": canonical_json(branch)})
+
+
+def _build(specification: Mapping[str, Any]) -> Metric:
+    target = load(specification["class"])
+    return target(target.Parameters.model_validate(specification["parameters"]))
 
 
 def _blocks(run_files: Sequence[str | Path], branch: Mapping[str, Any], partial: bool) -> Iterator["xr.Dataset"]:

@@ -11,6 +11,7 @@ from bocu.experiment.registry import Entry as Registered
 
 SPECIFICATION_SCHEMA = 1
 NO_OBJECTIVE = "any"
+OBJECTIVE_METRIC = "bocu.evaluation.metrics:ObjectiveMetric"
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,15 @@ class Component:
     @property
     def specification(self) -> dict[str, Any]:
         return {"class": self.registered.target, "parameters": self.parameters.model_dump(mode="json")}
+
+
+class ScoringObjective(Component):
+    """An objective that runs are scored by."""
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        # The metric is named beside the objective, so that scores by other metrics do not reach its code.
+        return {"class": OBJECTIVE_METRIC, "parameters": {"objective": super().specification}}
 
 
 @dataclass(frozen=True)

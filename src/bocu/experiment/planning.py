@@ -12,7 +12,7 @@ from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections, validate
 from bocu.core.rounds import Outline
 from bocu.data.catalogue import Catalogue, load_catalogue
-from bocu.experiment.branches import Branch, Component
+from bocu.experiment.branches import Branch, Component, ScoringObjective
 from bocu.experiment.configuration import (
     AlgorithmEntry,
     Entry,
@@ -26,6 +26,7 @@ from bocu.experiment.papers import known_papers
 from bocu.experiment.plan import Plan
 from bocu.experiment.registry import find, registered
 from bocu.io.files import canonical_json
+from bocu.objectives.configured import Objective
 from bocu.problems.base import ProblemParameters
 
 SOURCES_FILE = "data/sources.yaml"
@@ -137,7 +138,8 @@ class _Maker:
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
         where = f"{self.origin(section)}{section}.{position}"
         found = find(kind, entry.name, f"{where}.name: ")
-        parameters = validate(found.load().Parameters, entry.parameters, f"{where}.parameters.")
+        family = found.load()
+        parameters = validate(family.Parameters, entry.parameters, f"{where}.parameters.")
         for path, part in sections(parameters):
             for key, reason in part.unused().items():
                 if key in part.model_fields_set:
@@ -147,7 +149,8 @@ class _Maker:
                     part.check()
                 except BocuError as error:
                     raise BocuError(f"{where}.parameters.{path}{error}") from None
-        return Component(entry.label, found, parameters)
+        made = ScoringObjective if kind == "metric" and issubclass(family, Objective) else Component
+        return made(entry.label, found, parameters)
 
     def _problem(self, position: int, entry: Entry) -> Component:
         component = self._component("problem", "problems", position, entry)

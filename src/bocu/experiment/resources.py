@@ -28,9 +28,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bocu.ambiguity.base import SolveCost
-
 if TYPE_CHECKING:
+    from bocu.ambiguity.base import SolveCost
     from bocu.experiment.branches import Branch
 
 START_SECONDS = 4.0  # of a cluster job: two Snakemakes parse the workflow, Python imports the library
@@ -189,8 +188,6 @@ SIZES: Mapping[str, Callable[[Any], Size]] = {
 }
 
 
-NO_VALUATION = SolveCost(0.0)
-
 _BOUNDS = Cost(2e-4, row=40.0, point=1.1e-8, history=4e-11, solve=6e-10, on_grid=True)
 
 COSTS: Mapping[str, Cost | Callable[[Any], Cost]] = {
@@ -231,27 +228,29 @@ def estimate(branch: "Branch", seeds: int) -> Estimate:
     priors, kernels = (1, 1) if cost.one_prior else (size.priors, size.kernels)
     rounds = branch.iterations
     points = size.arms * size.contexts
-    valuation = _valuation(branch) if cost.on_grid else NO_VALUATION
+    valuation = _valuation(branch) if cost.on_grid else None
     squared = rounds**2 / 3 if cost.rows_solved is None else min(rounds**2 / 3, rounds * cost.rows_solved / 2)
     a_round = cost.round + cost.prediction * priors * size.arms + cost.update * kernels * size.arms * rounds / 2
     a_round += points * (cost.point + cost.history * min(rounds / 2, size.arms))
-    a_round += points * valuation.seconds * (size.contexts / 64) ** valuation.growth
+    if valuation is not None:
+        a_round += points * valuation.seconds * (size.contexts / 64) ** valuation.growth
     a_round += (1.0 if cost.dense else size.work) * cost.solve * squared
     numbers = 6 * size.arms**2 + (7 * kernels * size.arms * rounds if cost.keeps_rows else 0)
     if cost.on_grid:
         numbers += 12 * points + 2 * rounds**2 + 2 * size.arms * min(rounds, size.arms)
     rows_mb = 1e-6 * seeds * rounds * (cost.row + cost.row_per_prior * priors)
+    compiler_mb = 0.0 if valuation is None else valuation.memory_mb
     return Estimate(
         seconds=START_SECONDS + size.seconds + seeds * rounds * a_round,
-        memory_mb=WORKFLOW_MB + PROCESS_MB + valuation.memory_mb + 8e-6 * numbers + ROWS_IN_MEMORY * rows_mb,
+        memory_mb=WORKFLOW_MB + PROCESS_MB + compiler_mb + 8e-6 * numbers + ROWS_IN_MEMORY * rows_mb,
         disk_mb=FILE_MB + rows_mb,
     )
 
 
-def _valuation(branch: "Branch") -> SolveCost:
+def _valuation(branch: "Branch") -> "SolveCost | None":
     """Return what the objective that is pursued takes."""
     ambiguity_set = getattr(branch.objective.parameters, "set", None) if branch.objective else None
-    return ambiguity_set.family.solve_cost() if ambiguity_set is not None else NO_VALUATION
+    return ambiguity_set.family.solve_cost() if ambiguity_set is not None else None
 
 
 def run_memory(branch: "Branch", first: int | str, last: int | str, attempt: int) -> int:
