@@ -33,7 +33,7 @@ from bocu.ambiguity import (  # noqa: E402
     squared_exponential_gram,
 )
 from bocu.core.randomness import Streams  # noqa: E402
-from bocu.problems.scalarised import Ackley, TwoOutputsParameters  # noqa: E402
+from bocu.problems.scalarised import ScalarisedAckley, TwoOutputsParameters  # noqa: E402
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings  # noqa: E402
 from bocu.surrogates.continuous.structure import product  # noqa: E402
 
@@ -57,9 +57,9 @@ class ConicWorstCase:
         return np.arange(contexts), self
 
 
-def observed(initial: int, contexts: int) -> tuple[Ackley, list[ContinuousGP]]:
+def observed(initial: int, contexts: int) -> tuple[ScalarisedAckley, list[ContinuousGP]]:
     """The problem and a model of each output, after `initial` observations."""
-    problem = Ackley(TwoOutputsParameters(outputs=2, contexts=contexts), {})
+    problem = ScalarisedAckley(TwoOutputsParameters(outputs=2, contexts=contexts), {})
     realisation = problem.realise(Streams(100))
     kernel = product(2, 1, "squared-exponential", "squared-exponential")
     models = [ContinuousGP(kernel, FitSettings()) for _ in range(2)]

@@ -12,22 +12,22 @@ from scipy.optimize import minimize
 
 from bocu.ambiguity import ModifiedChiSquared, TotalVariation
 from bocu.problems.scalarised import (
-    Ackley,
-    Hartmann,
-    HartmannParameters,
-    ModifiedBranin,
-    Newsvendor,
-    NewsvendorParameters,
+    ScalarisedAckley,
+    ScalarisedHartmann,
+    ScalarisedHartmannParameters,
+    ScalarisedModifiedBranin,
+    ScalarisedNewsvendor,
+    ScalarisedNewsvendorParameters,
     TwoOutputsParameters,
 )
 from bocu.problems.scalarised_optimum import ScalarisedSearch, scalarise
 
 SETS = (TotalVariation(0.1), TotalVariation(0.5), TotalVariation(1.0), ModifiedChiSquared(0.1))
 PROBLEMS = (
-    (Ackley, TwoOutputsParameters),
-    (ModifiedBranin, TwoOutputsParameters),
-    (Hartmann, HartmannParameters),
-    (Newsvendor, NewsvendorParameters),
+    (ScalarisedAckley, TwoOutputsParameters),
+    (ScalarisedModifiedBranin, TwoOutputsParameters),
+    (ScalarisedHartmann, ScalarisedHartmannParameters),
+    (ScalarisedNewsvendor, ScalarisedNewsvendorParameters),
 )
 ROWS, COMPARED, RANDOM = 150, 15, 20_000
 OPTIONS = {"xatol": 1e-9, "fatol": 1e-11, "maxiter": 2000}

@@ -6,7 +6,7 @@ import pytest
 from bocu.ambiguity import ConditionalValueAtRisk, ModifiedChiSquared, TotalVariation, Wasserstein, worst_case
 from bocu.core.errors import BocuError
 from bocu.evaluation.robust_efficiency import ImageSet, robust_efficient
-from bocu.problems.scalarised import ModifiedBranin, TwoOutputsParameters
+from bocu.problems.scalarised import ScalarisedModifiedBranin, TwoOutputsParameters
 from bocu.problems.scalarised_optimum import scalarise, weight_net
 
 CONTEXTS = np.linspace(0.0, 1.0, 4)[:, None]
@@ -66,7 +66,7 @@ def test_the_definition_agrees_with_support_functions(ambiguity_set):
 
 @pytest.mark.parametrize("ambiguity_set", SETS[:2])
 def test_what_weights_find_is_robust_efficient(ambiguity_set):
-    problem = ModifiedBranin(TwoOutputsParameters(outputs=2, contexts=4), {})
+    problem = ScalarisedModifiedBranin(TwoOutputsParameters(outputs=2, contexts=4), {})
     axis = np.linspace(0.0, 1.0, 5)
     decisions = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     payoffs = problem.payoffs(decisions)

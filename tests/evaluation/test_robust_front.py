@@ -13,14 +13,14 @@ from bocu.evaluation.robust_front import (
     hypervolume,
     true_front,
 )
-from bocu.problems.scalarised import Newsvendor, NewsvendorParameters
+from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
 
 SET = ModifiedChiSquared(0.5)
 
 
 @pytest.fixture(scope="module")
 def problem():
-    return Newsvendor(NewsvendorParameters(outputs=2, contexts=20), {})
+    return ScalarisedNewsvendor(ScalarisedNewsvendorParameters(outputs=2, contexts=20), {})
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,14 @@ from bocu.evaluation.cubes import DONE
 from bocu.evaluation.metrics import Stochastic, StochasticParameters
 from bocu.experiment.planning import make_plan
 from bocu.io.files import read_netcdf
-from bocu.problems.scalarised import Newsvendor, NewsvendorParameters
+from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
 from bocu.runs.protocol import PROTOCOLS
 
 GRID = np.linspace(0.0, 1.0, 4001)[:, None]
 
 
 def met(outputs, seed=100):
-    problem = Newsvendor(NewsvendorParameters(outputs=outputs, contexts=20), {})
+    problem = ScalarisedNewsvendor(ScalarisedNewsvendorParameters(outputs=outputs, contexts=20), {})
     realisation = problem.realise(Streams(seed))
     protocol = PROTOCOLS["scalarised"]
     situations = [protocol.situation(realisation, t, np.zeros(t + 9)) for t in range(-9, 11)]

@@ -6,7 +6,13 @@ import pytest
 from bocu.ambiguity import ModifiedChiSquared, TotalVariation
 from bocu.core.errors import BocuError
 from bocu.objectives.values import UncertaintyObjective
-from bocu.problems.scalarised import Ackley, ModifiedBranin, Newsvendor, NewsvendorParameters, TwoOutputsParameters
+from bocu.problems.scalarised import (
+    ScalarisedAckley,
+    ScalarisedModifiedBranin,
+    ScalarisedNewsvendor,
+    ScalarisedNewsvendorParameters,
+    TwoOutputsParameters,
+)
 from bocu.problems.scalarised_optimum import ScalarisedSearch, scalarise, weight_net
 
 WEIGHTS = np.array([[0.02, 0.98], [0.31, 0.69], [0.5, 0.5], [0.77, 0.23]])
@@ -46,7 +52,7 @@ def test_weights_make_one_output_of_several():
 
 @pytest.mark.parametrize("ambiguity_set", [TotalVariation(0.5), TotalVariation(1.0), ModifiedChiSquared(1.0)])
 def test_the_newsvendors_optimum_is_that_of_a_fine_grid(ambiguity_set):
-    problem = Newsvendor(NewsvendorParameters(outputs=2), {})
+    problem = ScalarisedNewsvendor(ScalarisedNewsvendorParameters(outputs=2), {})
     values, search = searched(problem, ambiguity_set)
     found = search.best(search.pool(values), WEIGHTS)
     grid = np.linspace(0.0, 1.0, 5_001)[:, None]
@@ -62,7 +68,7 @@ def test_the_newsvendors_optimum_is_that_of_a_fine_grid(ambiguity_set):
 def test_no_search_of_another_kind_finds_better(ambiguity_set):
     from scipy.optimize import minimize
 
-    problem = ModifiedBranin(TwoOutputsParameters(outputs=2, contexts=16), {})
+    problem = ScalarisedModifiedBranin(TwoOutputsParameters(outputs=2, contexts=16), {})
     values, search = searched(problem, ambiguity_set)
     found = search.best(search.pool(values), WEIGHTS)
     raw = np.random.default_rng(5).random((5000, 2))
@@ -78,14 +84,14 @@ def test_no_search_of_another_kind_finds_better(ambiguity_set):
 
 
 def test_ackley_alone_is_best_at_the_centre_under_every_set():
-    problem = Ackley(TwoOutputsParameters(contexts=10), {})
+    problem = ScalarisedAckley(TwoOutputsParameters(contexts=10), {})
     values, search = searched(problem, TotalVariation(0.1))
     found = search.best(search.pool(values), np.ones((1, 1)))
     assert np.allclose(found.decisions, 0.5, atol=1e-6)
 
 
 def test_what_is_searched_at_once_does_not_matter():
-    problem = Ackley(TwoOutputsParameters(outputs=2, contexts=10), {})
+    problem = ScalarisedAckley(TwoOutputsParameters(outputs=2, contexts=10), {})
     values, search = searched(problem, TotalVariation(0.1))
     pool = search.pool(values)
     together = search.best(pool, WEIGHTS).values
@@ -94,7 +100,7 @@ def test_what_is_searched_at_once_does_not_matter():
 
 
 def test_an_aspiration_out_of_reach_is_no_obstacle():
-    problem = Newsvendor(NewsvendorParameters(contexts=10), {})
+    problem = ScalarisedNewsvendor(ScalarisedNewsvendorParameters(contexts=10), {})
     objective = UncertaintyObjective.rs(TotalVariation(0.1), tau=0.3)
     search = ScalarisedSearch(problem.payoffs, 1, 1, raw=64)
 

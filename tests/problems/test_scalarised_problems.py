@@ -8,22 +8,22 @@ from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.problems.functions import function_named
 from bocu.problems.scalarised import (
-    Ackley,
-    Hartmann,
-    HartmannParameters,
-    ModifiedBranin,
-    Newsvendor,
-    NewsvendorParameters,
-    Portfolio,
-    PortfolioParameters,
+    ScalarisedAckley,
+    ScalarisedHartmann,
+    ScalarisedHartmannParameters,
+    ScalarisedModifiedBranin,
+    ScalarisedNewsvendor,
+    ScalarisedNewsvendorParameters,
     ScalarisedParameters,
+    ScalarisedPortfolio,
+    ScalarisedPortfolioParameters,
     ScalarisedProblem,
     TwoOutputsParameters,
 )
 
 
 def branin(**changes):
-    return ModifiedBranin(TwoOutputsParameters(**changes), {})
+    return ScalarisedModifiedBranin(TwoOutputsParameters(**changes), {})
 
 
 @pytest.mark.parametrize(("wanted", "size"), [(10, 16), (16, 16), (64, 64), (100, 100)])
@@ -35,7 +35,7 @@ def test_the_grid_of_two_context_coordinates_covers_the_number_asked_for(wanted,
     assert problem.reference.tolist() == [1.0 / size] * size
 
 
-@pytest.mark.parametrize("cls", [Ackley, ModifiedBranin])
+@pytest.mark.parametrize("cls", [ScalarisedAckley, ScalarisedModifiedBranin])
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_the_table_holds_the_payoff_of_every_context(cls, outputs):
     problem = cls(TwoOutputsParameters(outputs=outputs, contexts=5), {})
@@ -61,17 +61,17 @@ def test_the_second_output_meets_the_mirrored_context():
 
 
 def test_printed_constants_are_an_option():
-    printed = Hartmann(HartmannParameters(outputs=2, constants="as-printed"), {})
+    printed = ScalarisedHartmann(ScalarisedHartmannParameters(outputs=2, constants="as-printed"), {})
     assert printed.function is function_named("hartmann-6-two-as-printed")
 
 
 def test_the_demand_of_the_newsvendor_is_burr_xii_on_the_points():
-    problem = Newsvendor(NewsvendorParameters(), {})
+    problem = ScalarisedNewsvendor(ScalarisedNewsvendorParameters(), {})
     c = problem.contexts[:, 0]
     density = 2 * 20 * c / (1 + c**2) ** 21
     assert np.allclose(problem.reference, density / density.sum())
     assert problem.reference[0] == 0.0
-    uniform = Newsvendor(NewsvendorParameters(reference="uniform"), {})
+    uniform = ScalarisedNewsvendor(ScalarisedNewsvendorParameters(reference="uniform"), {})
     assert uniform.reference.tolist() == [0.01] * 100
 
 
@@ -93,7 +93,7 @@ def test_weights_are_uniform_on_the_simplex():
 
 
 def test_the_initial_design_is_sobol_with_contexts_of_the_reference(recwarn):
-    problem = Newsvendor(NewsvendorParameters(), {})
+    problem = ScalarisedNewsvendor(ScalarisedNewsvendorParameters(), {})
     design = problem.realise(Streams(0)).initial_design(np.random.default_rng(0), 1024)
     decisions, contexts = np.array([d for d, _ in design]), np.array([c for _, c in design])
     assert np.histogram(decisions, bins=64, range=(0, 1))[0].tolist() == [16] * 64
@@ -122,6 +122,6 @@ def test_a_problem_of_ones_own_says_three_things():
 
 
 def test_portfolio_needs_the_prepared_data():
-    assert Portfolio.dimensions == (3, 2)
+    assert ScalarisedPortfolio.dimensions == (3, 2)
     with pytest.raises(BocuError, match="source: found null"):
-        PortfolioParameters().inputs(None)
+        ScalarisedPortfolioParameters().inputs(None)

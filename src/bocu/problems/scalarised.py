@@ -186,7 +186,7 @@ class TestFunctionProblem(ScalarisedProblem):
         return self.function(decisions, contexts)
 
 
-class Ackley(TestFunctionProblem):
+class ScalarisedAckley(TestFunctionProblem):
     """Ackley, 2 + 1."""
 
     about = About(
@@ -197,7 +197,7 @@ class Ackley(TestFunctionProblem):
     functions = ("ackley", "ackley-two")
 
 
-class ModifiedBranin(TestFunctionProblem):
+class ScalarisedModifiedBranin(TestFunctionProblem):
     """Modified Branin, 2 + 2."""
 
     about = About(
@@ -208,7 +208,7 @@ class ModifiedBranin(TestFunctionProblem):
     functions = ("modified-branin", "modified-branin-two")
 
 
-class HartmannParameters(TwoOutputsParameters):
+class ScalarisedHartmannParameters(TwoOutputsParameters):
     """Which constants."""
 
     constants: Literal["standard", "as-printed"] = Field(
@@ -216,7 +216,7 @@ class HartmannParameters(TwoOutputsParameters):
     )
 
 
-class Hartmann(TestFunctionProblem):
+class ScalarisedHartmann(TestFunctionProblem):
     """Hartmann-6, 5 + 1."""
 
     about = About(
@@ -224,8 +224,8 @@ class Hartmann(TestFunctionProblem):
         summary="Hartmann, 5 + 1, one output or two, on a grid of contexts",
         paper="DRMOBO",
     )
-    Parameters = HartmannParameters
-    parameters: HartmannParameters
+    Parameters = ScalarisedHartmannParameters
+    parameters: ScalarisedHartmannParameters
     functions = ("hartmann-6", "hartmann-6-two")
 
     @property
@@ -234,7 +234,7 @@ class Hartmann(TestFunctionProblem):
         return super().function_name + ("-as-printed" if printed else "")
 
 
-class NewsvendorParameters(TwoOutputsParameters):
+class ScalarisedNewsvendorParameters(TwoOutputsParameters):
     """Which demand."""
 
     reference: Literal["burr-xii", "uniform"] = Field(
@@ -244,7 +244,7 @@ class NewsvendorParameters(TwoOutputsParameters):
     )
 
 
-class Newsvendor(TestFunctionProblem):
+class ScalarisedNewsvendor(TestFunctionProblem):
     """Newsvendor, 1 + 1; the two outputs meet the demand less 0.1 and more 0.1."""
 
     about = About(
@@ -252,8 +252,8 @@ class Newsvendor(TestFunctionProblem):
         summary="newsvendor, 1 + 1, one output or two, on a grid of demands",
         paper="DRMOBO",
     )
-    Parameters = NewsvendorParameters
-    parameters: NewsvendorParameters
+    Parameters = ScalarisedNewsvendorParameters
+    parameters: ScalarisedNewsvendorParameters
     functions = ("newsvendor", "newsvendor-two")
 
     @cached_property
@@ -263,7 +263,7 @@ class Newsvendor(TestFunctionProblem):
         return super().reference
 
 
-class PortfolioParameters(PreparedDataParameters, ScalarisedParameters):
+class ScalarisedPortfolioParameters(PreparedDataParameters, ScalarisedParameters):
     """Which surrogate of the simulator."""
 
     dataset: ClassVar[str] = "portfolio"
@@ -274,7 +274,7 @@ class PortfolioParameters(PreparedDataParameters, ScalarisedParameters):
     )
 
 
-class Portfolio(ScalarisedProblem):
+class ScalarisedPortfolio(ScalarisedProblem):
     """Portfolio, 3 + 2, one output."""
 
     about = About(
@@ -282,8 +282,8 @@ class Portfolio(ScalarisedProblem):
         summary="multi-period portfolio, 3 + 2, one output, on a grid of contexts",
         paper="DRMOBO",
     )
-    Parameters = PortfolioParameters
-    parameters: PortfolioParameters
+    Parameters = ScalarisedPortfolioParameters
+    parameters: ScalarisedPortfolioParameters
     units = UNITS
     dimensions = DECISION_DIM, CONTEXT_DIM
 

@@ -28,7 +28,7 @@ from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.kernels import KERNELS
-from bocu.core.parameters import Integer, NotNegative, Parameters, Positive
+from bocu.core.parameters import Count, Integer, NotNegative, Parameters, Positive
 from bocu.core.protocols import ROLLING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
@@ -57,7 +57,6 @@ SPANS = {
 SURPLUS, PRICE, PENALTY = 0.1, 1.0, 5.0
 """Revenue of power beyond what was committed, of power committed and delivered, and cost of power not delivered."""
 
-Count = Annotated[Integer, Field(ge=1)]
 Points = Annotated[Integer, Field(ge=1, le=MOST_POINTS)]
 
 
