@@ -31,7 +31,9 @@ def clone(tmp_path_factory):
 def planned(clone, **changes):
     """Return the outputs' labels that a dry run would make, by rule."""
     clone.configuration(tiny(**{"algorithms": ["random", "fully-bayesian", "mle"], "figures": ["regret"], **changes}))
-    command = ("snakemake", "--cores", "2", "--configfile", "experiment.yaml", "--dry-run", "--quiet", "host")
+    # By no profile, for its logger tells jobs in other words; with that profile's triggers.
+    triggers = ("--rerun-triggers", "mtime", "input", "params", "software-env", "--workflow-profile", "none")
+    command = ("snakemake", "--cores", "2", "--configfile", "experiment.yaml", "--dry-run", *triggers)
     text = clone.run(*command).stdout
     jobs = re.findall(r"^(?:local)?rule (\w+):\n(?:.*\n)*?    output: (\S+?),?(?: .*)?\n", text, re.MULTILINE)
     return {(rule, output.split("results/tiny/")[-1]) for rule, output in jobs}
