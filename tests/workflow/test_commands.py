@@ -122,11 +122,11 @@ def test_the_changed_definition_is_named_and_comments_are_none(there, root):
     edit(simple, "class Random(WithoutModel):", "class Random(WithoutModel):\n    another = 1\n")
     assert why(there, RANDOM)[1:] == ["code: bocu/algorithms/simple.py: Random changed"]
     assert why(there, RUN) == [f"{RUN}: up to date"]
-    edit(package / "protocol.py", "epsilon = self._ambiguity.epsilon(", "epsilon = +self._ambiguity.epsilon(")
+    edit(package / "runs/protocol.py", "epsilon = self._ambiguity.epsilon(", "epsilon = +self._ambiguity.epsilon(")
     assert "code: bocu/runs/protocol.py: Announcer changed" in why(there, RUN)
-    edit(package / "cubes.py", "def build_cube(", "def _unused():\n    return 1\n\n\ndef build_cube(")
+    edit(package / "evaluation/cubes.py", "def build_cube(", "def _unused():\n    return 1\n\n\ndef build_cube(")
     assert not any("bocu/evaluation/cubes.py" in line for line in why(there, CUBE))
-    edit(package / "cubes.py", "def build_cube(", "@staticmethod\ndef build_cube(")
+    edit(package / "evaluation/cubes.py", "def build_cube(", "@staticmethod\ndef build_cube(")
     line = next(line for line in why(there, CUBE) if line.startswith("code: changed"))
     assert "bocu/evaluation/cubes.py" in line
 

@@ -101,7 +101,13 @@ def test_comments_and_styles_rerun_no_run_and_code_reruns_its_branches(pipeline,
     pipeline.snakemake(*arguments)
     assert pipeline.planned(*arguments) == {}
 
-    for file in ("algorithms/time_varying.py", "algorithms/simple.py", "runs.py", "scores.py", "cubes.py"):
+    for file in (
+        "algorithms/time_varying.py",
+        "algorithms/simple.py",
+        "runs/execution.py",
+        "evaluation/scores.py",
+        "evaluation/cubes.py",
+    ):
         path = package / file
         path.write_text(
             f'"""Another docstring."""\n# a comment\n{path.read_text().split(chr(34) * 3, 2)[2]}\n# and another\n'
@@ -115,7 +121,7 @@ def test_comments_and_styles_rerun_no_run_and_code_reruns_its_branches(pipeline,
     assert pipeline.planned(*arguments) == {"run": 2, "score": 1, "cube": 1}
     pipeline.snakemake(*arguments)
 
-    cubes = package / "cubes.py"
+    cubes = package / "evaluation/cubes.py"
     cubes.write_text(cubes.read_text() + "\nANOTHER = 1\n")
     assert pipeline.planned(*arguments) == {"cube": 1}
 
