@@ -51,7 +51,7 @@ def test_a_set_alone_imports_neither_torch_nor_xarray():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in REGISTRY["algorithm"]])
+@pytest.mark.parametrize("name", list(REGISTRY["algorithm"]))
 def test_algorithms_are_found_by_name(name):
     assert issubclass(bocu.algorithm(name), Algorithm)
 
