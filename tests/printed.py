@@ -10,7 +10,9 @@ PAGES = ("README.md", "docs/*.md", "data/*.md", "config/*.md")
 COMMENTED = ("config/**/*.yaml", "profiles/*/config.yaml", "environment.yml")
 PROGRAMS = ("bocu", "conda", "make", "pip", "python", "scancel", "snakemake", "sbatch", "squeue", ".ci/start-slurm")
 SHELL = ("", "bash", "console", "sh")
-_FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# The page whose commands need the files that its blocks say: tests/repository/test_extending.py performs it as a whole.
+RECIPE = "docs/extending.md"
+_FENCED = re.compile(r"^```(\w*)(?: (\S+))?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"(?<=\n\n)(?:    .*\n)+")
 _INLINE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 _COMMENTED = re.compile(r"(?<=^#\n)(?:^#     .*\n)+", re.MULTILINE)
@@ -20,11 +22,21 @@ NO_COMMANDS = ("data/<source>/", "results/<name>/", "seconds = ", "share = ")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language and text."""
+    """A fenced block.
+
+    Attributes:
+        file: where the block says that it belongs; empty if it stands for itself.
+    """
 
     page: str
     language: str
     text: str
+    file: str = ""
+
+    @property
+    def of_recipe(self) -> bool:
+        """Whether it is a step: a file to write or to change, or commands of the page that does so."""
+        return bool(self.file) or (self.page == RECIPE and self.language == "bash")
 
 
 @dataclass(frozen=True)
@@ -41,11 +53,15 @@ class Command:
 
 
 def blocks(root: Path, *languages: str) -> Iterator[Block]:
-    """Return the fenced blocks of all pages; of all languages if none is given."""
-    for page in _files(root, PAGES):
-        for language, text in _FENCED.findall((root / page).read_text(encoding="utf-8")):
-            if not languages or language in languages:
-                yield Block(page, language, text)
+    """Return the fenced blocks of all pages that stand for themselves; of all languages if none is given."""
+    for block in _blocks(root):
+        if not block.of_recipe and (not languages or block.language in languages):
+            yield block
+
+
+def steps(root: Path) -> list[Block]:
+    """Return the blocks that are to be performed one after the other."""
+    return [block for block in _blocks(root) if block.of_recipe]
 
 
 def commands(root: Path) -> Iterator[Command]:
@@ -64,6 +80,12 @@ def commands(root: Path) -> Iterator[Command]:
     for file in _files(root, COMMENTED):
         for block in _COMMENTED.findall((root / file).read_text(encoding="utf-8")):
             yield from _lines(file, re.sub(r"^# +", "", block, flags=re.MULTILINE))
+
+
+def _blocks(root: Path) -> Iterator[Block]:
+    for page in _files(root, PAGES):
+        for language, file, text in _FENCED.findall((root / page).read_text(encoding="utf-8")):
+            yield Block(page, language, text, file)
 
 
 def _files(root: Path, patterns: tuple[str, ...]) -> list[str]:

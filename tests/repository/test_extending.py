@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from printed import RECIPE as PAGE
 
-PAGE = "docs/extending.md"
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 ENVIRONMENT = Path(sys.executable).parents[1]
 LEFT = (".git", ".venv", ".snakemake", "results", "__pycache__", ".pytest_cache", "*.egg-info")

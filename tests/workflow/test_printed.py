@@ -9,6 +9,7 @@ What would take long is cut down, by rules:
 - `make` says what it would do; `pip` looks at what it would install, without a network; `pytest` collects;
 - of `conda` the environment file is read; of `.ci/start-slurm` the syntax is checked;
 - what needs SLURM runs where a SLURM answers;
+- the recipes of `printed.RECIPE` are left to tests/repository/test_extending.py, which performs them in their order;
 - where `...` stands for arguments, the version is asked for instead; a command that a sentence names without its
   arguments has to exist.
 
@@ -254,6 +255,10 @@ def test_each_key_of_a_block_of_yaml_fits_into_an_experiment(block):
 
 def test_no_block_is_of_an_unknown_kind():
     assert {block.language for block in printed.blocks(ROOT)} <= {"python", "yaml", *printed.SHELL}
+
+
+def test_only_the_page_that_is_performed_as_a_whole_has_recipes():
+    assert {block.page for block in printed.steps(ROOT)} == {printed.RECIPE}
 
 
 def test_commands_of_each_kind_of_place_are_found():
