@@ -8,7 +8,19 @@ from pathlib import Path
 
 PAGES = ("README.md", "docs/*.md", "data/*.md", "config/*.md")
 COMMENTED = ("config/**/*.yaml", "profiles/*/config.yaml", "environment.yml")
-PROGRAMS = ("bocu", "conda", "make", "pip", "python", "scancel", "snakemake", "sbatch", "squeue", ".ci/start-slurm")
+PROGRAMS = (
+    "bocu",
+    "conda",
+    "make",
+    "pip",
+    "python",
+    "scancel",
+    "snakedeploy",
+    "snakemake",
+    "sbatch",
+    "squeue",
+    ".ci/start-slurm",
+)
 SHELL = ("", "bash", "console", "sh")
 # The page whose commands need the files that its blocks say: tests/repository/test_extending.py performs it as a whole.
 RECIPE = "docs/extending.md"

@@ -5,6 +5,7 @@
 Table 2 of Huang et al. (2024): L1 distances by the trapezoid rule, contexts as drawn, not clipped.
 """
 
+import argparse
 import functools
 import math
 from collections.abc import Sequence
@@ -59,6 +60,7 @@ def distances_of_estimates(
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     for name, law, runs in (("normal", clipped_normal(), 400), ("complicated", complicated(), 600)):
         found = distances_of_estimates(law, OBSERVATIONS, runs, np.random.default_rng(0))
         for count, row in zip(OBSERVATIONS, found, strict=True):

@@ -3,6 +3,7 @@
 python tests/benchmarks/pilots.py
 """
 
+import argparse
 import os
 import tempfile
 import time
@@ -48,6 +49,7 @@ def as_unknown(branch: Any, seeds: int) -> Estimate:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     os.chdir(tempfile.mkdtemp())
     head = ("model", "pilot", "unknown", "caution")
     print(f"{'branch':>22} {'rounds':>6} {'played':>6} {'run, s':>8} {' '.join(f'{name:>8}' for name in head)}")

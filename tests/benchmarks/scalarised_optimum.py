@@ -5,6 +5,7 @@
 Against Nelder-Mead from the best of 20,000 random decisions and from the search's own answer.
 """
 
+import argparse
 import time
 
 import numpy as np
@@ -46,6 +47,7 @@ def missed(search, values, weights, found, seed):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     for kind, parameters in PROBLEMS:
         problem = kind(parameters(outputs=2), {})
         search = ScalarisedSearch(problem.payoffs, problem.dimensions[0], 2)

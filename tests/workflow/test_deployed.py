@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 
+import printed
 import pytest
 import yaml
 from experiments import tiny
@@ -92,8 +93,8 @@ def test_a_fault_of_the_deployed_configuration_names_its_file(pipeline, root):
 
 
 def test_handlers_of_the_deployed_workflow_are_called_from_ones_own(pipeline, root):
-    own = "\n\nonstart:\n    bocu.onstart()\n\n\nonsuccess:\n    bocu.onsuccess()\n\n\nonerror:\n    bocu.onerror()\n"
-    deploy(pipeline, root, f'"{root / "workflow/Snakefile"}"', own)
+    (handlers,) = printed.blocks(root, "snakemake")
+    deploy(pipeline, root, f'"{root / "workflow/Snakefile"}"', f"\n\n{handlers.text}")
     pipeline.run("snakemake", "--cores", "2", "results/tiny/runs/hills/any/random/seeds-0-1.nc")
     assert (pipeline.folder / "results/tiny/experiment.json").is_file()
     assert list((pipeline.folder / "results/.calls").iterdir()) == []

@@ -4,11 +4,13 @@ What would take long is cut down, by rules:
 
 - the copy's quick start is one small problem, of which the results stand;
 - `snakemake` plans (`--dry-run`), but for `--report`; of a mirror only the names of its files are there;
-- `bocu run` plays two rounds, `bocu resume` plans; programs of `tests/benchmarks` and `bocu.problems` read their
-  arguments and stop there;
+- `bocu run` plays two rounds, `bocu resume` plans, `bocu plan --measure` of an experiment without its data names them;
+  programs of `tests/benchmarks` and `bocu.problems` read their arguments and stop there;
+- `snakedeploy` reads its arguments, where it is installed; `cd` goes to a folder that is there;
 - `make` says what it would do; `pip` looks at what it would install, without a network; `pytest` collects;
 - of `conda` the environment file is read; of `.ci/start-slurm` the syntax is checked;
 - what needs SLURM runs where a SLURM answers;
+- the handlers of a deployed workflow are left to test_deployed.py, which calls them;
 - the recipes of `printed.RECIPE` are left to tests/repository/test_extending.py, which performs them in their order;
 - where `...` stands for arguments, the version is asked for instead; a command that a sentence names without its
   arguments has to exist.
@@ -155,6 +157,9 @@ def _bocu(line: Line, clone: Pipeline) -> None:
         return
     if "profiles/slurm" in line.words and not _slurm_answers():
         pytest.skip("no SLURM answers")
+    if "--measure" in line.words and STANDS_FOR["FILE"] not in line.words:
+        assert "make them first: snakemake" in clone.run(*line.words, check=False).stderr
+        return
     shorter = ["--iterations", "2"] if line.starts("bocu", "run") else []
     if line.starts("bocu", "resume"):
         shorter = [*([] if "--" in line.words else ["--", "--cores", "1"]), "--dry-run"]
@@ -193,6 +198,8 @@ def _python(line: Line, clone: Pipeline) -> None:
         clone.run(*words[:-1], "--version")
     elif line.words[1].startswith("docs/"):
         clone.run(*words)
+    elif line.words[1] == "-c":
+        assert clone.run(*words).stdout
     elif line.words[1] == "-m":
         clone.run(sys.executable, "-c", PARSE_ARGUMENTS, *words[1:])
     else:
@@ -205,17 +212,30 @@ def _slurm(line: Line, clone: Pipeline) -> None:
     clone.run(*line.words)
 
 
+def _snakedeploy(line: Line, clone: Pipeline) -> None:
+    if shutil.which("snakedeploy") is None:
+        pytest.skip("no snakedeploy")
+    clone.run(*line.words, "--help")
+
+
+def _cd(line: Line, clone: Pipeline) -> None:
+    (folder,) = line.words[1:]
+    assert (clone.folder / folder).is_dir()
+
+
 def _script(line: Line, clone: Pipeline) -> None:
     clone.run("bash", "-n", *line.words)
 
 
 KINDS: dict[str, Callable[[Line, Pipeline], None]] = {
     "bocu": _bocu,
+    "cd": _cd,
     "conda": _conda,
     "make": _make,
     "pip": _pip,
     "python": _python,
     "scancel": _slurm,
+    "snakedeploy": _snakedeploy,
     "snakemake": _snakemake,
     ".ci/start-slurm": _script,
 }
@@ -254,7 +274,7 @@ def test_each_key_of_a_block_of_yaml_fits_into_an_experiment(block):
 
 
 def test_no_block_is_of_an_unknown_kind():
-    assert {block.language for block in printed.blocks(ROOT)} <= {"python", "yaml", *printed.SHELL}
+    assert {block.language for block in printed.blocks(ROOT)} <= {"python", "snakemake", "yaml", *printed.SHELL}
 
 
 def test_only_the_page_that_is_performed_as_a_whole_has_recipes():
