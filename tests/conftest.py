@@ -18,12 +18,17 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Run a file's tests on one worker, for they share what it made, and those of the one SLURM on one, too."""
+    """Run a file's tests on one worker, for they share what it made, and those of the one SLURM on one, too.
+
+    Those of tests/golden share nothing.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
+            if file.startswith("tests/golden/"):
+                return nodeid
             return "tests/slurm" if file.startswith("tests/slurm/") else file
 
     return ByFile(config, log)

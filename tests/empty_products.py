@@ -9,8 +9,8 @@ from bocu.data.raw import remember
 from bocu.experiment.fingerprints.fingerprint import definitions
 from bocu.experiment.plan import Plan
 from bocu.io.files import write_text
+from bocu.io.hashes import hash_files
 from bocu.io.lineage import LINEAGE, lineage_attributes, lineage_of, making
-from bocu.io.provenance import hash_files
 from bocu.sweep.staleness import flat
 
 

@@ -84,7 +84,7 @@ def test_simulated_data_are_prepared_once(snakemake, tmp_path):
     assert status == 0, output
     assert read_netcdf(tmp_path / target).attrs["simulated"] == "yes"
     raw = "marchantia_leaf_area_svgp.npz"
-    assert files(tmp_path / "data") == [raw, f"{raw}.sha256", "svgp.nc"]
+    assert files(tmp_path / "data") == [raw, f"{raw}.lineage.json", f"{raw}.sha256", "svgp.nc"]
     assert {path.name for path in (tmp_path / "data/simulate/plant/benchmark").iterdir()} == {f"{raw}.tsv", "svgp.tsv"}
     status, output = snakemake("simulate", target)
     assert status == 0
@@ -94,7 +94,7 @@ def test_simulated_data_are_prepared_once(snakemake, tmp_path):
 def test_mirrored_data_lie_apart_from_simulated(snakemake, tmp_path, folder):
     status, output = snakemake({"source": "mirror", "mirror": str(folder)}, "prepared_data")
     assert status == 0, output
-    assert files(tmp_path / "data") == ["opsd.nc", TABLE, f"{TABLE}.sha256"]
+    assert files(tmp_path / "data") == ["opsd.nc", TABLE, f"{TABLE}.lineage.json", f"{TABLE}.sha256"]
     dataset = read_netcdf(tmp_path / "data" / "mirror" / "wind" / "opsd.nc")
     assert dataset.attrs["data_label"] == ""
     assert dataset["capacity_factor"].values.tolist() == [0.4, 0.5]
@@ -112,7 +112,7 @@ def test_letters_in_a_raw_line_get_one_line_and_no_file(snakemake, tmp_path, fol
     )
     assert told in (tmp_path / "data" / "mirror" / "wind" / "log" / "opsd.log").read_text()
     assert "Traceback" not in output
-    assert files(tmp_path / "data") == [TABLE, f"{TABLE}.sha256"]
+    assert files(tmp_path / "data") == [TABLE, f"{TABLE}.lineage.json", f"{TABLE}.sha256"]
 
 
 def test_a_file_missing_in_the_mirror_gets_one_line(snakemake, tmp_path, folder):

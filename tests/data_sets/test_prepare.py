@@ -7,7 +7,7 @@ import pytest
 from bocu.core.errors import BrokenFileError
 from bocu.data.intel_matrices import prepare_matrices
 from bocu.data.prepare import prepare
-from bocu.data.raw import record_of
+from bocu.data.raw import digest_file
 
 SEEN = f"{__name__}:note"
 seen: list[tuple[object, ...]] = []
@@ -29,7 +29,7 @@ def test_the_function_that_the_catalogue_names_makes_the_file(raw, tmp_path):
     prepare(SEEN, [raw], tmp_path / "a.nc", {"title": "t"})
     assert (tmp_path / "a.nc").read_text() == "t"
     assert seen.pop() == ([raw], None)
-    assert record_of(raw).is_file()
+    assert digest_file(raw).is_file()
 
 
 def test_the_interval_goes_to_a_record_that_has_one(raw, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from golden.make import DIGESTS, ROOT, branches, digests, experiment_file, machine, scored
 
 STORED = json.loads(DIGESTS.read_text())
+QUICK = ("config", "grand-tour", "kirschner2020-wind")  # one of each protocol; the others are drills, for their time
 
 
 def test_every_shipped_experiment_has_digests_that_name_their_cause():
@@ -20,9 +21,11 @@ def test_every_shipped_experiment_has_digests_that_name_their_cause():
         assert all("regret" in STORED["experiments"][name][branch]["scores"] for branch in scored(chosen))
 
 
-@pytest.mark.ci
 @pytest.mark.workflow
-@pytest.mark.parametrize("name", branches())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.ci if name in QUICK else pytest.mark.drill) for name in branches()],
+)
 def test_numbers_stay_as_they_were(name, tmp_path):
     there = {key: (value, machine().get(key)) for key, value in STORED["machine"].items()}
     if others := {key: pair for key, pair in there.items() if pair[0] != pair[1]}:

@@ -9,8 +9,8 @@ import xarray as xr
 from bocu.data.raw import remember
 from bocu.io.chunks import chunk_file
 from bocu.io.files import read_netcdf, write_netcdf
-from bocu.io.lineage import beside, file_sha256, making, plain, read_lineage
-from bocu.io.provenance import contents_sha256, hash_files
+from bocu.io.hashes import contents_sha256, hash_files, sha256
+from bocu.io.lineage import beside, making, plain, read_lineage
 
 PARAMETERS = {"score": {"branch": '{"a":[1,2.5]}', "fingerprint": "0123"}, "known": {"x.csv": None}, "mirror": "[odd"}
 PLAIN = {"branch": {"a": [1, 2.5]}, "fingerprint": "0123", "known": {"x.csv": None}, "mirror": "[odd"}
@@ -46,7 +46,7 @@ def test_a_product_says_what_it_was_made_from_and_nothing_else_does(tmp_path, so
     write(str(tmp_path / "later.nc"))
     found = read_lineage(product)
     assert found.parameters == PLAIN == plain(PARAMETERS)
-    assert found.inputs == {source: file_sha256(source)}
+    assert found.inputs == {source: sha256(source)}
     assert read_lineage(other) is None
     assert read_lineage(tmp_path / "later.nc") is None
 
@@ -57,7 +57,7 @@ def test_readers_see_no_lineage_and_its_seal_leaves_it_out(tmp_path, source):
         write_netcdf(data(), product)
     write_netcdf(data(), other)
     assert read_netcdf(product, sealed=True).attrs == {"title": "t"}
-    assert file_sha256(product) != file_sha256(other)
+    assert sha256(product) != sha256(other)
     assert contents_sha256(product) == contents_sha256(other)
     write_netcdf(data(2.0), other)
     assert contents_sha256(product) != contents_sha256(other)
@@ -67,8 +67,8 @@ def test_a_file_without_a_seal_is_told_by_its_bytes(tmp_path, source):
     broken = tmp_path / "broken.nc"
     broken.write_bytes(b"nothing")
     assert hash_files({"a": source, "b": [str(broken)]}) == {
-        source: file_sha256(source),
-        str(broken): file_sha256(broken),
+        source: sha256(source),
+        str(broken): sha256(broken),
     }
 
 

@@ -51,7 +51,7 @@ def test_a_set_alone_imports_neither_torch_nor_xarray():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in REGISTRY["algorithm"]])
+@pytest.mark.parametrize("name", list(REGISTRY["algorithm"]))
 def test_algorithms_are_found_by_name(name):
     assert issubclass(bocu.algorithm(name), Algorithm)
 
@@ -85,7 +85,7 @@ def test_a_learner_on_boxes_asks_for_points_inside():
     ("arguments", "settings", "line"),
     [
         (("ts-boc", [0.0], [0.0]), {}, "unknown algorithm 'ts-boc'; did you mean 'ts-bocu'"),
-        (("ts-bocu", [0.0], [0.0]), {}, "ts-bocu: found objective None; an UncertaintyObjective is wanted"),
+        (("ts-bocu", [0.0], [0.0]), {}, "TS-BOCU: found objective None; an UncertaintyObjective is wanted"),
         (("ucb-so", [0.0], [0.0]), {"sqrt_bet": 1}, "ucb-so: sqrt_bet: unknown key; did you mean 'sqrt_beta'"),
         (("ucb-so", [], [0.0]), {}, r"decisions: found shape \(0, 1\); allowed"),
         (("ucb-so", [0.0], [0.0]), {"lengthscale": (1, 2, 3)}, "lengthscale: found 3 numbers; allowed: 1, or 2"),

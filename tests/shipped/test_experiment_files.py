@@ -9,7 +9,7 @@ from experiments import run_all
 
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
-from bocu.experiment.record import write_record
+from bocu.experiment.record import refuse_to_shrink, write_record
 from bocu.figures.panels import Panels
 
 FILES = [
@@ -41,7 +41,7 @@ def _in_a_folder(tmp_path, monkeypatch):
 def test_smaller_runs_go_under_another_name(root, name):
     write_record(plan_of(root, name))
     smaller = plan_of(root, name, name=f"smoke-{name}", iterations="2", seeds="1")
-    smaller.refuse_to_shrink()
+    refuse_to_shrink(smaller)
     assert {smaller.iterations(problem) for problem in smaller.problems} == {2}
     assert smaller.blocks == [(0, 0)]
 

@@ -1,11 +1,13 @@
 """Every command that takes an experiment answers for every experiment file of the clone."""
 
+from pathlib import Path
+
 import pytest
-from conftest import ROOT
 from typer.testing import CliRunner
 
 from bocu.commands.main import app
 
+ROOT = Path(__file__).parents[2]
 FILES = [*sorted((ROOT / "config/experiments").glob("*.yaml")), ROOT / "config/config.yaml"]
 
 

@@ -74,7 +74,8 @@ def test_what_is_said_of_a_job_by_its_number_is_said_by_its_name(monkeypatch):
     made.emit(
         record(
             20, "x", event=LogEvent.JOB_INFO, jobid=12, rule_name="run", rule_msg=None,
-            wildcards={"block": "hills/any/mle/seeds-0-1"}, log=[], output=["a.nc"], reason="",
+            wildcards={"block": "hills/any/mle/seeds-0-1"}, log=[], reason="",
+            output=["results/trial/runs/hills/any/mle/seeds-0-1.nc"],
         )
     )  # fmt: skip
     made.emit(record(20, "Job 12 has been submitted with SLURM jobid 77 (log: x.log)."))

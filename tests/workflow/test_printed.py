@@ -30,10 +30,9 @@ from pathlib import Path
 import printed
 import pytest
 import yaml
-from conftest import ROOT
 from filelock import FileLock
 from packaging.requirements import Requirement
-from workflow.conftest import Pipeline
+from workflow.conftest import ROOT, Pipeline
 
 from bocu.data.catalogue import load_catalogue
 from bocu.experiment.configuration import parse_experiment
