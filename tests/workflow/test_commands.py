@@ -119,7 +119,11 @@ def test_the_changed_definition_is_named_and_comments_are_none(there, root):
     simple = package / "algorithms/simple.py"
     simple.write_text(simple.read_text() + "\n# a comment\nANOTHER = 1\n")
     assert why(there, RANDOM) == [f"{RANDOM}: up to date"]
-    edit(simple, "class Random(WithoutModel):", "class Random(WithoutModel):\n    another = 1\n")
+    edit(
+        simple,
+        "class Random(WithoutModel[RandomParameters]):",
+        "class Random(WithoutModel[RandomParameters]):\n    another = 1\n",
+    )
     assert why(there, RANDOM)[1:] == ["code: bocu/algorithms/simple.py: Random changed"]
     assert why(there, RUN) == [f"{RUN}: up to date"]
     edit(package / "runs/protocol.py", "epsilon = self._ambiguity.epsilon(", "epsilon = +self._ambiguity.epsilon(")
