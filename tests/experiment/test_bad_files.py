@@ -316,7 +316,7 @@ from bocu.core.errors import BocuError
 from bocu.io.files import write_text
 from bocu.sweep.jobs import job
 Path({filler!r}).write_bytes(b"x")
-with job(types.SimpleNamespace(log=[{log!r}])):
+with job(types.SimpleNamespace(log=[{log!r}], output=[], params={{}}, input=[])):
     try:
         with open({filler!r}, "wb") as file:
             file.write(bytes(10_000_000))
