@@ -315,7 +315,8 @@ def test_prune_lists_exactly_what_the_plan_no_longer_names_and_deletes_it_when_t
             for kind, suffix in (("runs", "nc"), ("logs/runs", "log"), ("benchmarks/runs", "tsv"))
             for block in ("0-1", "2-3")}  # fmt: skip
     gone |= {name.replace("random", "pe-gp-ucb") for name in gone}
-    gone |= {"results/tiny/scores/hills/any/random.nc", "results/tiny/logs/scores/hills/any/random.log"}
+    gone |= {f"results/tiny/{kind}/hills/any/random.{suffix}"
+             for kind, suffix in (("scores", "nc"), ("logs/scores", "log"), ("benchmarks/scores", "tsv"))}  # fmt: skip
     assert listed(there) == gone
     assert {path for path in there.folder.rglob("*") if path.is_file()} >= before
     there.run("bocu", "prune", "experiment.yaml", "--delete")
