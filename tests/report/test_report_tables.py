@@ -109,7 +109,7 @@ def test_the_page_shows_the_same_numbers_rounded(site):
     assert table[2][3:5] == ["0.250", "2.00"]
 
 
-def test_the_page_metrics_an_objective_by_itself_and_files_by_every_metric(make_site):
+def test_the_page_scores_an_objective_by_itself_and_files_by_every_metric(make_site):
     site = make_site([synthetic_objectives.cube()])
     shown = [name for name in site.page.tables if "-regret-" in name]
     assert shown == ["problem-one-regret-dro-dro", "problem-one-regret-wcs-wcs"]

@@ -10,6 +10,7 @@ from test_runs import assert_same_numbers
 
 from bocu.core.errors import BrokenFileError
 from bocu.io.files import read_netcdf, write_netcdf
+from bocu.io.provenance import SCHEMA_VERSION
 from bocu.io.seals import SEAL
 from bocu.runs.execution import execute
 from bocu.runs.records import read_runs
@@ -42,7 +43,7 @@ def make_old(path):
 
 def make_another_schema(path):
     other = path.with_name("rewritten.nc")
-    write_netcdf(read_netcdf(path).assign_attrs(schema_version=3), other)
+    write_netcdf(read_netcdf(path).assign_attrs(schema_version=SCHEMA_VERSION + 1), other)
     path.write_bytes(other.read_bytes())
 
 
@@ -51,7 +52,7 @@ EDITS = {
     edit_attribute: "its contents were changed",
     rewrite: "its contents were changed",
     make_old: "made by an earlier version",
-    make_another_schema: "attribute 'schema_version': found 3; allowed: 2",
+    make_another_schema: f"attribute 'schema_version': found {SCHEMA_VERSION + 1}; allowed: {SCHEMA_VERSION}",
 }
 
 

@@ -143,7 +143,7 @@ def test_pilots_enter_no_parameters_of_jobs_and_no_paths(sources):
     before = plan.parameters.run(branch, 0, 1), plan.products()
     note(plan, branch, pilot((6, 1e6), (12, 2e6)))
     again = make_plan(tiny(), sources_file=sources)
-    assert (again.run_parameters(branch, 0, 1), again.products()) == before
+    assert (again.parameters.run(branch, 0, 1), again.products()) == before
 
 
 @pytest.mark.parametrize("text", ["no json", "[1]", '{"hills/any/random": {"pilot": {}}}'])
