@@ -219,8 +219,8 @@ def test_defaults_are_those_of_the_paper() -> None:
 
 
 def test_planning_imports_nothing_heavy() -> None:
-    modules = [find("problem", name).module for name in ("hills", "sensors")]
-    modules += [find("algorithm", name).module for name in ("random", "pe-gp-ucb")]
+    modules = [find("problem", name).target.partition(":")[0] for name in ("hills", "sensors")]
+    modules += [find("algorithm", name).target.partition(":")[0] for name in ("random", "pe-gp-ucb")]
     heavy = "[m for m in ('torch', 'xarray', 'pandas', 'scipy', 'netCDF4') if m in sys.modules]"
     code = f"import sys, {', '.join(modules)}; print({heavy})"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
