@@ -22,6 +22,7 @@ from bocu.experiment.planning import make_plan
 from bocu.runs.execution import Block, execute
 
 SOURCE = own_package.SOURCE
+REGISTRY = str(SOURCE / "experiment/registry.py")  # the sets that it finds by name are roots of their own
 GAMES = [
     tiny(algorithms=["pe-gp-ucb"]),
     tiny(
@@ -45,8 +46,7 @@ class Trace:
         self.codes: set[CodeType] = set()
 
     def _called(self, frame: FrameType, event: str, argument: object) -> None:
-        file = frame.f_code.co_filename
-        if file.startswith(str(SOURCE)) and file != str(LOOKED_UP):
+        if frame.f_code.co_filename.startswith(str(SOURCE)) and frame.f_code.co_filename != REGISTRY:
             self.codes.add(frame.f_code)
 
     def __enter__(self) -> "Trace":
@@ -60,6 +60,11 @@ class Trace:
 @functools.cache
 def tree(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def only_plans(node: ast.AST) -> bool:
+    """Whether a statement is a method that no run calls."""
+    return isinstance(node, ast.FunctionDef) and "planning_only" in map(ast.unparse, node.decorator_list)
 
 
 def module_of(file: Path) -> str:
@@ -119,6 +124,8 @@ def test_all_that_ran_is_reached_and_so_are_the_names_that_it_used(executed):
         for code in trace.codes:
             file = Path(code.co_filename)
             module = module_of(file)
+            unseen = {found.decorator_list[0].lineno for found in ast.walk(tree(file)) if only_plans(found)}
+            assert code.co_firstlineno not in unseen, (module, code.co_qualname)
             assert bound(statement_at(file, code.co_firstlineno)) & reached[module], (module, code.co_qualname)
             missing = globals_of(code) & set(bindings(module)) - reached[module]
             assert not missing, (module, code.co_qualname, missing)
@@ -135,6 +142,8 @@ def mutants(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             getattr(found, "value", None).__class__ is ast.Constant and (isinstance(found, ast.Expr))
         ):
             continue  # texts: messages and docstrings
+        if only_plans(found):
+            continue
         if isinstance(found, ast.Call) and ast.unparse(found.func) in ("Field", "pydantic.Field"):
             continue
         other = copy.deepcopy(found)

@@ -61,9 +61,9 @@ def test_no_decision_tried_beats_the_best_there_is(plan):
 
 
 def test_cubes_hold_the_hypervolume_that_is_drawn(plan):
-    with xr.open_dataset(plan.cube("one")) as cube:
+    with xr.open_dataset(plan.paths.cube("one")) as cube:
         assert "hypervolume_share" not in cube
-    with xr.open_dataset(plan.cube("two")) as cube:
+    with xr.open_dataset(plan.paths.cube("two")) as cube:
         share = cube["hypervolume_share"].load()
     assert share.dims == ("objective", "algorithm", "metric", "seed", "iteration")
     assert share.attrs["units"] == "1"
