@@ -36,9 +36,6 @@ GAMES = [
 ]
 
 
-LOOKED_UP = SOURCE / "experiment/registry.py"  # it leads from a name to a class, which is a root of its own
-
-
 class Trace:
     """Collects the code of the package that runs."""
 
@@ -136,8 +133,6 @@ def mutants(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     waiting: list[ast.AST] = [node]
     while waiting:
         found = waiting.pop()
-        if isinstance(found, ast.FunctionDef) and "planning_only" in map(ast.unparse, found.decorator_list):
-            continue  # no run calls it
         if isinstance(found, ast.JoinedStr) or (
             getattr(found, "value", None).__class__ is ast.Constant and (isinstance(found, ast.Expr))
         ):
