@@ -21,6 +21,7 @@ from bocu.ambiguity import checks
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.parameters import SetParameters, sets_that
 from bocu.core.about import About
+from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ class AmbiguitySet(ABC):
         return cls(0.0)
 
     @classmethod
+    @planning_only
     def solve_cost(cls) -> SolveCost:
         """What a round takes to solve, for estimates."""
         return SolveCost(5.5e-8, 0.2)

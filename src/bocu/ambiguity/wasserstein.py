@@ -22,6 +22,7 @@ from bocu.ambiguity.polytope import Polytope
 from bocu.ambiguity.total_variation import TotalVariation
 from bocu.ambiguity.wasserstein_line import Line
 from bocu.core.about import About
+from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
 
 Targets = NDArray[np.intp]
@@ -70,6 +71,7 @@ class Wasserstein(AmbiguitySet):
         return cls(0.0, np.sqrt((difference**2).sum(axis=-1)))
 
     @classmethod
+    @planning_only
     def solve_cost(cls) -> SolveCost:
         """That of the chain recursion and of its compiler."""
         return SolveCost(5e-7, 0.8, 180.0)

@@ -23,6 +23,7 @@ from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.divergences.curve import LOWEST, CurveDivergence, Point
 from bocu.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
+from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 
@@ -73,6 +74,7 @@ class CressieRead(CurveDivergence):
         return cls(0.0, parameters.k)
 
     @classmethod
+    @planning_only
     def solve_cost(cls) -> SolveCost:
         """That of its scalar roots."""
         return SolveCost(3.3e-7)

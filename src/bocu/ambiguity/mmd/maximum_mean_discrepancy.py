@@ -21,6 +21,7 @@ from bocu.ambiguity.mmd.gram import JITTER, Gram, mmd_radius, squared_exponentia
 from bocu.ambiguity.mmd.path import PreparedReference
 from bocu.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
+from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import NotNegative, Positive
 
@@ -70,6 +71,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         return cls(0.0, squared_exponential_gram(points, parameters.lengthscale, parameters.jitter))
 
     @classmethod
+    @planning_only
     def solve_cost(cls) -> SolveCost:
         """That of the critical line, whose pivots grow with the contexts, and of its compiler."""
         return SolveCost(8e-7, 1.15, 110.0)
