@@ -22,7 +22,6 @@ from bocu.experiment.planning import make_plan
 from bocu.runs.execution import Block, execute
 
 SOURCE = own_package.SOURCE
-REGISTRY = str(SOURCE / "experiment/registry.py")  # the sets that it finds by name are roots of their own
 GAMES = [
     tiny(algorithms=["pe-gp-ucb"]),
     tiny(
@@ -36,6 +35,9 @@ GAMES = [
 ]
 
 
+LOOKED_UP = SOURCE / "experiment/registry.py"  # it leads from a name to a class, which is a root of its own
+
+
 class Trace:
     """Collects the code of the package that runs."""
 
@@ -43,7 +45,8 @@ class Trace:
         self.codes: set[CodeType] = set()
 
     def _called(self, frame: FrameType, event: str, argument: object) -> None:
-        if frame.f_code.co_filename.startswith(str(SOURCE)) and frame.f_code.co_filename != REGISTRY:
+        file = frame.f_code.co_filename
+        if file.startswith(str(SOURCE)) and file != str(LOOKED_UP):
             self.codes.add(frame.f_code)
 
     def __enter__(self) -> "Trace":
@@ -57,11 +60,6 @@ class Trace:
 @functools.cache
 def tree(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
-
-
-def only_plans(node: ast.AST) -> bool:
-    """Whether a statement is a method that no run calls."""
-    return isinstance(node, ast.FunctionDef) and "planning_only" in map(ast.unparse, node.decorator_list)
 
 
 def module_of(file: Path) -> str:
@@ -100,6 +98,11 @@ def executed(request, tmp_path_factory):
     return [(run_roots, run), (score_roots, scored)]
 
 
+def only_plans(node: ast.AST) -> bool:
+    """Whether a statement is a method that no run calls."""
+    return isinstance(node, ast.FunctionDef) and "planning_only" in map(ast.unparse, node.decorator_list)
+
+
 def bound(node: ast.stmt) -> set[str]:
     """Return the names that a statement of a module binds."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -121,7 +124,7 @@ def test_all_that_ran_is_reached_and_so_are_the_names_that_it_used(executed):
         for code in trace.codes:
             file = Path(code.co_filename)
             module = module_of(file)
-            unseen = {found.decorator_list[0].lineno for found in ast.walk(tree(file)) if only_plans(found)}
+            unseen = {node.decorator_list[0].lineno for node in ast.walk(tree(file)) if only_plans(node)}
             assert code.co_firstlineno not in unseen, (module, code.co_qualname)
             assert bound(statement_at(file, code.co_firstlineno)) & reached[module], (module, code.co_qualname)
             missing = globals_of(code) & set(bindings(module)) - reached[module]
@@ -133,12 +136,12 @@ def mutants(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     waiting: list[ast.AST] = [node]
     while waiting:
         found = waiting.pop()
+        if only_plans(found):
+            continue
         if isinstance(found, ast.JoinedStr) or (
             getattr(found, "value", None).__class__ is ast.Constant and (isinstance(found, ast.Expr))
         ):
             continue  # texts: messages and docstrings
-        if only_plans(found):
-            continue
         if isinstance(found, ast.Call) and ast.unparse(found.func) in ("Field", "pydantic.Field"):
             continue
         other = copy.deepcopy(found)
