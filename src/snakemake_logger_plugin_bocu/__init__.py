@@ -150,6 +150,8 @@ class LogHandler(LogHandlerBase):
         """Tell of running jobs where nothing else was told for a while."""
         while not self._stop.wait(max(self._printed + SECONDS_OF_SILENCE - time.monotonic(), 0.0)):
             with self._lock_of_jobs:
+                if self._stream.closed:  # by a program that called Snakemake as a function
+                    return
                 if time.monotonic() - self._printed >= SECONDS_OF_SILENCE:
                     self._print(self._narrator.running(), INFO)
 
