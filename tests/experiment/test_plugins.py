@@ -431,3 +431,20 @@ def test_a_package_is_fingerprinted_with_what_it_imports_of_its_own(folder, tmp_
     own_package.edit(site / "laboratory/numbers.py", "def best():\n    return 0", "def best():\n    return 1")
     forget()
     assert not set(identities()) & set(before)
+
+
+def test_a_package_adds_a_command(tmp_path, monkeypatch, capsys):
+    from bocu.commands import main
+
+    install(
+        tmp_path, "their-tools", "[bocu.commands]\nshout = their_tools:shout\nrun = their_tools:shout\n", monkeypatch
+    )
+    (tmp_path / "their_tools/__init__.py").write_text(
+        'def shout(word: str) -> None:\n    """Shout."""\n    print(word.upper())\n'
+    )
+    monkeypatch.setattr(main.app, "registered_commands", list(main.app.registered_commands))
+    monkeypatch.setattr(sys, "argv", ["bocu", "shout", "hello"])
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert not ended.value.code
+    assert capsys.readouterr().out == "HELLO\n"
