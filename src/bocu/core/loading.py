@@ -16,7 +16,7 @@ def refuse_unknown_classes(recorded: object, where: str, named: Collection[str] 
     A file that somebody sent would else run code of its choice when it is looked at.
 
     Args:
-        recorded: a specification as a file holds it: "class" and "phi" of its parts are what would be imported.
+        recorded: a specification as a file holds it: "class", "phi" and "of" of its parts are what would be imported.
         where: the file, for the error line.
         named: what the experiment at hand names itself, "module:Class".
 
@@ -34,7 +34,7 @@ def refuse_unknown_classes(recorded: object, where: str, named: Collection[str] 
 def _targets(recorded: object) -> Iterator[str]:
     if isinstance(recorded, Mapping):
         for key, value in recorded.items():
-            if key in ("class", "phi") and isinstance(value, str):
+            if key in ("class", "phi", "of") and isinstance(value, str):
                 yield value
             else:
                 yield from _targets(value)

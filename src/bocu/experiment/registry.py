@@ -59,6 +59,9 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "cr": "bocu.ambiguity.divergences.cressie_read:CressieRead",
         "cvar": "bocu.ambiguity.conditional_value_at_risk:ConditionalValueAtRisk",
         "phi": "bocu.ambiguity.divergences.phi_divergence:PhiDivergence",
+        "moments": "bocu.interop.cvxpy.moments:Moments",
+        "intersection": "bocu.interop.cvxpy.intersection:Intersection",
+        "constraints": "bocu.interop.cvxpy.sets:Constraints",
     },
     "objective": _OBJECTIVES,
     "algorithm": {
