@@ -3,7 +3,9 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+import yaml
 from ambiguity.cases import KINDS, make_set, random_instance
+from experiments import run_all
 from own_constraints import near_in_each
 
 from bocu.ambiguity import (
@@ -18,7 +20,10 @@ from bocu.ambiguity import (
     worst_case,
 )
 from bocu.core.errors import BocuError
+from bocu.experiment.configuration import read_experiment_file
+from bocu.experiment.planning import make_plan
 from bocu.interop.cvxpy import Constraints, ConvexSet, Intersection, Moments, programme_of
+from bocu.io.files import read_netcdf
 from bocu.objectives.values import UncertaintyObjective
 
 
@@ -243,3 +248,77 @@ def test_an_experiment_states_them() -> None:
 def test_what_an_experiment_states_wrongly(keys, line: str) -> None:
     with pytest.raises(ValueError, match=line):
         SetParameters.model_validate(keys)
+
+
+OWN_FILE = """
+import cvxpy as cp
+
+
+def near_mean(q, reference, radius, contexts):
+    return [cp.abs(contexts.T @ (q - reference)) <= RADII * radius]
+
+
+RADII = 1.0
+
+
+def unused():
+    return 1
+"""
+
+OWN_EXPERIMENT = {
+    "name": "own",
+    "seeds": 1,
+    "iterations": 2,
+    "problems": [
+        {"name": "gp-sample", "parameters": {"decision_points": [3, 3], "context_points": [2, 2], "initial": 2}}
+    ],
+    "objectives": [
+        {"name": "dro", "label": "own", "parameters": {"set": {"name": "constraints", "of": "own.py:near_mean"}}},
+        {
+            "name": "dro",
+            "label": "both",
+            "parameters": {
+                "set": {
+                    "name": "intersection",
+                    "of": [
+                        {"name": "tv", "radius": 0.3},
+                        {"name": "constraints", "of": "own.py:near_mean", "radius": 0.1},
+                    ],
+                }
+            },
+        },
+        {"name": "dro", "label": "known", "parameters": {"set": {"name": "tv", "radius": 0.3}}},
+    ],
+    "algorithms": ["ucb-bocu-2"],
+    "metrics": [{"name": "dro", "parameters": {"set": {"name": "moments", "mean": 0.1, "radius": 0.5}}}],
+    "figures": ["regret"],
+}
+
+
+def test_a_file_beside_the_experiment_states_a_set(root, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BOCU_PLUGINS", "{}")
+    (tmp_path / "files").mkdir()
+    own = tmp_path / "files/own.py"
+    own.write_text(OWN_FILE)
+    file = tmp_path / "files/own.yaml"
+    file.write_text(yaml.safe_dump(OWN_EXPERIMENT))
+
+    def planned():
+        plan = make_plan(read_experiment_file(file), [file], sources_file=root / "data/sources.yaml")
+        return plan, {key[1]: plan.parameters.run(branch, 0, 0)["fingerprint"] for key, branch in plan.branches.items()}
+
+    plan, before = planned()
+    run_all(plan)
+    cube = read_netcdf(plan.paths.cube("gp-sample"))
+    assert np.isfinite(cube["regret"].sel(objective=["own", "both"]).values).all()
+    own.write_text(OWN_FILE.replace("return 1", "return 2"))
+    assert planned()[1] == before
+    own.write_text(OWN_FILE.replace("RADII = 1.0", "RADII = 2.0"))
+    changed = planned()[1]
+    assert {label for label in before if before[label] != changed[label]} == {"own", "both"}
+    own.write_text(OWN_FILE.replace("def near_mean", "def nearmean"))
+    with pytest.raises(
+        BocuError, match=r"objectives\.0\.parameters\.set\.of: found 'own.py:near_mean'; .*did you mean"
+    ):
+        planned()

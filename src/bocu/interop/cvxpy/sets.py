@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import pydantic
 from numpy.typing import ArrayLike
 from pydantic import Field
 
@@ -16,7 +17,8 @@ from bocu.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
 from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
-from bocu.core.loading import load
+from bocu.core.loading import from_registry, load
+from bocu.core.parameters import READING
 from bocu.interop.cvxpy.programme import STEP, Programme
 
 if TYPE_CHECKING:
@@ -130,13 +132,22 @@ class ConstraintsParameters(SetParameters):
     """Which function states the constraints."""
 
     name: str = named("constraints")
-    of: Annotated[str, Field(pattern=r"^[^:]+:[A-Za-z_]\w*$")] = Field(
+    of: Annotated[str, Field(pattern=r"^(.+:|constraint/)[A-Za-z_]\w*(@\w+)?$")] = Field(
         description="`module:function` or `file.py:function` that returns CVXPY constraints for q, reference, radius "
         "and context points; editing what it uses reruns what uses it",
     )
 
-    def check(self) -> None:
-        self.over(None)
+    @pydantic.field_validator("of")
+    @classmethod
+    def _as_specifications_call_it(cls, written: str, info: pydantic.ValidationInfo) -> str:
+        reading = (info.context or {}).get(READING)
+        if ":" not in written or reading is None or reading.folder is None:
+            return written
+        try:
+            identity: str = from_registry("find")("constraint", written, folder=reading.folder).identity
+        except BocuError as error:
+            raise ValueError(str(error).partition("; ")[2]) from None  # what was found is said anyway
+        return identity
 
 
 class Constraints(ConvexSet):
@@ -172,6 +183,8 @@ class Constraints(ConvexSet):
         """The set of the function named, see `AmbiguitySet.stated`."""
         try:
             function = load(parameters.of)
+        except BocuError as error:
+            raise BocuError(f"of: {error}") from None
         except Exception as error:  # whatever importing the user's module raises
             raise BocuError(
                 f"of: found '{parameters.of}'; a function that can be imported is wanted ({error})"
