@@ -13,4 +13,5 @@ with job(snakemake):
         snakemake.input.summary,
         list(snakemake.input.descriptions),
         snakemake.output.page,
+        audits=list(snakemake.input.audit),
     )

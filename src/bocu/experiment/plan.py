@@ -164,6 +164,15 @@ class Plan:
         cube = self.paths.cube(folder, PARTIAL)
         return list(self.inputs.figure(label, folder, PARTIAL).values()) == [cube] and cube in cubes
 
+    def audits(self, part: str = "") -> list[str]:
+        """Return what `bocu audit` found, if it did since the last run ended: what the report shows besides."""
+        file = Path(self.paths.audit)
+        if part or not file.is_file():
+            return []
+        since = file.stat().st_mtime_ns
+        runs = [Path(run) for branch in self.branches.values() for run in self.existing_run_files(branch)]
+        return [] if any(run.stat().st_mtime_ns > since for run in runs) else [self.paths.audit]
+
     def part_that_exists(self) -> str:
         """Return PARTIAL where there is anything to aggregate.
 

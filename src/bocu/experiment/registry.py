@@ -60,7 +60,11 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "cr": "bocu.ambiguity.divergences.cressie_read:CressieRead",
         "cvar": "bocu.ambiguity.conditional_value_at_risk:ConditionalValueAtRisk",
         "phi": "bocu.ambiguity.divergences.phi_divergence:PhiDivergence",
+        "moments": "bocu.interop.cvxpy.moments:Moments",
+        "intersection": "bocu.interop.cvxpy.intersection:Intersection",
+        "constraints": "bocu.interop.cvxpy.sets:Constraints",
     },
+    "constraint": {},  # functions, which are the user's own
     "objective": _OBJECTIVES,
     "algorithm": {
         "random": "bocu.algorithms.simple:Random",
@@ -121,7 +125,7 @@ class Entry:
     """A class that experiment files name.
 
     Attributes:
-        kind: "problem", "set", "objective", "algorithm", "metric" or "figure".
+        kind: "problem", "set", "constraint", "objective", "algorithm", "metric" or "figure".
         name: the registered name, or the entry point's; of a class that is named by where it stands, the class's.
         target: "module:Class", or "/path/to/file.py:Class".
         origin: of a class from outside, where it comes from, for error lines; empty for ours.

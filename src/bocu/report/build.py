@@ -14,6 +14,7 @@ import yaml
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.parameters import nearest
+from bocu.evaluation.audits import read_audit
 from bocu.experiment.papers import papers
 from bocu.figures.reading import DONE, MISSING, Cube, counted
 from bocu.io.files import read_netcdf, write_text
@@ -55,6 +56,7 @@ def build(
     figures: Sequence[str | Path],
     output: str | Path,
     reference: str | None = None,
+    audits: Sequence[str | Path] = (),
 ) -> None:
     """Write the report: one HTML file that needs no network, and its tables as CSV files.
 
@@ -65,6 +67,7 @@ def build(
         figures: descriptions (JSON) of the figures, in the order of the report; each names its pictures.
         output: the page; tables go to `table_files(output)`.
         reference: label of the algorithm that others are compared with; the best of each table, if left out.
+        audits: what `bocu audit` found, one file or none.
 
     Raises:
         BocuError: a file is missing or broken, or no algorithm has the label `reference`.
@@ -76,7 +79,11 @@ def build(
     kinds = _records(opened, read_netcdf(summary), reference)
     pictures = [_picture(path, Path(output).parent) for path in figures]
     lineage = lineage_of(output)
-    page = {**_page(experiment, opened, kinds, pictures), "lineage": lineage.text if lineage else ""}
+    page = {
+        **_page(experiment, opened, kinds, pictures),
+        "audit": _audit(audits),
+        "lineage": lineage.text if lineage else "",
+    }
     write_text(output, _template().render(page))
     for kind, path in table_files(output).items():
         tables.write_csv(path, kinds[kind], COLUMNS[kind])
@@ -169,6 +176,14 @@ def _page(
         "papers": papers(experiment.get("papers", [])),
         "style": resources.files("bocu.report").joinpath("style.css").read_text(encoding="utf-8"),
     }
+
+
+def _audit(files: Sequence[str | Path]) -> Mapping[str, Any] | None:
+    """Return what an audit found."""
+    for file in files:
+        found = read_audit(file)
+        return {"told": found.told, "found": found, "table": tables.audited(found)}
+    return None
 
 
 def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[str, str]]:

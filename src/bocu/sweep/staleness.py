@@ -230,10 +230,17 @@ class Staleness:
         roots = [jobs.script("figure"), *jobs.figure_roots(label, folder)]
         return self._made(outputs, self.plan.inputs.figure(label, folder, part), jobs.figure(label, folder), roots)
 
+    def _audit(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        """Explain what `bocu audit` found, which no job makes."""
+        if not Path(file).exists():
+            return MISSING
+        stale = not self.plan.audits()
+        return Explanation(("runs ended since then; `bocu audit` makes it again",)) if stale else UP_TO_DATE
+
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         paths, jobs = self.plan.paths, self.plan.parameters
         pictures = [name for suffix in FIGURE_SUFFIXES for name in self.plan.figure_files(suffix, part)]
-        inputs = [*pictures, *self.plan.cubes(part), paths.summary(part)]
+        inputs = [*pictures, *self.plan.cubes(part), *self.plan.audits(part), paths.summary(part)]
         return self._made(
             [paths.report(part), paths.report_tables(part)], inputs, jobs.report(), [jobs.script("report")]
         )
@@ -264,6 +271,7 @@ _MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation
     "priors": Staleness._prior,
     "figures": Staleness._figure,
     "report": Staleness._report,
+    "audit.json": Staleness._audit,
 }
 
 

@@ -128,16 +128,24 @@ def named_code(data: Any) -> list[str]:
         value = waiting.pop()
         if isinstance(value, Mapping):
             waiting.extend(value.values())
-            if isinstance(value.get("set"), Mapping):
-                found[find("set", value["set"]["name"]).target] = None
-            kind, slash, name = str(value.get("class", "")).partition("/")
-            if slash and kind in REGISTRY:
-                found[find(kind, name).target] = None
+            for stated in (value.get("set"), *_parts(value)):
+                if isinstance(stated, Mapping):
+                    found[find("set", stated["name"]).target] = None
+            for named in (value.get("class"), value.get("of")):
+                kind, slash, name = str(named).partition("/")
+                if slash and kind in REGISTRY:
+                    found[find(kind, name).target] = None
         elif isinstance(value, list | tuple):
             waiting.extend(value)
         elif isinstance(value, str) and _NAMED.fullmatch(value) and source(value.partition(":")[0]) is not None:
             found[value] = None
     return sorted(found)
+
+
+def _parts(stated: Mapping[str, Any]) -> list[Any]:
+    """Return the parts of a set that is made of several."""
+    parts = stated.get("of")
+    return parts if isinstance(parts, list) and "radius" in stated else []
 
 
 @functools.cache

@@ -38,13 +38,18 @@ def refuse_breach(kind: str, found: Any, said: str) -> None:
     """Refuse what is no class of a kind.
 
     Args:
-        kind: "problem", "set", "objective", "algorithm", "metric" or "figure".
+        kind: "problem", "set", "objective", "algorithm", "metric" or "figure"; or "constraint", for which a function
+            is wanted.
         found: what was imported.
         said: what it is called in the error line.
 
     Raises:
         BocuError: one line with the first breach.
     """
+    if kind == "constraint":
+        if isinstance(found, type) or not callable(found):
+            raise BocuError(f"{said}: found {shown(found)}; a function that returns CVXPY constraints is wanted")
+        return
     wanted = _WANTED[kind]
     bases = tuple(map(import_place, wanted.bases))
     if not isinstance(found, type) or not issubclass(found, bases):
