@@ -96,6 +96,10 @@ class TotalVariation(AmbiguitySet):
         stays[row, _receivers(f, p)] += moved
         return Tangent(-theta / 2.0, 2.0 * moved, stays)
 
+    def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
+        # v = sum_i p_i min(f_i, theta) - epsilon theta / 2 at the level theta of the context that loses mass last.
+        return np.minimum(f, -2.0 * slope[:, None])
+
     def _sensitivity(self, f: Floats, p: Floats) -> Floats:
         return np.where(p > 0.0, f, 0.0).max(axis=1) / 2.0
 
