@@ -127,6 +127,9 @@ class AmbiguitySet(ABC):
     #: Whether the slope at radius 0 is finite for payoffs that vary.
     finite_slope_at_zero: ClassVar[bool] = True
 
+    #: Whether values and worst cases are piecewise linear in the radius: nothing of the slope then changes in between.
+    linear_in_pieces: ClassVar[bool] = False
+
     #: The approximations of Tay et al. (2022) are lines in this power of epsilon, the slope of the lower one minus the
     #: sensitivity; None where they are not defined: the value need not lie between the lines.
     sensitivity_power: ClassVar[float | None] = None
@@ -270,15 +273,20 @@ class AmbiguitySet(ABC):
         It is `-slope dd(q, p)/dp`, minus the slope being the multiplier of `d <= epsilon`.
         """
         raise BocuError(
-            f"{type(self).__name__} has no gradient in the reference: keep the reference without, or define "
-            "_in_reference and _slope_in_reference"
+            f"{type(self).__name__} has no gradient in the reference: take a reference that requires none, or a set "
+            "that defines _in_reference"
         )
 
     def _slope_in_reference(
         self, f: Floats, p: Floats, q: Floats, slope: Floats, rate: Floats
     ) -> tuple[Floats, Floats]:
-        """Derivatives in epsilon of `_in_reference` `(B, n)` and of the slope `(B,)`; 0 where v is linear in pieces."""
-        return np.zeros_like(f), np.zeros_like(slope)
+        """Derivatives in epsilon of `_in_reference` `(B, n)` and of the slope `(B,)`."""
+        if self.linear_in_pieces:
+            return np.zeros_like(f), np.zeros_like(slope)
+        raise BocuError(
+            f"the slope of {type(self).__name__} has no gradient in the reference and the radius: take ones that "
+            "require none, or a set that defines _slope_in_reference"
+        )
 
     def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
         only_values = Wanted(distribution=False)

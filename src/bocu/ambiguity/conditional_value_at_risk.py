@@ -42,6 +42,7 @@ class ConditionalValueAtRisk(AmbiguitySet):
     )
     Parameters = ConditionalValueAtRiskParameters
     leaves_support = False
+    linear_in_pieces = True
     has_radius = False
 
     def __init__(self, alpha: float) -> None:

@@ -9,6 +9,7 @@ gives them none, stay so. Where something is not differentiable, it is the deriv
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,6 +46,14 @@ class Differential:
     payoffs: Floats | None = None
     reference: Floats | None = None
     radius: Floats | None = None
+
+    @classmethod
+    def joined(cls, blocks: Sequence[Differential], leading: tuple[int, ...]) -> Differential:
+        """The differential of rows `(...)`, `leading` being their shape, that were taken block by block."""
+        value = np.concatenate([block.value for block in blocks]).reshape(leading)
+        columns = zip(*(block._parts() for block in blocks), strict=True)
+        parts = (None if column[0] is None else np.concatenate(column) for column in columns)
+        return cls(value, *(None if part is None else part.reshape(*leading, *part.shape[1:]) for part in parts))
 
     def scaled(self, weight: float) -> Differential:
         """The differential of `weight` times the number."""

@@ -34,6 +34,7 @@ class TotalVariation(AmbiguitySet):
         paper="Tay et al. 2024",
     )
     leaves_support = True
+    linear_in_pieces = True
     sensitivity_power = 1.0
 
     def distance(self, q: ArrayLike, p: ArrayLike) -> Any:

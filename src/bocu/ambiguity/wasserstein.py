@@ -46,6 +46,7 @@ class Wasserstein(AmbiguitySet):
         summary="every distribution that the reference becomes by moving mass at a mean cost of the radius or less",
     )
     leaves_support = True
+    linear_in_pieces = True
     costly = True
     compiled = True
     sensitivity_power = 1.0

@@ -159,7 +159,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         self, f: Floats, p: Floats, q: Floats, slope: Floats, rate: Floats
     ) -> tuple[Floats, Floats]:
         if self.epsilon == 0.0:  # the path leaves the reference on a straight line
-            return super()._slope_in_reference(f, p, q, slope, rate)
+            return np.zeros_like(f), np.zeros_like(slope)
         # On the path the norm is epsilon: the slope bends by its Hessian, applied to the rate on both sides.
         image, _ = self._deviation(q - p)
         moving, speed = self._deviation(rate)

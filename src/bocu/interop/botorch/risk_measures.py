@@ -59,14 +59,12 @@ class RobustMeasure(RiskMeasureMCObjective):
         radius: Tensor | float | None = None,
         preprocessing_function: Callable[[Tensor], Tensor] | None = None,
     ) -> None:
-        if (reference is None) == (n_w is None):
-            raise BocuError(
-                "reference and n_w: give one, probabilities of contexts or the number of equally likely ones"
-            )
         if reference is None:
-            reference = torch.full((int(n_w or 0),), 1.0 / int(n_w or 0), dtype=torch.float64)
-        if not isinstance(reference, Tensor) or reference.dim() != 1:
-            raise BocuError(f"reference is {reference!r}: it must be a tensor (n_w,)")
+            if n_w is None or n_w < 1:
+                raise BocuError(f"n_w is {n_w}: give a number of contexts, 1 or more, or a reference")
+            reference = torch.full((n_w,), 1.0 / n_w, dtype=torch.float64)
+        elif n_w is not None or not isinstance(reference, Tensor) or reference.dim() != 1:
+            raise BocuError(f"reference is {reference!r}: it must be a tensor (n_w,), and n_w left out")
         super().__init__(n_w=len(reference), preprocessing_function=preprocessing_function)
         self.objective = UncertaintyObjective.dro(objective) if isinstance(objective, AmbiguitySet) else objective
         self._register("reference", reference)
@@ -130,4 +128,4 @@ def _double(reference: Tensor) -> Tensor:
     exact = reference.double()
     total = exact.sum()
     rounding = len(reference) * torch.finfo(reference.dtype).eps
-    return exact / total if abs(float(total) - 1.0) <= rounding else exact
+    return torch.where((total - 1.0).abs() <= rounding, exact / total, exact)
