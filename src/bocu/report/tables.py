@@ -93,9 +93,9 @@ def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequ
     caption = (
         f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, scored by {metric}"
         f"{pursuing(objective)}: mean ± standard error over seeds; lower is better. Differences are means over paired "
-        f"seeds with {CONFIDENCE:.0%} bootstrap intervals; p values: Wilcoxon signed-rank, Holm-corrected.{few}{tested} "
-        f"Growth: exponent of cumulative regret over the last {1 - GROWTH_FROM:.0%} of rounds with its {CONFIDENCE:.0%} "
-        "interval; below 1, regret of a round vanishes."
+        f"seeds with {CONFIDENCE:.0%} bootstrap intervals; p values: Wilcoxon signed-rank, Holm-corrected.{few}"
+        f"{tested} Growth: exponent of cumulative regret over the last {1 - GROWTH_FROM:.0%} of rounds with its "
+        f"{CONFIDENCE:.0%} interval; below 1, regret of a round vanishes."
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
     header = ("Algorithm", regret, against, "p", "Mean rank", "Growth", "Time per round", "Seeds")
