@@ -32,6 +32,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     ),
     "ranks": ("problem", "objective", "metric", "algorithm", "seeds", "mean_rank", "friedman_p_value"),
     "growth": ("problem", "objective", "metric", "algorithm", "seeds", "exponent", "low", "high"),
+    "hypervolumes": ("problem", "objective", "metric", "algorithm", "rounds", "seeds", "share", "low", "high"),
     "seconds": ("problem", "objective", "algorithm", "seeds", "seconds_per_round", "standard_error"),
     "checkpoints": (
         "problem", "objective", "metric", "algorithm", "round", "seeds", "mean", "standard_error", "units",
@@ -98,6 +99,7 @@ def _records(cubes: Sequence[Cube], summary: Any, reference: str | None) -> dict
         "differences": gather(lambda cube: records.difference_records(cube, reference)),
         "ranks": gather(records.mean_ranks),
         "growth": gather(records.growth),
+        "hypervolumes": gather(records.hypervolumes),
         "seconds": gather(records.seconds),
         "checkpoints": gather(lambda cube: records.checkpoints(summary, cube)),
         "holes": gather(records.holes),
@@ -239,6 +241,10 @@ def _problem(cube: Cube, kinds: Mapping[str, list[records.Fields]], pictures: Se
         "simulated": cube.data_label,
         "data": data_set(cube),
         "comparisons": [tables.comparison(cube, objective, metric, kinds) for objective, metric in groups],
+        "fronts": [
+            tables.hypervolumes(cube, objective, metric, kinds["hypervolumes"])
+            for objective, metric in (groups if cube.outputs > 1 else ())
+        ],
         "ways": [tables.along_the_way(cube, objective, metric, kinds["checkpoints"]) for objective, metric in groups],
         "pictures": [picture for picture in pictures if picture.problem == cube.problem],
         "parameters": yaml.safe_dump(cube.attribute("specification"), sort_keys=False, allow_unicode=True),

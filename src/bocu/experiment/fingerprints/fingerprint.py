@@ -108,8 +108,13 @@ def forget() -> None:
 
 
 def source_files(roots: Iterable[str]) -> list[Path]:
-    """Return the files that hold what `roots` reach."""
-    return sorted({file for module, _ in _reached(roots) if (file := source_file(module))})
+    """Return the files that hold what `roots` reach, in the order in which they are met on the way from a root."""
+    nearest: dict[Path, int] = {}
+    for root in sorted(set(roots)):
+        for steps, (module, _) in enumerate(_graph(root)[1]):
+            if file := source_file(module):
+                nearest[file] = min(steps, nearest.get(file, steps))
+    return sorted(nearest, key=lambda file: (nearest[file], file))
 
 
 def run_roots(specification: Mapping[str, object]) -> list[str]:
