@@ -5,6 +5,7 @@ import difflib
 import re
 import types
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import pydantic
@@ -29,6 +30,9 @@ Count = Annotated[Integer, pydantic.Field(ge=1)]
 
 LARGEST_SEED = 2**63 - 1
 """The largest integer that a run file holds."""
+
+FOLDER = "folder"
+"""In the context of a validation: what paths of classes from outside are relative to."""
 
 SUCCESSORS = {
     "ball": "set",
@@ -77,19 +81,22 @@ def _meant(name: Any, known: Collection[str]) -> str:
     return f"did you mean '{match[0]}'?" if match else ""
 
 
-def validate(model: type[ParametersType], data: Mapping[str, object], where: str) -> ParametersType:
+def validate(
+    model: type[ParametersType], data: Mapping[str, object], where: str, folder: Path | None = None
+) -> ParametersType:
     """Build a typed section from plain data.
 
     Args:
         model: the section's type.
         data: what the user wrote.
         where: the file, and the key that the section stands under.
+        folder: what paths of classes are relative to; left out, none is taken.
 
     Raises:
         BocuError: one line with file, key, what was found and what is allowed, for the first fault.
     """
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, context={FOLDER: folder})
     except pydantic.ValidationError as error:
         key, message = _first_fault(model, data, error)
         raise BocuError(f"{where}{key}: {message}") from None

@@ -29,7 +29,7 @@ class Component:
 
     @property
     def specification(self) -> dict[str, Any]:
-        return {"class": self.registered.target, "parameters": self.parameters.model_dump(mode="json")}
+        return {"class": self.registered.identity, "parameters": self.parameters.model_dump(mode="json")}
 
 
 class ScoringObjective(Component):

@@ -1,6 +1,6 @@
 """From a configuration to a plan: everything that a user may have written wrong is found here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from bocu.experiment.configuration import (
     Experiment,
     FigureEntry,
     check_file,
+    folder_of,
     origin,
     parse_experiment,
 )
@@ -63,6 +64,7 @@ def make_plan(
         load_catalogue(sources_file or catalogue_at_hand()),
         Path(scripts) if scripts is not None else _scripts(sources_file),
         lambda key: f"{origin(key, files, overrides)}: ",
+        lambda key: folder_of(key, files, overrides),
     )
     return maker.plan()
 
@@ -90,7 +92,8 @@ class _Maker:
     experiment: Experiment
     catalogue: Catalogue
     scripts: Path
-    origin: Any
+    origin: Callable[[str], str]
+    folder: Callable[[str], Path]
 
     def plan(self) -> Plan:
         self._refuse_unknown_papers()
@@ -138,9 +141,13 @@ class _Maker:
 
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
         where = f"{self.origin(section)}{section}.{position}"
-        found = find(kind, entry.name, f"{where}.name: ")
-        family = found.load()
-        parameters = validate(family.Parameters, entry.parameters, f"{where}.parameters.")
+        folder = self.folder(section)
+        found = find(kind, entry.name, f"{where}.name: ", folder)
+        try:
+            family = found.load()
+        except BocuError as error:
+            raise BocuError(f"{where}.name: {error}") from None
+        parameters = validate(family.Parameters, entry.parameters, f"{where}.parameters.", folder)
         for path, part in sections(parameters):
             for key, reason in part.unused().items():
                 if key in part.model_fields_set:

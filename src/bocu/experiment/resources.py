@@ -74,12 +74,12 @@ def estimate(branch: "Branch", seeds: int) -> Estimate:
     """Estimate what a block of `seeds` seeds of a branch takes, by the model alone."""
     problem = branch.problem.registered.load()
     priced_as, set_up = prices_of("problems", problem)
-    unknown = [branch.problem.registered.target] if priced_as == UNKNOWN_PROBLEM else []
+    unknown = [branch.problem.registered.shown] if priced_as == UNKNOWN_PROBLEM else []
     size: Size = problem.size(branch.problem.parameters)
     rounds = branch.iterations
     work, prices = _work(branch, size, size.rehearsal or rounds)
     if prices is COSTS["algorithms"][UNKNOWN_ALGORITHM]:
-        unknown.append(branch.algorithm.registered.target)
+        unknown.append(branch.algorithm.registered.shown)
     valuation = _valuation(branch) if work.tables else None
     a_seed = sum(count * prices[step] for step, count in work.counts.items())
     if valuation is not None:

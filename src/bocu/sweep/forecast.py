@@ -204,7 +204,8 @@ def _measure(path: Path | None) -> Measured | None:
 
 def _kind(specification: Mapping[str, Any]) -> tuple[str, ...]:
     parts = (specification[part] for part in ("problem", "objective", "algorithm"))
-    return tuple(part["class"] if part else "" for part in parts)
+    # Of code of one's own the latest times will do, whatever was edited since.
+    return tuple(part["class"].partition("@")[0] if part else "" for part in parts)
 
 
 def _kind_of(branch: Branch) -> tuple[str, ...]:
