@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bocu.algorithms.base import Algorithm, AlgorithmParameters
+from bocu.algorithms.plain_state import TOLD_AGAIN
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Round
@@ -16,7 +17,7 @@ from bocu.experiment.registry import find
 from bocu.problems.base import Problem
 from bocu.runs.checkpoints import CheckpointStore
 from bocu.runs.execution import SeedRun, build_problem
-from bocu.testing.breaches import Breach, Subject, global_generators, same, subject
+from bocu.testing.breaches import Subject, global_generators, same, subject
 from bocu.testing.games import game, run_specification, stated
 
 _PURSUED: Sequence[tuple[str, dict[str, Any]]] = (
@@ -106,7 +107,8 @@ class _Trial:
             self._compare(first, self._play(self._start()), "played again, the global generators elsewhere")
         with tempfile.TemporaryDirectory() as folder:
             for done, state in states.items():
-                self._compare(first, self._play(self._restored(folder, state)), f"restored after row {done}")
+                how = f"restored after row {done}{_told_again(state['algorithm'])}"
+                self._compare(first, self._play(self._restored(folder, state)), how)
         for done, state in states.items():
             again = self._start()
             rows = {name: values[:done] for name, values in first.record.arrays.items()}
@@ -270,8 +272,11 @@ class _Watched:
         self.found.wants(inside, f"{said}; allowed: {domain.lower} to {domain.upper}")
 
 
+def _told_again(state: Mapping[str, Any]) -> str:
+    left = state.get(TOLD_AGAIN) or {}
+    named = ", ".join(f"{name} ({words})" for name, words in sorted(left.items()))
+    return f", attributes that are not plain told again: {named}" if named else ""
+
+
 def _listed(names: Mapping[str, object]) -> str:
     return ", ".join(names) or "none"
-
-
-__all__ = ["Breach", "check_algorithm"]
