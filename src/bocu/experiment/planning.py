@@ -9,7 +9,7 @@ from bocu.algorithms.base import AlgorithmParameters
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
-from bocu.core.parameters import nearest, sections, validate
+from bocu.core.parameters import Reading, nearest, sections
 from bocu.core.rounds import Outline
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.catalogue import sources_file as catalogue_at_hand
@@ -24,6 +24,7 @@ from bocu.experiment.configuration import (
     origin,
     parse_experiment,
 )
+from bocu.experiment.entry_parameters import read_parameters
 from bocu.experiment.papers import known_papers
 from bocu.experiment.plan import Plan
 from bocu.experiment.registry import find, registered
@@ -144,20 +145,17 @@ class _Maker:
         folder = self.folder(section)
         found = find(kind, entry.name, f"{where}.name: ", folder)
         try:
-            family = found.load()
+            family = found.described()
         except BocuError as error:
             raise BocuError(f"{where}.name: {error}") from None
-        parameters = validate(family.Parameters, entry.parameters, f"{where}.parameters.", folder)
-        for path, part in sections(parameters):
-            for key, reason in part.unused().items():
-                if key in part.model_fields_set:
-                    raise BocuError(f"{where}.parameters.{path}{key}: it changes nothing: {reason}; leave it out")
-            if isinstance(part, SetParameters):
-                try:
-                    part.check()
-                except BocuError as error:
-                    raise BocuError(f"{where}.parameters.{path}{error}") from None
-        made = ScoringObjective if kind == "metric" and issubclass(family, Objective) else Component
+        reading, inside = Reading(folder), f"{where}.parameters."
+        if isinstance(family, type):
+            parameters = read_parameters(family, entry.parameters, inside, reading)
+            is_objective = issubclass(family, Objective)
+        else:
+            parameters = family.read_parameters(entry.parameters, inside, reading)
+            is_objective = family.is_objective
+        made = ScoringObjective if kind == "metric" and is_objective else Component
         return made(entry.label, found, parameters)
 
     def _problem(self, position: int, entry: Entry) -> Component:
@@ -324,17 +322,26 @@ class _Maker:
     ) -> Sequence[Component | None]:
         if not algorithm.kind.pursues_objective:
             return [None]
-        parameters = algorithm.parameters
-        assert isinstance(parameters, AlgorithmParameters)
         labelled = {objective.label: objective for objective in objectives}
         pursued = []
         for objective in self._chosen(entry, "objectives", labelled, where):
-            unfit = parameters.unfit(objective.registered.name, objective.parameters)
+            unfit = self._unfit(algorithm, objective)
             if unfit and entry.objectives is not None:
                 raise BocuError(f"{where}.objectives: '{algorithm.label}' cannot pursue '{objective.label}': {unfit}")
             if not unfit:
                 pursued.append(objective)
         return pursued
+
+    @staticmethod
+    def _unfit(algorithm: Component, objective: Component) -> str:
+        """Say why an algorithm is not defined for an objective; empty where it is."""
+        parameters = algorithm.parameters
+        assert isinstance(parameters, AlgorithmParameters)
+        if not (algorithm.registered.origin or objective.registered.origin):
+            return parameters.unfit(objective.registered.name, objective.parameters)
+        from bocu.experiment.plugins.memo import unfit
+
+        return unfit(algorithm, objective)
 
     def _figure_entries(self, problems: Mapping[str, Component]) -> Sequence[FigureEntry]:
         if self.experiment.figures is not None:

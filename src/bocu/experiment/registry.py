@@ -149,6 +149,18 @@ class Entry:
         """What people are told of where it comes from."""
         return self.origin or self.target
 
+    def described(self) -> Any:
+        """Return what planning looks at: the class, or of one from outside a stand-in, which imports nothing.
+
+        Raises:
+            BocuError: as `load`.
+        """
+        if not self.origin:
+            return load(self.target)
+        from bocu.experiment.plugins.stand_ins import stand_in
+
+        return stand_in(self)
+
     def load(self) -> Any:
         """Import the class.
 
@@ -157,7 +169,7 @@ class Entry:
         """
         if not self.origin:
             return load(self.target)
-        from bocu.experiment.plugins import load_outside
+        from bocu.experiment.plugins.lookup import load_outside
 
         return load_outside(self)
 
@@ -189,14 +201,14 @@ def find(kind: str, name: str, where: str = "", folder: Path | None = None) -> E
     names = REGISTRY.get(kind, {})
     if name in names:
         return Entry(kind, name, names[name]) if ":" in names[name] else find(kind, names[name])
-    from bocu.experiment import plugins
+    from bocu.experiment.plugins import lookup
 
     if ":" in name and folder is not None:
-        return plugins.outside(kind, name, folder, where)
-    if plugins.HASHED in name:
-        return plugins.planned(kind, name, where)
-    found = plugins.entry_point(kind, name, where)
+        return lookup.outside(kind, name, folder, where)
+    if lookup.HASHED in name:
+        return lookup.planned(kind, name, where)
+    found = lookup.entry_point(kind, name, where)
     if found is not None:
         return found
-    known = [entry.name for entry in (*registered(kind), *plugins.offered(kind))] if names else []
+    known = [entry.name for entry in (*registered(kind), *lookup.offered(kind))] if names else []
     raise BocuError(f"{where}unknown {kind} '{name}'; {nearest(name, known)}")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
 from bocu.core.places import import_place, is_file, places, remember
-from bocu.experiment.contract import refuse_breach
+from bocu.experiment.plugins.contract import refuse_breach
 
 if TYPE_CHECKING:
     from bocu.experiment.registry import Entry
@@ -108,7 +108,10 @@ def outside(kind: str, written: str, folder: Path, where: str = "") -> "Entry":
             raise BocuError(f"{said}; of bocu itself names are wanted; {nearest(name, REGISTRY[kind])}")
         return Entry(kind, own, target)
     _refuse_undefined(said, module, name)
-    entry = Entry(kind, name, target, written, own_code(target))
+    try:
+        entry = Entry(kind, name, target, written, own_code(target))
+    except BocuError as error:
+        raise BocuError(f"{said}; {error}") from None
     remember(entry.called, target)
     return entry
 
@@ -131,13 +134,16 @@ def _refuse_undefined(said: str, module: str, name: str) -> None:
 
 def _notice_edits(file: Path) -> None:
     """Let fingerprints look again at a file that was edited since this process last looked."""
-    from bocu.experiment.fingerprints.fingerprint import forget
+    from bocu.experiment.fingerprints import fingerprint
+    from bocu.experiment.plugins import memo, stand_ins
 
     now = file.stat()
     state = (now.st_mtime_ns, now.st_size)
     if _seen.setdefault(file, state) != state:
         _seen[file] = state
-        forget()
+        fingerprint.forget()
+        memo.forget()
+        stand_ins.stand_in.cache_clear()
 
 
 def planned(kind: str, called: str, where: str = "") -> "Entry":
