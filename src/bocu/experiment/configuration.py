@@ -182,6 +182,11 @@ class Experiment(Parameters):
         description="Objectives that runs are scored by.",
     )
     figures: list[FigureEntry] | None = Field(None, description="Figures; all that the problems allow, if left out.")
+    reference: Label | None = Field(
+        None,
+        description="Label of the algorithm that all others are compared with, such as one's own; if left out, each "
+        "table takes its best, and figures that divide by one take `random`.",
+    )
     overwrite: bool = Field(False, description="Allow fewer seeds or iterations than the results of this name hold.")
     checkpoint_seconds: Number = Field(
         20.0, ge=0, le=1e6, description="Seconds between two checkpoints of a run; changes no result."

@@ -98,6 +98,7 @@ class _Maker:
 
     def plan(self) -> Plan:
         self._refuse_unknown_papers()
+        self._refuse_unknown_reference()
         problems = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
         self._outlines = {
             label: self._outline(f"{self.origin('problems')}problems.{i}", problem)
@@ -187,6 +188,14 @@ class _Maker:
             if key not in known_papers():
                 where = f"{self.origin('papers')}papers.{position}"
                 raise BocuError(f"{where}: unknown paper '{key}'; {nearest(key, known_papers())}")
+
+    def _refuse_unknown_reference(self) -> None:
+        wanted, known = self.experiment.reference, [entry.label for entry in self.experiment.algorithms]
+        if wanted is not None and wanted not in known:
+            raise BocuError(
+                f"{self.origin('reference')}reference: no entry of 'algorithms' has the label '{wanted}'; "
+                f"{nearest(wanted, known)}"
+            )
 
     @staticmethod
     def _outline(where: str, problem: Component) -> Outline:
@@ -344,11 +353,18 @@ class _Maker:
             if (kind := figure.load()).scope == "experiment" or protocols & set(kind.protocols)
         ]
 
+    def _against(self, figure: Component) -> Component:
+        """Return a figure with the experiment's reference, if it compares with one and names none itself."""
+        against = getattr(figure.parameters, "against", None)
+        if self.experiment.reference is None or against is None:
+            return figure
+        return Component(figure.label, figure.registered, against(self.experiment.reference))
+
     def _figures(self, problems: Mapping[str, Component]) -> tuple[dict[str, Component], dict[str, list[str]]]:
         figures: dict[str, Component] = {}
         folders: dict[str, list[str]] = {}
         for position, entry in enumerate(self._figure_entries(problems)):
-            figure = self._component("figure", "figures", position, entry)
+            figure = self._against(self._component("figure", "figures", position, entry))
             figures[figure.label] = figure
             if figure.kind.scope == "experiment":
                 folders[figure.label] = ["all"]

@@ -100,7 +100,8 @@ def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequ
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
     header = ("Algorithm", regret, against, "p", "Mean rank", "Growth", "Time per round", "Seeds")
-    best = order.index(reference) if reference in order else None
+    known = [label for label in order if not isnan(final[label]["mean"])]
+    best = next((order.index(label) for label in known if label not in cube.yardsticks), 0) if gaps else None
     return Table(f"problem-{cube.problem}-regret-{objective}-{metric}", caption, header, tuple(rows), best)
 
 
