@@ -326,6 +326,7 @@ def test_only_a_few_places_load_code_by_a_name_that_is_worked_out(root):
             found.add(file.relative_to(root / "src/bocu").as_posix())
     assert found <= {
         "core/loading.py",
+        "core/places.py",
         "core/lazy.py",
         "ambiguity/__init__.py",
         "experiment/fingerprints/definitions.py",

@@ -1,6 +1,6 @@
 """From a configuration to a plan: everything that a user may have written wrong is found here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from bocu.algorithms.base import AlgorithmParameters
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
-from bocu.core.parameters import nearest, sections, validate
+from bocu.core.parameters import Reading, nearest, sections
 from bocu.core.rounds import Outline
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.catalogue import sources_file as catalogue_at_hand
@@ -20,9 +20,11 @@ from bocu.experiment.configuration import (
     Experiment,
     FigureEntry,
     check_file,
+    folder_of,
     origin,
     parse_experiment,
 )
+from bocu.experiment.entry_parameters import read_parameters
 from bocu.experiment.papers import known_papers
 from bocu.experiment.plan import Plan
 from bocu.experiment.registry import find, registered
@@ -63,6 +65,7 @@ def make_plan(
         load_catalogue(sources_file or catalogue_at_hand()),
         Path(scripts) if scripts is not None else _scripts(sources_file),
         lambda key: f"{origin(key, files, overrides)}: ",
+        lambda key: folder_of(key, files, overrides),
     )
     return maker.plan()
 
@@ -90,7 +93,8 @@ class _Maker:
     experiment: Experiment
     catalogue: Catalogue
     scripts: Path
-    origin: Any
+    origin: Callable[[str], str]
+    folder: Callable[[str], Path]
 
     def plan(self) -> Plan:
         self._refuse_unknown_papers()
@@ -137,19 +141,20 @@ class _Maker:
 
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
         where = f"{self.origin(section)}{section}.{position}"
-        found = find(kind, entry.name, f"{where}.name: ")
-        family = found.load()
-        parameters = validate(family.Parameters, entry.parameters, f"{where}.parameters.")
-        for path, part in sections(parameters):
-            for key, reason in part.unused().items():
-                if key in part.model_fields_set:
-                    raise BocuError(f"{where}.parameters.{path}{key}: it changes nothing: {reason}; leave it out")
-            if isinstance(part, SetParameters):
-                try:
-                    part.check()
-                except BocuError as error:
-                    raise BocuError(f"{where}.parameters.{path}{error}") from None
-        made = ScoringObjective if kind == "metric" and issubclass(family, Objective) else Component
+        folder = self.folder(section)
+        found = find(kind, entry.name, f"{where}.name: ", folder)
+        try:
+            family = found.described()
+        except BocuError as error:
+            raise BocuError(f"{where}.name: {error}") from None
+        reading, inside = Reading(folder), f"{where}.parameters."
+        if isinstance(family, type):
+            parameters = read_parameters(family, entry.parameters, inside, reading)
+            is_objective = issubclass(family, Objective)
+        else:
+            parameters = family.read_parameters(entry.parameters, inside, reading)
+            is_objective = family.is_objective
+        made = ScoringObjective if kind == "metric" and is_objective else Component
         return made(entry.label, found, parameters)
 
     def _problem(self, position: int, entry: Entry) -> Component:
@@ -308,17 +313,26 @@ class _Maker:
     ) -> Sequence[Component | None]:
         if not algorithm.kind.pursues_objective:
             return [None]
-        parameters = algorithm.parameters
-        assert isinstance(parameters, AlgorithmParameters)
         labelled = {objective.label: objective for objective in objectives}
         pursued = []
         for objective in self._chosen(entry, "objectives", labelled, where):
-            unfit = parameters.unfit(objective.registered.name, objective.parameters)
+            unfit = self._unfit(algorithm, objective)
             if unfit and entry.objectives is not None:
                 raise BocuError(f"{where}.objectives: '{algorithm.label}' cannot pursue '{objective.label}': {unfit}")
             if not unfit:
                 pursued.append(objective)
         return pursued
+
+    @staticmethod
+    def _unfit(algorithm: Component, objective: Component) -> str:
+        """Say why an algorithm is not defined for an objective; empty where it is."""
+        parameters = algorithm.parameters
+        assert isinstance(parameters, AlgorithmParameters)
+        if not (algorithm.registered.origin or objective.registered.origin):
+            return parameters.unfit(objective.registered.name, objective.parameters)
+        from bocu.experiment.plugins.memo import unfit
+
+        return unfit(algorithm, objective)
 
     def _figure_entries(self, problems: Mapping[str, Component]) -> Sequence[FigureEntry]:
         if self.experiment.figures is not None:
