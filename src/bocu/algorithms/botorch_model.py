@@ -6,27 +6,59 @@ are made, is fitted by `fit_gpytorch_mll`; one in evaluation mode is taken as it
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import pydantic
 from pydantic import Field
 
 from bocu.core.costs import planning_only
-from bocu.core.loading import load
-from bocu.core.parameters import Parameters
+from bocu.core.errors import BocuError, shown
+from bocu.core.loading import from_registry, load
+from bocu.core.parameters import READING, Parameters
 
-FACTORIES: Mapping[str, str] = {"botorch-default": "bocu.interop.botorch.models:single_task_gp"}
-"""Models by name: what each leads to."""
-
-BRIDGE = "bocu.interop.botorch.models:FactoryModel"
-"""What plays such a model; with the factory it is all that a run of one reaches beyond the algorithm."""
-
-FACTORY = r"^(\.{0,2}/)?[\w./-]+:[A-Za-z_]\w*$"
+LIBRARIES = ("botorch", "gpytorch")
+"""Packages whose factories and acquisition functions go by where they stand: their versions tell which they are."""
 
 
 def names_factory(data: object) -> bool:
-    """Whether what a file says of a model is a factory, or the name of one."""
-    return data in FACTORIES if isinstance(data, str) else isinstance(data, Mapping) and "botorch" in data
+    """Whether what a file says of a model may be a factory: a name alone, or the key for one."""
+    return isinstance(data, str) or (isinstance(data, Mapping) and "botorch" in data)
+
+
+def settled(kind: str, written: str, info: pydantic.ValidationInfo) -> str:
+    """Return what specifications call a factory that an experiment file names.
+
+    Args:
+        kind: "model" or "acquisition".
+        written: a registered name, an entry point's, "module:factory" or "file.py:factory".
+        info: of the validation, which tells what files are relative to.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if written.partition(":")[0].partition(".")[0] in LIBRARIES:
+        return written
+    reading = (info.context or {}).get(READING)
+    try:
+        called: str = from_registry("find")(kind, written, folder=reading.folder if reading else None).called
+    except BocuError as error:
+        raise ValueError(str(error).removeprefix(f"found {shown(written)}; ")) from None
+    return called
+
+
+def factory(kind: str, called: str) -> Any:
+    """Import what `settled` called so.
+
+    Raises:
+        BocuError: it is not there, or cannot be called.
+    """
+    try:
+        found = load(called) if ":" in called else from_registry("find")(kind, called).load()
+    except (ImportError, AttributeError) as error:
+        raise BocuError(f"{kind}: {called}: {error}") from error
+    if not callable(found):
+        raise BocuError(f"{kind}: {called}: found {type(found).__name__}; what can be called is wanted")
+    return found
 
 
 class BotorchModelParameters(Parameters):
@@ -34,20 +66,22 @@ class BotorchModelParameters(Parameters):
 
     contextual: ClassVar[bool] = True  # whether contexts are among its inputs
 
-    botorch: Annotated[str, Field(pattern=FACTORY)] = Field(
+    botorch: str = Field(
         description="what makes the model of inputs (t, D) and payoffs (t, outputs): `module:factory`, such as "
-        "`botorch.models:SingleTaskGP`; `model: botorch-default` alone is that with its defaults"
+        "`botorch.models:SingleTaskGP`, `file.py:factory`, relative to the experiment file, or a registered name "
+        "(see `bocu list models`), which may also stand alone: `model: botorch-default`"
     )
     parameters: dict[str, Any] = Field(default_factory=dict, description="keyword arguments of the factory")
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _by_name(cls, data: object) -> object:
-        if isinstance(data, str) and data in FACTORIES:
-            return {"botorch": FACTORIES[data]}
-        if isinstance(data, Mapping) and data.get("botorch") in FACTORIES:
-            return {**data, "botorch": FACTORIES[data["botorch"]]}
-        return data
+    def _name_alone(cls, data: object) -> object:
+        return {"botorch": data} if isinstance(data, str) else data
+
+    @pydantic.field_validator("botorch")
+    @classmethod
+    def _settled(cls, written: str, info: pydantic.ValidationInfo) -> str:
+        return settled("model", written, info)
 
     @planning_only
     def expense(self, context_coordinates: int) -> tuple[float, float]:
@@ -59,7 +93,7 @@ class BotorchModelParameters(Parameters):
 
         It plays the part of a `bocu.surrogates.continuous.model.ContinuousGP`.
         """
-        return load(BRIDGE)(self, decisions, contexts if self.contextual else 0)
+        return from_registry("BRIDGE").load()(self, decisions, contexts if self.contextual else 0)
 
 
 class BotorchDecisionModelParameters(BotorchModelParameters):

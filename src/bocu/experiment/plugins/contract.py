@@ -30,6 +30,7 @@ _WANTED = {
     "metric": _Wanted(("bocu.evaluation.metrics:Metric", _OBJECTIVE)),
     "figure": _Wanted(("bocu.figures.base:Figure",), "bocu.figures.base:PictureParameters"),
 }
+_FACTORIES = ("model", "acquisition")  # functions, too
 _PURSUING = "bocu.algorithms.base:AlgorithmParameters"
 _SCOPES = ("problem", "experiment")
 
@@ -45,6 +46,10 @@ def refuse_breach(kind: str, found: Any, said: str) -> None:
     Raises:
         BocuError: one line with the first breach.
     """
+    if kind in _FACTORIES:
+        if not callable(found):
+            raise BocuError(f"{said}: found a {type(found).__name__}; what can be called is wanted")
+        return
     wanted = _WANTED[kind]
     bases = tuple(map(import_place, wanted.bases))
     if not isinstance(found, type) or not issubclass(found, bases):

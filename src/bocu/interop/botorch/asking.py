@@ -148,7 +148,6 @@ class BotorchAlgorithm(Algorithm[Asking]):
         self._round = round
         if not len(self.payoffs):
             return self.decisions.outwards(self.generator.random(self.description.decisions.dimension))
-        compile_nothing()
         situation, seed = self._situation(round, self.generator)
         with seeded(seed):
             found = self._maximise(self._acquisition(situation), situation)
@@ -219,6 +218,7 @@ class BotorchAlgorithm(Algorithm[Asking]):
         """Draw contexts and seeds, fit the model, and return what is known, with the seed of all that follows."""
         import torch
 
+        compile_nothing()
         fit_seed, seed = draw_seed(generator), draw_seed(generator)
         ignored = self.parameters.ignores_contexts
         contexts = None if ignored else self._contexts(round, generator)

@@ -50,6 +50,11 @@ class QKGParameters(RiskParameters):
     fantasies: Annotated[Integer, Field(ge=1, le=10_000)] = Field(
         10, description="payoffs that the next decision may meet, each in a context of its own"
     )
+    search: SearchParameters = Field(
+        SearchParameters(raw=128, restarts=4),
+        description="how `optimize_acqf` maximises the acquisition function; less than others do (ours), as a value "
+        "takes a model for every fantasy",
+    )
 
 
 class QKG(BotorchAlgorithm[QKGParameters]):
@@ -125,7 +130,7 @@ class MARS(BotorchAlgorithm[MARSParameters]):
         title="MARS",
         summary="noisy expected improvement of the value at risk of a random Chebyshev scalarisation",
         paper="Daulton et al. 2022",
-        look=Look("green", "dashed", "X"),
+        look=Look("purple", "solid", "X"),
     )
     protocols = SCALARISED
     Parameters = MARSParameters
@@ -173,7 +178,7 @@ class QNEHVI(BotorchAlgorithm[QNEHVIParameters]):
         title="qNEHVI",
         summary="noisy expected hypervolume improvement of expectations over contexts",
         paper="Daulton et al. 2021",
-        look=Look("sky", "dashed", "v"),
+        look=Look("sky", "solid", "v"),
     )
     protocols = SCALARISED
     Parameters = QNEHVIParameters

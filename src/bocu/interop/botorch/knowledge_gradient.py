@@ -11,7 +11,9 @@ import torch
 from botorch import settings
 from botorch.acquisition.knowledge_gradient import _get_value_function, _split_fantasy_points, qKnowledgeGradient
 from botorch.acquisition.objective import MCAcquisitionObjective, PosteriorTransform
-from botorch.models.model import Model
+from botorch.models.model import Model, ModelList
+from botorch.sampling.base import MCSampler
+from botorch.sampling.list_sampler import ListSampler
 from botorch.sampling.normal import SobolQMCNormalSampler
 from botorch.utils.sampling import draw_sobol_normal_samples
 from botorch.utils.transforms import t_batch_mode_transform
@@ -57,7 +59,7 @@ class ContextualKnowledgeGradient(qKnowledgeGradient):
         told = actual.expand(self.num_fantasies, *actual.shape)  # fantasies x b x 1 x Dx
         contexts = self.fantasy_contexts[:, None, None, :].expand(*told.shape[:-1], -1)
         model: Any = self.model
-        fantasy_model = model.fantasize(torch.cat([told, contexts], dim=-1), sampler=self._sampler(told))
+        fantasy_model = model.fantasize(torch.cat([told, contexts], dim=-1), sampler=self._sampler())
         value_function = _get_value_function(
             fantasy_model, self.objective, self.posterior_transform, self.inner_sampler
         )
@@ -67,10 +69,17 @@ class ContextualKnowledgeGradient(qKnowledgeGradient):
             values = values - self.current_value
         return values.mean(dim=0)
 
-    def _sampler(self, told: Tensor) -> SobolQMCNormalSampler:
+    def _sampler(self) -> MCSampler:
         """Return what draws one payoff in every fantasy, by the same noise in every batch."""
-        sampler = SobolQMCNormalSampler(sample_shape=torch.Size([1]), seed=0)
-        sampler.batch_range_override = (1, -2)  # type: ignore[assignment]  # a plain attribute
-        noise = torch.stack(self.noises, dim=-1)  # fantasies x 1 x outputs
-        sampler.base_samples = noise[None, :, None]  # 1 x fantasies x 1 (b) x 1 x outputs
-        return sampler
+        if isinstance(self.model, ModelList):
+            return ListSampler(*(_given(noise[None, :, None]) for noise in self.noises))
+        noise = torch.stack(self.noises, dim=-1) if len(self.noises) > 1 else self.noises[0]
+        return _given(noise[None, :, None])  # 1 x fantasies x 1 (b) x 1 (x outputs)
+
+
+def _given(noise: Tensor) -> MCSampler:
+    """Return a sampler of one draw by given standard normal numbers, whose first batch are the fantasies."""
+    sampler = SobolQMCNormalSampler(sample_shape=torch.Size([1]), seed=0)
+    sampler.batch_range_override = (1, -2 if noise.dim() == 5 else -1)  # type: ignore[assignment]  # a plain attribute
+    sampler.base_samples = noise
+    return sampler

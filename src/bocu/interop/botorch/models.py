@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.acquisition.base import Pullback, Surface
-from bocu.algorithms.botorch_model import BotorchModelParameters
+from bocu.algorithms.botorch_model import BotorchModelParameters, factory
+from bocu.core.about import About, told
 from bocu.core.errors import BocuError
-from bocu.core.loading import load
 
 if TYPE_CHECKING:
     from botorch.models.model import Model
@@ -27,6 +27,13 @@ BLOCK_PAYOFFS = 8192
 LEAST_VARIANCE = 1e-12
 
 
+@told(
+    About(
+        title="SingleTaskGP",
+        summary="BoTorch's Gaussian process with its defaults, fitted to all observations",
+        paper="Balandat et al. 2020",
+    )
+)
 def single_task_gp(inputs: "Tensor", payoffs: "Tensor") -> "Model":
     """Return BoTorch's `SingleTaskGP` with its defaults.
 
@@ -81,9 +88,9 @@ def fitted(parameters: BotorchModelParameters, inputs: np.ndarray, payoffs: np.n
     import torch
     from botorch.models.model import Model, ModelList
 
-    factory = callable_named(parameters.botorch)
+    make = factory("model", parameters.botorch)
     try:
-        model = factory(torch.tensor(inputs), torch.tensor(payoffs), **parameters.parameters)
+        model = make(torch.tensor(inputs), torch.tensor(payoffs), **parameters.parameters)
     except TypeError as error:
         raise BocuError(f"model: {parameters.botorch}: called with inputs and payoffs, it says: {error}") from error
     if not isinstance(model, Model):
@@ -95,21 +102,6 @@ def fitted(parameters: BotorchModelParameters, inputs: np.ndarray, payoffs: np.n
             _fit(parameters.botorch, part)
     model.eval()
     return model
-
-
-def callable_named(target: str) -> Any:
-    """Return what "module:name" leads to.
-
-    Raises:
-        BocuError: there is no such module or name, or it cannot be called.
-    """
-    try:
-        found = load(target)
-    except (ImportError, AttributeError) as error:
-        raise BocuError(f"{target}: {error}") from error
-    if not callable(found):
-        raise BocuError(f"{target}: found {type(found).__name__}; what can be called is wanted")
-    return found
 
 
 def _fit(target: str, model: Any) -> None:

@@ -7,17 +7,17 @@ acquisition function of decisions in the unit cube, which is maximised.
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pydantic
 from pydantic import Field
 
-from bocu.algorithms.botorch_model import FACTORY
+from bocu.algorithms.botorch_model import factory, settled
 from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
+from bocu.core.parameters import nearest
 from bocu.core.protocols import CONTINUOUS, SCALARISED
 from bocu.interop.botorch.asking import BotorchAlgorithm, RiskParameters, Situation
-from bocu.interop.botorch.models import callable_named
 
 if TYPE_CHECKING:
     from botorch.acquisition import AcquisitionFunction
@@ -64,15 +64,24 @@ unit cube, `contexts` (n_w, Dc), None where they are ignored, `weights` of the o
 class AcquisitionParameters(RiskParameters):
     """Which acquisition function, and what it is told."""
 
-    acquisition: Named | Annotated[str, Field(pattern=FACTORY)] = Field(
+    acquisition: str = Field(
         "qLogNoisyExpectedImprovement",
-        description="a class of `botorch.acquisition` by its name, or `module:factory`, which is called with what it "
-        "has parameters for: `model`, `X_baseline`, `best_f`, `objective`, `posterior_transform`, `bounds`, "
-        "`contexts`, `weights`, `payoffs`",
+        description="a class of `botorch.acquisition` by its name; or `module:factory` or `file.py:factory`, relative "
+        "to the experiment file, which is called with what it has parameters for: `model`, `X_baseline`, `best_f`, "
+        "`current_value`, `objective`, `posterior_transform`, `bounds`, `contexts`, `weights`, `payoffs`",
     )
     options: dict[str, Any] = Field(
         default_factory=dict, description="further keyword arguments of it, such as `{beta: 4.0}`"
     )
+
+    @pydantic.field_validator("acquisition")
+    @classmethod
+    def _settled(cls, written: str, info: pydantic.ValidationInfo) -> str:
+        if written in get_args(Named):
+            return written
+        if not set(":@") & set(written):
+            raise ValueError(nearest(written, get_args(Named)))
+        return settled("acquisition", written, info)
 
     @pydantic.field_validator("options")
     @classmethod
@@ -119,9 +128,10 @@ def make_acquisition(name: str, situation: Situation, options: Mapping[str, Any]
     from botorch.acquisition import AcquisitionFunction
 
     where = f"acquisition: {name}"
-    factory = callable_named(f"botorch.acquisition:{name}" if name in get_args(Named) else name)
-    taken = inspect.signature(factory).parameters
-    for key in ("objective", "posterior_transform"):
+    named = name in get_args(Named)
+    make = factory("acquisition", f"botorch.acquisition:{name}" if named else name)
+    taken = inspect.signature(make).parameters
+    for key in ("objective", "posterior_transform") if named else ():
         if getattr(situation.scoring, key) is not None and key not in taken:
             raise BocuError(
                 f"{where}: takes no {key}, which the measure over contexts, or the weighted sum of outputs, is given "
@@ -135,7 +145,7 @@ def make_acquisition(name: str, situation: Situation, options: Mapping[str, Any]
     for key, parameter in taken.items():
         if parameter.default is parameter.empty and key not in given and parameter.kind not in _VARIABLE:
             raise BocuError(f"{where}: wants '{key}'; give it under the key 'options'")
-    found = factory(**given)
+    found = make(**given)
     if not isinstance(found, AcquisitionFunction):
         raise BocuError(f"{where}: returned {type(found).__name__}; an acquisition function of BoTorch is wanted")
     return found
