@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bocu.core.errors import BocuError
-from bocu.core.parameters import nearest
+from bocu.core.parameters import nearest, sections
 from bocu.data.catalogue import Catalogue
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.configuration import Experiment
@@ -190,6 +190,18 @@ class Plan:
     def algorithm_abouts(self) -> dict[str, dict[str, str]]:
         """What cubes hold of every algorithm for figures and tables, by label."""
         return abouts({branch.algorithm.label: branch.algorithm for branch in self.branches.values()})
+
+    def outside(self) -> list[tuple[str, str, str]]:
+        """Return kind, label and origin of everything that is none of ours."""
+        branches = self.branches.values()
+        every: list[Component | None] = [*self.problems.values(), *self.metrics, *self.figures.values()]
+        every += [part for branch in branches for part in (branch.objective, branch.algorithm)]
+        found = {
+            (one.registered.kind, one.label, one.registered.origin) for one in every if one and one.registered.origin
+        }
+        parts = [part for one in every if one for _, part in sections(one.parameters)]
+        stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
+        return sorted({*found, *((entry.kind, entry.name, entry.origin) for entry in stand_ins)})
 
     def products(self) -> list[str]:
         """Return all that the experiment comes to: every file, the report and its tables."""
