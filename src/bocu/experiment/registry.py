@@ -24,6 +24,10 @@ _OBJECTIVES = {
 }
 
 REGISTRY: Mapping[str, Mapping[str, str]] = {
+    "prior": {
+        "stated": "bocu.priors.statements:Stated",
+        "fitted": "bocu.priors.statements:Fitted",
+    },
     "problem": {
         "hills": "bocu.problems.hills:Hills",
         "sensors": "bocu.problems.sensors:Sensors",

@@ -217,7 +217,10 @@ class Staleness:
             raise _NotPlanned(f"'{problem}' has no prior '{prior}'")
         jobs = self.plan.parameters
         return self._made(
-            [file], self.plan.inputs.prior(problem), jobs.prior(problem, prior), [jobs.script("fit_prior")]
+            [file],
+            self.plan.inputs.prior(problem),
+            jobs.prior(problem, prior),
+            [jobs.script("fit_prior"), *jobs.prior_roots(problem, prior)],
         )
 
     def _score(self, file: str, parts: Sequence[str], part: str) -> Explanation:
