@@ -9,6 +9,7 @@ KINDS = {
     "problems": "problem",
     "priors": "prior",
     "sets": "set",
+    "laws": "law",
     "objectives": "objective",
     "algorithms": "algorithm",
     "metrics": "metric",
@@ -18,7 +19,8 @@ KINDS = {
 
 def list_command(
     kind: Annotated[
-        str, typer.Argument(help="problems, priors, sets, objectives, algorithms, models, metrics, figures or data.")
+        str,
+        typer.Argument(help="problems, priors, sets, laws, objectives, algorithms, models, metrics, figures or data."),
     ],
     name: Annotated[
         str | None, typer.Argument(help="One of them, `module:Class` or `file.py:Class`, with its parameters.")

@@ -113,7 +113,7 @@ def validate(
     try:
         return model.model_validate(data, context={READING: reading})
     except pydantic.ValidationError as error:
-        key, message = _first_fault(model, data, error)
+        key, message = _first_fault(model, data, error, {READING: reading})
         raise BocuError(f"{where}{key}: {message}") from None
 
 
@@ -132,7 +132,9 @@ def _listed(key: str, value: object) -> list[tuple[str, Parameters]]:
     return [(f"{key}.{place}", item) for place, item in enumerate(items) if isinstance(item, Parameters)]
 
 
-def _first_fault(model: object, data: object, error: pydantic.ValidationError) -> tuple[str, str]:
+def _first_fault(
+    model: object, data: object, error: pydantic.ValidationError, context: dict[str, Any]
+) -> tuple[str, str]:
     """Return the path of keys of the first fault, and what is wrong there."""
     # Unknown keys first: a misspelt key also makes the right one look missing.
     faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
@@ -142,7 +144,7 @@ def _first_fault(model: object, data: object, error: pydantic.ValidationError) -
     places = {_place(model, other["loc"]).keys for other in faults}
     more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
     if place.union:
-        inside, message = _union_fault(place.annotation, _value_at(data, place.keys, fault["input"]))
+        inside, message = _union_fault(place.annotation, _value_at(data, place.keys, fault["input"]), context)
         return ".".join(part for part in (key, inside) if part), f"{message}{more}"
     if fault["type"] == "extra_forbidden":
         fields = _keys_of(_place(model, fault["loc"][:-1]).annotation)
@@ -226,13 +228,13 @@ def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> object:
     return data
 
 
-def _union_fault(annotation: object, value: object) -> tuple[str, str]:
+def _union_fault(annotation: object, value: object, context: dict[str, Any]) -> tuple[str, str]:
     """Say what is wrong with a value of several allowed forms: by the form that it has, or all forms there are."""
     if (form := _form_meant(_members(annotation), value)) is not None:
         try:
-            pydantic.TypeAdapter(form).validate_python(value)
+            pydantic.TypeAdapter(form).validate_python(value, context=context)
         except pydantic.ValidationError as error:
-            return _first_fault(form, value, error)
+            return _first_fault(form, value, error, context)
     forms = [_in_words(member) for member in _members(annotation)]
     names = [name for member in _members(annotation) for name in _names(member)]
     if type(None) in get_args(annotation):

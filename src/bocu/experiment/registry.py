@@ -68,6 +68,12 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "intersection": "bocu.interop.cvxpy.intersection:Intersection",
         "constraints": "bocu.interop.cvxpy.sets:Constraints",
     },
+    "law": {
+        "normal": "bocu.contexts.stated_laws:NormalLaw",
+        "uniform": "bocu.contexts.stated_laws:UniformLaw",
+        "burr-xii": "bocu.contexts.stated_laws:BurrLaw",
+        "complicated": "bocu.contexts.stated_laws:ComplicatedLaw",
+    },
     "constraint": {},  # functions, which are the user's own
     "objective": _OBJECTIVES,
     "algorithm": {
@@ -138,7 +144,7 @@ class Entry:
     """A class that experiment files name.
 
     Attributes:
-        kind: "problem", "set", "constraint", "objective", "algorithm", "metric", "figure", "model" or "acquisition".
+        kind: a key of `REGISTRY`, such as "problem" or "algorithm".
         name: the registered name, or the entry point's; of a class that is named by where it stands, the class's.
         target: "module:Class", or "/path/to/file.py:Class".
         origin: of a class from outside, where it comes from, for error lines; empty for ours.
