@@ -1,7 +1,7 @@
 """The grand tour holds everything that a paper compares, and runs at smoke scale up to its figures."""
 
 import pytest
-from experiments import run_all
+from experiments import audited, run_all
 from test_experiment_files import plan_of
 
 from bocu.experiment.configuration import read_experiment_file
@@ -112,6 +112,7 @@ def test_smoke_scale_runs_up_to_the_figures(root):
     smaller = {section: experiment[section] for section in ("problems", *kept)}
     plan = plan_of(root, "grand-tour", **smaller, name="smoke-grand-tour", iterations=2, seeds=1, figures=[])
     run_all(plan)
+    assert audited(plan).cases == 60
     inputs = {"cubes": plan.cubes(), "summary": plan.paths.summary()}
     for label, figure in plan_of(root, "grand-tour").figures.items():
         drawing = figure.registered.load()(figure.parameters).draw(inputs)
