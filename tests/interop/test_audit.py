@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import netCDF4
@@ -19,6 +20,7 @@ from bocu.experiment.planning import make_plan
 from bocu.interop.cvxpy.audit import audit
 from bocu.interop.cvxpy.witness import Witness
 from bocu.io.files import read_netcdf
+from bocu.report.build import build
 
 SMALL = {"decision_points": [3, 3], "context_points": [2, 3], "initial": 2}
 EXPERIMENT = {
@@ -115,6 +117,32 @@ def test_a_score_that_was_edited_is_found_and_the_command_fails(plan, finished) 
     later = Path(plan.paths.audit).stat().st_mtime_ns + 1
     os.utime(next(Path("results/small/runs").rglob("*.nc")), ns=(later, later))
     assert plan.audits() == []
+
+
+def test_the_page_shows_an_audit_and_its_faults(plan, tmp_path) -> None:
+    page, file = tmp_path / "index.html", tmp_path / "audit.json"
+
+    def built(*audits: Path) -> str:
+        build(plan.describe(), plan.cubes(), plan.paths.summary(), [], page, audits=audits)
+        return page.read_text()
+
+    assert 'id="audit"' not in built()
+    group = {"problem": "gp-sample", "kind": "met", "set": "MMD", "cases": 1000, "largest": 3e-9}
+    found = Audit("small", 1e-7, 0, "Clarabel", 1000, 20, 3e-9, 1e-9, "somewhere", [group], {"no formulation": 3})
+    found.write(file)
+    text = built(file)
+    assert (
+        "<p>1,000 worst cases recomputed by an independent solver: largest error 3e-09 of the payoffs&#39; range.</p>"
+        in text
+    )
+    assert '<a href="#audit">Audit</a>' in text
+    assert '<th scope="row">gp-sample</th><td>MMD</td><td>met</td><td>1,000</td><td>3e-09</td>' in text
+    assert "<li>3 cases: no formulation</li>" in text
+    replace(found, beyond_count=2, beyond=["met: here: 1e-03"], largest=1e-3).write(file)
+    text = built(file)
+    assert "<strong>1,000 worst cases recomputed by an independent solver: largest error 1e-03" in text
+    assert "2 beyond the tolerance of 1e-07" in text
+    assert "<li>met: here: 1e-03</li>" in text
 
 
 def _app():

@@ -214,8 +214,7 @@ class _Draw:
         seed, last = int(run["seed"].item()), int(run["iteration"].values[-1])
         round_ = int(self.generator.integers(1, last + 1))
         self.advance(f"met: {'/'.join(branch.key)}, seed {seed}, round {round_}")
-        named = (branch.algorithm.registered.target,)
-        played = replayed(file, self.plan.inputs.problem(branch.problem.label), seed, round_ - 1, named)
+        played = replayed(file, self.plan.inputs.problem(branch.problem.label), seed, round_ - 1)
         witness = Witness(most, self.generator)
         with witness.looking():
             played.play()
