@@ -163,6 +163,15 @@ def test_constraints_that_are_not_convex_in_the_radius_are_compiled_again() -> N
         own.distance(reference, reference)
 
 
+def test_the_largest_set_reaches_the_floor() -> None:
+    _, payoffs, reference = random_instance(2, 7, 3)
+    found = worst_case(payoffs, reference, Constraints(np.inf, near_in_each))
+    np.testing.assert_allclose(found.value, payoffs.min(axis=1), rtol=1e-8)
+    assert (found.slope == 0.0).all()
+    tv = programme_of(TotalVariation(0.1), 7).solve(np.linspace(0, 1, 7), reference, np.inf)
+    assert tv.value == pytest.approx(0.0, abs=1e-8)
+
+
 def faulty(q, reference, radius, contexts):
     raise ValueError("no\nsuch thing")
 

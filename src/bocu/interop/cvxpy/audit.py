@@ -284,7 +284,7 @@ def _identity(case: Case) -> tuple[Any, ...]:
 def _again(one: Drawn, programme: Programme) -> Solved:
     case = one.case
     low, spread = float(case.payoffs.min()), float(np.ptp(case.payoffs))
-    found = programme.solve((case.payoffs - low) / spread, case.reference, min(case.ambiguity_set.epsilon, 1e6))
+    found = programme.solve((case.payoffs - low) / spread, case.reference, case.ambiguity_set.epsilon)
     return Solved(one, abs((case.value - low) / spread - found.value), found.gap)
 
 

@@ -95,7 +95,7 @@ class ConvexSet(AmbiguitySet):
             if now.slope is not None and not at_end:
                 rows.slope[row] = now.slope
             if at_end or rate is not None:
-                later = programme.solve(payoffs, reference, self.epsilon + STEP)
+                later = programme.solve(payoffs, reference, self.epsilon + STEP)  # infinity is as large
                 if at_end:
                     rows.slope[row] = (later.value - now.value) / STEP
                 if rate is not None:
