@@ -7,11 +7,13 @@ from bocu.sweep.jobs import job
 with job(snakemake):
     from bocu.report.build import build
 
+    experiment = json.loads(snakemake.params.report["experiment"])
     build(
-        json.loads(snakemake.params.report["experiment"]),
+        experiment,
         list(snakemake.input.cubes),
         snakemake.input.summary,
         list(snakemake.input.descriptions),
         snakemake.output.page,
-        audits=list(snakemake.input.audit),
+        experiment["reference"],
+        list(snakemake.input.audit),
     )

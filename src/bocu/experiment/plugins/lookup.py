@@ -108,7 +108,10 @@ def outside(kind: str, written: str, folder: Path, where: str = "") -> "Entry":
             raise BocuError(f"{said}; of bocu itself names are wanted; {nearest(name, REGISTRY[kind])}")
         return Entry(kind, own, target)
     _refuse_undefined(said, module, name)
-    entry = Entry(kind, name, target, written, own_code(target))
+    try:
+        entry = Entry(kind, name, target, written, own_code(target))
+    except BocuError as error:
+        raise BocuError(f"{said}; {error}") from None
     remember(entry.called, target)
     return entry
 
