@@ -4,9 +4,20 @@ Payoffs are maximised. A level alpha of CVaR is the fraction of the worst outcom
 first use: what is asked for imports botorch, this package alone does not.
 """
 
+from typing import TYPE_CHECKING
+
 from bocu.core.lazy import lazily
 
-_HOME: dict[str, str] = {}
+if TYPE_CHECKING:
+    from bocu.interop.botorch.acquisition import RobustUpperConfidenceBound as RobustUpperConfidenceBound
+    from bocu.interop.botorch.risk_measures import RobustMeasure as RobustMeasure
+    from bocu.interop.botorch.risk_measures import tail_level as tail_level
+
+_HOME = {
+    "RobustMeasure": "risk_measures",
+    "RobustUpperConfidenceBound": "acquisition",
+    "tail_level": "risk_measures",
+}
 
 __all__ = sorted(_HOME)
 __getattr__, __dir__ = lazily(__name__, _HOME)
