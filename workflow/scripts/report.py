@@ -15,4 +15,5 @@ with job(snakemake):
         list(snakemake.input.descriptions),
         snakemake.output.page,
         experiment["reference"],
+        list(snakemake.input.audit),
     )

@@ -91,6 +91,16 @@ class Algorithm(ABC, Generic[ParametersType]):
         return self.about.title
 
     @classmethod
+    def pursues(cls, protocol: str) -> bool:
+        """Say whether the objective changes what it does under a protocol."""
+        return cls.pursues_objective
+
+    @classmethod
+    def plays(cls, protocol: str, outline: Outline) -> bool:
+        """Say whether it is defined for a problem, by its protocol and what is known before its data are read."""
+        return protocol in cls.protocols
+
+    @classmethod
     def check(cls, parameters: Any, outline: Outline) -> None:
         """Refuse parameters that do not go with a problem, before its data are read.
 

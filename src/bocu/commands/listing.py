@@ -7,6 +7,7 @@ import typer
 
 KINDS = {
     "problems": "problem",
+    "priors": "prior",
     "sets": "set",
     "objectives": "objective",
     "algorithms": "algorithm",
@@ -16,7 +17,9 @@ KINDS = {
 
 
 def list_command(
-    kind: Annotated[str, typer.Argument(help="problems, sets, objectives, algorithms, metrics, figures or data.")],
+    kind: Annotated[
+        str, typer.Argument(help="problems, priors, sets, objectives, algorithms, metrics, figures or data.")
+    ],
     name: Annotated[
         str | None, typer.Argument(help="One of them, `module:Class` or `file.py:Class`, with its parameters.")
     ] = None,

@@ -71,6 +71,14 @@ class ProblemEntry(Entry):
         return label
 
 
+class PriorEntry(Entry):
+    """Candidate priors of problems: one that is written out, or some that are fitted to data."""
+
+    problems: list[Label] | None = Field(
+        None, description="Labels of the problems whose candidates they are; all that can have them, if left out."
+    )
+
+
 class ObjectiveEntry(Entry):
     """An uncertainty objective: set, radius and slope are its parameters."""
 
@@ -174,6 +182,9 @@ class Experiment(Parameters):
         1, ge=1, le=MOST_THREADS, description="Numeric threads of a run; results depend on them in the last bits."
     )
     problems: list[ProblemEntry] = Field(min_length=1, description="The problems.")
+    priors: list[PriorEntry] = Field(
+        default_factory=list, description="Candidate priors of problems on a grid, for algorithms that know of several."
+    )
     objectives: list[ObjectiveEntry] = Field(default_factory=list, description="Objectives that algorithms pursue.")
     algorithms: list[AlgorithmEntry] = Field(min_length=1, description="The algorithms.")
     metrics: list[MetricEntry] = Field(
@@ -203,7 +214,7 @@ class Experiment(Parameters):
 
     @pydantic.model_validator(mode="after")
     def _labels_are_unique_and_known(self) -> "Experiment":
-        for kind in ("problems", "objectives", "algorithms", "metrics", "figures"):
+        for kind in ("problems", "priors", "objectives", "algorithms", "metrics", "figures"):
             labels = [entry.label for entry in getattr(self, kind) or []]
             for position, label in enumerate(labels):
                 if label in labels[:position]:

@@ -24,6 +24,10 @@ _OBJECTIVES = {
 }
 
 REGISTRY: Mapping[str, Mapping[str, str]] = {
+    "prior": {
+        "stated": "bocu.priors.statements:Stated",
+        "fitted": "bocu.priors.statements:Fitted",
+    },
     "problem": {
         "hills": "bocu.problems.hills:Hills",
         "sensors": "bocu.problems.sensors:Sensors",
@@ -60,7 +64,11 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "cr": "bocu.ambiguity.divergences.cressie_read:CressieRead",
         "cvar": "bocu.ambiguity.conditional_value_at_risk:ConditionalValueAtRisk",
         "phi": "bocu.ambiguity.divergences.phi_divergence:PhiDivergence",
+        "moments": "bocu.interop.cvxpy.moments:Moments",
+        "intersection": "bocu.interop.cvxpy.intersection:Intersection",
+        "constraints": "bocu.interop.cvxpy.sets:Constraints",
     },
+    "constraint": {},  # functions, which are the user's own
     "objective": _OBJECTIVES,
     "algorithm": {
         "random": "bocu.algorithms.simple:Random",
@@ -85,6 +93,11 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "ts-bocu-kde": "bocu.algorithms.thompson_density:ThompsonDensity",
         "drmobo": "bocu.algorithms.multi_objective:DRMOBO",
         "mobo": "bocu.algorithms.multi_objective:MOBO",
+        "botorch-acquisition": "bocu.interop.botorch.any_acquisition:BotorchAcquisition",
+        "qlognei": "bocu.interop.botorch.baselines:QLogNEI",
+        "qkg": "bocu.interop.botorch.baselines:QKG",
+        "mars": "bocu.interop.botorch.baselines:MARS",
+        "qnehvi": "bocu.interop.botorch.baselines:QNEHVI",
         "pe-gp-ucb": "bocu.algorithms.time_varying:PEGPUCB",
         "mle": "bocu.algorithms.time_varying:MaximumLikelihood",
         "fully-bayesian": "bocu.algorithms.time_varying:FullyBayesian",
@@ -92,6 +105,10 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "oracle": "bocu.algorithms.time_varying:Oracle",
         "tv-gp-ucb": "oracle",
     },
+    "model": {
+        "botorch-default": "bocu.interop.botorch.models:single_task_gp",
+    },
+    "acquisition": {},  # BoTorch's own go by their names
     "metric": {
         **_OBJECTIVES,  # every objective is one
         "so": "bocu.evaluation.metrics:Stochastic",
@@ -121,7 +138,7 @@ class Entry:
     """A class that experiment files name.
 
     Attributes:
-        kind: "problem", "set", "objective", "algorithm", "metric" or "figure".
+        kind: "problem", "set", "constraint", "objective", "algorithm", "metric", "figure", "model" or "acquisition".
         name: the registered name, or the entry point's; of a class that is named by where it stands, the class's.
         target: "module:Class", or "/path/to/file.py:Class".
         origin: of a class from outside, where it comes from, for error lines; empty for ours.
@@ -172,6 +189,10 @@ class Entry:
         from bocu.experiment.plugins.lookup import load_outside
 
         return load_outside(self)
+
+
+BRIDGE = Entry("model", "bridge", "bocu.interop.botorch.models:FactoryModel")
+"""What plays a BoTorch model under our algorithms; with its factory a root of the code that such a run reaches."""
 
 
 def registered(kind: str) -> Iterator[Entry]:

@@ -127,6 +127,8 @@ class Figure(ABC):
     scope: ClassVar[Literal["problem", "experiment"]] = "problem"
     #: The protocols of the problems that it is defined for.
     protocols: ClassVar[tuple[str, ...]] = ()
+    #: Whether it is about candidate priors, and so drawn of problems that have some.
+    of_priors: ClassVar[bool] = False
     Parameters: ClassVar[type[Parameters]]
 
     def __init__(self, parameters: object) -> None:

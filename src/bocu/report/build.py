@@ -14,6 +14,7 @@ import yaml
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.parameters import nearest
+from bocu.evaluation.audits import read_audit
 from bocu.evaluation.statistics import CONFIDENCE
 from bocu.experiment.papers import papers
 from bocu.figures.reading import DONE, MISSING, Cube, counted
@@ -32,6 +33,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     ),
     "ranks": ("problem", "objective", "metric", "algorithm", "seeds", "mean_rank", "friedman_p_value"),
     "growth": ("problem", "objective", "metric", "algorithm", "seeds", "exponent", "low", "high"),
+    "hypervolumes": ("problem", "objective", "metric", "algorithm", "rounds", "seeds", "share", "low", "high"),
     "seconds": ("problem", "objective", "algorithm", "seeds", "seconds_per_round", "standard_error"),
     "checkpoints": (
         "problem", "objective", "metric", "algorithm", "round", "seeds", "mean", "standard_error", "units",
@@ -56,6 +58,7 @@ def build(
     figures: Sequence[str | Path],
     output: str | Path,
     reference: str | None = None,
+    audits: Sequence[str | Path] = (),
 ) -> None:
     """Write the report: one HTML file that needs no network, and its tables as CSV files.
 
@@ -67,6 +70,7 @@ def build(
         output: the page; tables go to `table_files(output)`.
         reference: label of the algorithm that others are compared with; the best of each table, if left out, and
             where it has no finished run.
+        audits: what `bocu audit` found, one file or none.
 
     Raises:
         BocuError: a file is missing or broken, or no algorithm has the label `reference`.
@@ -79,7 +83,11 @@ def build(
     kinds = _records(opened, read_netcdf(summary), reference)
     pictures = [_picture(path, Path(output).parent) for path in figures]
     lineage = lineage_of(output)
-    page = {**_page(experiment, opened, kinds, pictures, reference), "lineage": lineage.text if lineage else ""}
+    page = {
+        **_page(experiment, opened, kinds, pictures, reference),
+        "audit": _audit(audits),
+        "lineage": lineage.text if lineage else "",
+    }
     write_text(output, _template().render(page))
     for kind, path in table_files(output).items():
         tables.write_csv(path, kinds[kind], COLUMNS[kind])
@@ -94,6 +102,7 @@ def _records(cubes: Sequence[Cube], summary: Any, reference: str | None) -> dict
         "differences": gather(lambda cube: records.difference_records(cube, reference)),
         "ranks": gather(records.mean_ranks),
         "growth": gather(records.growth),
+        "hypervolumes": gather(records.hypervolumes),
         "seconds": gather(records.seconds),
         "checkpoints": gather(lambda cube: records.checkpoints(summary, cube)),
         "holes": gather(records.holes),
@@ -175,6 +184,14 @@ def _page(
         "papers": papers(experiment.get("papers", [])),
         "style": resources.files("bocu.report").joinpath("style.css").read_text(encoding="utf-8"),
     }
+
+
+def _audit(files: Sequence[str | Path]) -> Mapping[str, Any] | None:
+    """Return what an audit found."""
+    for file in files:
+        found = read_audit(file)
+        return {"told": found.told, "found": found, "table": tables.audited(found)}
+    return None
 
 
 def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[str, str]]:
@@ -263,6 +280,10 @@ def _problem(cube: Cube, kinds: Mapping[str, list[records.Fields]], pictures: Se
         "simulated": cube.data_label,
         "data": data_set(cube),
         "comparisons": [tables.comparison(cube, objective, metric, kinds) for objective, metric in groups],
+        "fronts": [
+            tables.hypervolumes(cube, objective, metric, kinds["hypervolumes"])
+            for objective, metric in (groups if cube.outputs > 1 else ())
+        ],
         "ways": [tables.along_the_way(cube, objective, metric, kinds["checkpoints"]) for objective, metric in groups],
         "pictures": [picture for picture in pictures if picture.problem == cube.problem],
         "parameters": yaml.safe_dump(cube.attribute("specification"), sort_keys=False, allow_unicode=True),
