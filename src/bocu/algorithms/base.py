@@ -108,7 +108,8 @@ class Algorithm(ABC, Generic[ParametersType]):
             rounds: to be played, not counting the initial design.
         """
         held = 7 * size.kernels * size.arms * rounds
-        return Work({"round": rounds}, numbers=held, tables=rounds, priors=size.priors)
+        choices = rounds * size.choices_per_round
+        return Work({"round": rounds}, numbers=held, tables=choices, priors=size.priors)
 
     @abstractmethod
     def ask(self, round: Round) -> Decision:

@@ -25,6 +25,7 @@ from bocu.objectives.values import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
 
 SIMULATOR = "simulator"
+_RECOMMENDED_TABLE = 0.5  # of what planning reckons for a round's payoff table: lower bounds leave less to be solved
 
 PESSIMISTIC = Reported(
     "pessimistic_value", "objective of the decision's lower confidence bound, before its payoff was observed", "payoff"
@@ -60,14 +61,15 @@ class FiniteAlgorithm(Algorithm[Bounds]):
     @planning_only
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
         distinct = min(rounds / 2, size.arms)  # decisions observed, on average
+        choices = rounds * size.choices_per_round
         counts = {
             "round": rounds,
-            "point": size.points * rounds,
+            "point": size.points * choices,
             "history": size.points * distinct * rounds,
             "solve": rounds**3 / 3,
         }
         numbers = 12 * size.points + 2 * rounds**2 + 2 * size.arms * min(rounds, size.arms)
-        return Work(counts, numbers, tables=rounds)
+        return Work(counts, numbers, tables=rounds + _RECOMMENDED_TABLE * (choices - rounds))
 
     def __init__(
         self, description: Description, objective: Any, parameters: Bounds, generator: np.random.Generator

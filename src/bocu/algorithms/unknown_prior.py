@@ -115,7 +115,8 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     @planning_only
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
         rows = size.kernels * size.arms * rounds
-        counts = {"round": rounds, "prediction": size.priors * size.arms * rounds, "update": rows * rounds / 2}
+        choices = rounds * size.choices_per_round
+        counts = {"round": choices, "prediction": size.priors * size.arms * choices, "update": rows * rounds / 2}
         return Work(counts, numbers=7 * rows, priors=size.priors)
 
     def __init__(
