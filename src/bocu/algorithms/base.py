@@ -84,11 +84,6 @@ class Algorithm(ABC, Generic[ParametersType]):
         self.parameters = parameters
         self.generator = generator
 
-    @property
-    def title(self) -> str:
-        """What it is called."""
-        return self.about.title
-
     @classmethod
     def check(cls, parameters: Any, outline: Outline) -> None:
         """Refuse parameters that do not go with a problem, before its data are read.

@@ -77,7 +77,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         super().__init__(description, objective, parameters, generator)
         spaces = description.decisions, description.contexts
         if not all(isinstance(space, FiniteDomain) for space in spaces) or description.model is None:
-            raise BocuError(f"{self.title}: finite decisions and contexts with a Gaussian process over them are wanted")
+            raise BocuError("finite decisions and contexts with a Gaussian process over them are wanted")
         self.posterior = GridPosterior(description.model)
         self.rule = self._rule()
         self.simulates = description.protocol == SIMULATOR
@@ -138,7 +138,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
     def reference(self, round: Round) -> np.ndarray:
         """Return the reference distribution that was announced for a round, shape (contexts,)."""
         if round.reference is None:
-            raise BocuError(f"round {round.t}: reference: none is announced; {self.title} needs one over the contexts")
+            raise BocuError(f"round {round.t}: reference: none is announced; one over the contexts is needed")
         return round.reference
 
     def state(self) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
     def _pursued(self) -> UncertaintyObjective:
         """Return the objective that was handed in, for rules that follow it."""
         if not isinstance(self.objective, UncertaintyObjective):
-            raise BocuError(f"{self.title}: found objective {self.objective!r}; an UncertaintyObjective is wanted")
+            raise BocuError(f"found objective {self.objective!r}; an UncertaintyObjective is wanted")
         return self.objective
 
 

@@ -124,11 +124,11 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(description.decisions, FiniteDomain):
-            raise BocuError(f"{self.title}: the decision space is a box; a finite one is wanted")
+            raise BocuError("the decision space is a box; a finite one is wanted")
         self.priors = self._candidates()
         self.arms = description.decisions.size
         if wrong := next((prior for prior in self.priors if prior.arms != self.arms), None):
-            raise BocuError(f"{self.title}: prior '{wrong.label}' has {wrong.arms} arms, the problem {self.arms}")
+            raise BocuError(f"prior '{wrong.label}' has {wrong.arms} arms, the problem {self.arms}")
         self.surrogate = TimeVaryingPosteriors(self.priors, description.noise)
         self._asked: int | None = None
         self._pending: Choice | None = None
@@ -215,7 +215,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
 
     def _candidates(self) -> tuple[TimeVaryingPrior, ...]:
         if not self.description.priors:
-            raise BocuError(f"{self.title}: the problem offers no candidate priors")
+            raise BocuError("the problem offers no candidate priors")
         return tuple(self.description.priors)
 
     def _available(self, round: Round) -> np.ndarray:
