@@ -1,10 +1,8 @@
 """Fit one candidate prior."""
 
-import json
-
 from bocu.sweep.jobs import job
 
-with job(snakemake):
+with job(snakemake) as parameters:
     from bocu.priors.fit import fit_prior
 
-    fit_prior(json.loads(snakemake.params.prior["specification"]), dict(snakemake.input.items()), snakemake.output[0])
+    fit_prior(parameters["specification"], dict(snakemake.input.items()), snakemake.output[0])

@@ -1,16 +1,9 @@
 """Build the report."""
 
-import json
-
 from bocu.sweep.jobs import job
 
-with job(snakemake):
+with job(snakemake) as parameters:
     from bocu.report.build import build
 
-    build(
-        json.loads(snakemake.params.report["experiment"]),
-        list(snakemake.input.cubes),
-        snakemake.input.summary,
-        list(snakemake.input.descriptions),
-        snakemake.output.page,
-    )
+    made = snakemake.input
+    build(parameters["experiment"], made.cubes, made.summary, made.descriptions, snakemake.output.page)
