@@ -6,10 +6,10 @@ observation, is reported. All priors learn from all observations. UCB multiplies
 
 The paper's rules are for a context that is the time itself. Under the protocols on a grid of decisions and contexts
 they are ours: arms are rated by the objective of their upper confidence bounds, and what is predicted is the payoff in
-the context that was met. A confidence statement on all points of the grid holds at that point however it was chosen.
-Under the protocol "simulator" the context is the one of which the chosen prior knows least, and recommended is the
-decision whose lower bounds were rated highest in its own round, of those that the prior trusted now chose (Kirschner et
-al. 2020, equation 10).
+the context that was met. A confidence statement on all points of the grid holds at that point however it was chosen
+from what was observed before. Under the protocol "simulator" the context is the one of which the chosen prior knows
+least, and recommended is the decision whose lower bounds were rated highest in its own round, of those that the prior
+trusted now chose (Kirschner et al. 2020, equation 10).
 """
 
 import math
