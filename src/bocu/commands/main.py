@@ -15,6 +15,7 @@ COMMANDS = {
     "run": "bocu.commands.run:run_command",
     "list": "bocu.commands.listing:list_command",
     "check": "bocu.commands.check:check_command",
+    "new": "bocu.commands.new:new_command",
     "design": "bocu.commands.design:design_command",
     "schema": "bocu.commands.schema:schema_command",
     "worst-case": "bocu.commands.worst_case:worst_case_command",
