@@ -11,9 +11,12 @@ NEEDED = {
     "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"},
     "cr": {"k": 3.0},
     "cvar": {"alpha": 0.4},
+    "moments": {"mean": 0.1, "square": 0.2},
+    "intersection": {"of": [{"name": "tv", "radius": 0.5}, {"name": "moments", "mean": 0.1}]},
+    "constraints": {"of": "own_constraints:near_in_each"},
 }
 SLOW = {"ts-bocu-kde", "minimax-continuous", "drbo-mmd", "drbo-kde", "drmobo", "stableopt", "sbo-kde", "gp-ucb"}
-SLOW |= {"ackley-2-4", "wass", "phi"}
+SLOW |= {"ackley-2-4", "wass", "phi", "moments", "intersection", "constraints"}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid"}
 
