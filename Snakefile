@@ -32,4 +32,4 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        lambda wildcards: plan.products(),
+        lambda wildcards: plan.targets(),

@@ -125,6 +125,7 @@ def _top_level() -> Iterator[Bad]:
         "algorithms": [[], None, 3, "random", [3], [None], [{"name": ["random"]}]],
         "metrics": [[], 3, "so", [3], [{"name": None}]],
         "figures": [3, "regret", [3], [{"label": "x"}], {"name": "regret"}],
+        "reference": [3, ["random"], "randon", "Random", "hills", ""],
         "overwrite": [3, "perhaps", [True], None],
         "checkpoint_seconds": [-1, "x", float("inf"), float("nan"), [1], True],
     }

@@ -45,7 +45,7 @@ def fit_all(parameters: SensorsParameters, catalogue: Catalogue, data: Path, fol
     """Fit the priors that the parameters ask for, as the pipeline would; give the problem's inputs."""
     paths = ProblemPaths(str(folder), catalogue)
     for label, specification in parameters.priors().items():
-        fit_prior(specification, {"data": str(data)}, paths.prior(label))
+        fit_prior(specification["statement"], {"data": str(data)}, paths.prior(label))
     return {**parameters.inputs(paths), "data": str(data)}
 
 
@@ -79,10 +79,10 @@ def test_the_log_asks_for_thirteen_days_of_march_and_the_oracles(catalogue: Cata
 
 def test_priors_are_plain_data_and_one_job_each(catalogue: Catalogue) -> None:
     priors = SensorsParameters().resolve(catalogue, "simulate", None).priors()
-    assert priors["2004-03-07"]["day"] == "2004-03-07"
-    assert priors["oracle-2004-03-14"]["day"] == "2004-03-14"
+    assert priors["2004-03-07"]["statement"]["day"] == "2004-03-07"
+    assert priors["oracle-2004-03-14"]["statement"]["day"] == "2004-03-14"
     assert len({canonical_json(specification) for specification in priors.values()}) == 14
-    assert all("2004-03-14" not in specification["prior_days"] for specification in priors.values())
+    assert all("2004-03-14" not in specification["statement"]["prior_days"] for specification in priors.values())
 
 
 def test_auto_takes_the_log_where_there_is_one_and_else_the_matrices(catalogue: Catalogue, carried: str) -> None:
@@ -265,7 +265,7 @@ def test_real_days_forget_at_a_tenth_a_step_and_at_two_thirds_around_sensor_mean
         stored = read_netcdf(folder / f"{label}.nc")
         # 48 steps around their mean leave rank 47 among 50 sensors: singular, and handled as it is.
         assert (int(stored["rank"]), stored.sizes["sensor"], int(stored["at_bound"])) == (47, 50, 0)
-    specification = {**problem.parameters.priors()["1"], "centre": "own-day-sensors"}
+    specification = {**problem.parameters.priors()["1"]["statement"], "centre": "own-day-sensors"}
     fit_prior(specification, {"data": problem.inputs["data"]}, tmp_path / "1.nc")
     assert float(read_netcdf(tmp_path / "1.nc")["forgetting"]) == pytest.approx(0.71, abs=0.03)
 

@@ -5,6 +5,7 @@ import json
 from bocu.sweep.jobs import job
 
 with job(snakemake):
-    from bocu.priors.fit import fit_prior
+    from bocu.core.loading import load
 
-    fit_prior(json.loads(snakemake.params.prior["specification"]), dict(snakemake.input.items()), snakemake.output[0])
+    prior = json.loads(snakemake.params.prior["specification"])
+    load(prior["fit"])(prior["statement"], dict(snakemake.input.items()), snakemake.output[0])

@@ -153,14 +153,17 @@ class SensorsParameters(ProblemParameters):
         settings = self.settings
         days = {day: day for day in settings.prior_days} | {_oracle_label(settings.target_day): settings.target_day}
         return {
-            label: PriorSpecification(
-                label=label,
-                day=day,
-                prior_days=settings.prior_days,
-                target=settings.target_day,
-                centre=self.centre,
-                noise=self.noise,
-            ).model_dump(mode="json")
+            label: {
+                "fit": "bocu.priors.fit:fit_prior",
+                "statement": PriorSpecification(
+                    label=label,
+                    day=day,
+                    prior_days=settings.prior_days,
+                    target=settings.target_day,
+                    centre=self.centre,
+                    noise=self.noise,
+                ).model_dump(mode="json"),
+            }
             for label, day in days.items()
         }
 

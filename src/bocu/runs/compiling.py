@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bocu.ambiguity import machine_code, preparation
-from bocu.ambiguity.parameters import set_class
 from bocu.experiment.paths import MACHINE_CODE
 from bocu.experiment.plan import Plan
+from bocu.experiment.registry import find
 
 
 def share_with_jobs() -> None:
@@ -29,7 +29,10 @@ def compile_ahead(plan: Plan) -> None:
     What goes wrong is not fatal: jobs compile what they do not find.
     """
     share_with_jobs()
-    if not any(set_class(name).compiled for name in set(_sets(_specifications(plan)))) or preparation.is_ready():
+    if (
+        not any(find("set", name).described().compiled for name in set(_sets(_specifications(plan))))
+        or preparation.is_ready()
+    ):
         return
     print("compiling worst cases for this type of processor: some ten seconds, once", file=sys.stderr, flush=True)
     # In a process of its own, which gives the compiler's memory back.
