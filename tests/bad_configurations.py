@@ -349,7 +349,7 @@ def _figures() -> Iterator[Bad]:
     ):
         figure = {"name": name, "parameters": parameters}
         yield bad(f"figures: {name} {parameters}", tiny(figures=[figure]), "figures.0", says)
-    for parameters, says in (({"algorithms": ["mobbo"]}, "did you mean 'mobo'"), ({"seed": 77}, "seed")):
+    for parameters, says in (({"algorithms": ["mobbo"]}, "'mobbo'"), ({"seed": 77}, "seed")):
         figure = {"name": "robust-front", "parameters": parameters}
         yield bad(f"figures: robust-front {parameters}", scalarised(figures=[figure]), "figures.0", says)
     for key, says in (

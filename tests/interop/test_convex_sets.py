@@ -163,6 +163,21 @@ def test_constraints_that_are_not_convex_in_the_radius_are_compiled_again() -> N
         own.distance(reference, reference)
 
 
+def test_no_rows_have_no_worst_case() -> None:
+    found = worst_case(np.empty((0, 3)), np.full(3, 1 / 3), Constraints(0.1, near_in_each))
+    assert found.value.shape == (0,)
+    assert found.distribution.shape == (0, 3)
+
+
+def test_the_largest_set_reaches_the_floor() -> None:
+    _, payoffs, reference = random_instance(2, 7, 3)
+    found = worst_case(payoffs, reference, Constraints(np.inf, near_in_each))
+    np.testing.assert_allclose(found.value, payoffs.min(axis=1), rtol=1e-8)
+    assert (found.slope == 0.0).all()
+    tv = programme_of(TotalVariation(0.1), 7).solve(np.linspace(0, 1, 7), reference, np.inf)
+    assert tv.value == pytest.approx(0.0, abs=1e-8)
+
+
 def faulty(q, reference, radius, contexts):
     raise ValueError("no\nsuch thing")
 
@@ -188,7 +203,7 @@ def nothing(q, reference, radius, contexts):
     [
         (faulty, "faulty: ValueError: no such thing"),
         (concave, "concave: not convex by the rules of CVXPY"),
-        (empty, "empty: the constraints leave out the reference itself at radius 0.1"),
+        (empty, "empty: the constraints leave out the reference itself at radius 0;"),
         (elsewhere, "elsewhere: the constraints leave out the reference itself"),
         (nothing, "nothing: found True among the constraints; CVXPY constraints are wanted"),
     ],

@@ -16,6 +16,7 @@ PAGES = [
     "docs/files.md",
     "docs/data.md",
     "docs/ambiguity-sets.md",
+    "docs/own-sets.md",
     "docs/botorch.md",
     "docs/cluster.md",
     "docs/planning.md",

@@ -85,11 +85,6 @@ class Algorithm(ABC, Generic[ParametersType]):
         self.parameters = parameters
         self.generator = generator
 
-    @property
-    def title(self) -> str:
-        """What it is called."""
-        return self.about.title
-
     @classmethod
     def pursues(cls, protocol: str) -> bool:
         """Say whether the objective changes what it does under a protocol."""
@@ -119,7 +114,8 @@ class Algorithm(ABC, Generic[ParametersType]):
             rounds: to be played, not counting the initial design.
         """
         held = 7 * size.kernels * size.arms * rounds
-        return Work({"round": rounds}, numbers=held, tables=rounds, priors=size.priors)
+        choices = rounds * size.choices_per_round
+        return Work({"round": rounds}, numbers=held, tables=choices, priors=size.priors)
 
     @abstractmethod
     def ask(self, round: Round) -> Decision:

@@ -212,7 +212,7 @@ class GridBeliefs(Beliefs):
             posterior.restore(stored)
 
 
-def refuse_other_arms(title: str, description: Description, priors: Sequence[Any]) -> None:
+def refuse_other_arms(description: Description, priors: Sequence[Any]) -> None:
     """Refuse candidate priors that are not over the decisions, and contexts, of a problem.
 
     Raises:
@@ -225,9 +225,9 @@ def refuse_other_arms(title: str, description: Description, priors: Sequence[Any
             contexts = description.contexts
             wanted = decisions.size, contexts.size if isinstance(contexts, FiniteDomain) else 0
             if prior.shape != wanted:
-                raise BocuError(f"{title}: prior '{prior.label}' is over a grid of {prior.shape}, the problem {wanted}")
+                raise BocuError(f"prior '{prior.label}' is over a grid of {prior.shape}, the problem {wanted}")
         elif prior.arms != decisions.size:
-            raise BocuError(f"{title}: prior '{prior.label}' has {prior.arms} arms, the problem {decisions.size}")
+            raise BocuError(f"prior '{prior.label}' has {prior.arms} arms, the problem {decisions.size}")
 
 
 def first_maximum(ratings: np.ndarray, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:

@@ -167,13 +167,14 @@ class Plan:
         return list(self.inputs.figure(label, folder, PARTIAL).values()) == [cube] and cube in cubes
 
     def audits(self, part: str = "") -> list[str]:
-        """Return what `bocu audit` found, if it did since the last run ended: what the report shows besides."""
-        file = Path(self.paths.audit)
-        if part or not file.is_file():
-            return []
-        since = file.stat().st_mtime_ns
-        runs = [Path(run) for branch in self.branches.values() for run in self.existing_run_files(branch)]
-        return [] if any(run.stat().st_mtime_ns > since for run in runs) else [self.paths.audit]
+        """Return what `bocu audit` found, if there is an audit of the whole: what the report shows besides."""
+        return [self.paths.audit] if not part and Path(self.paths.audit).is_file() else []
+
+    def audited(self) -> list[str]:
+        """Return the files that an audit is made from: problems, runs and scores."""
+        inputs = [value for problem in self.problems for value in self.inputs.problem(problem).values()]
+        problems = [file for value in inputs for file in ([value] if isinstance(value, str) else value)]
+        return [*dict.fromkeys(problems), *(file for stage in ("runs", "scores") for file in self.files()[stage])]
 
     def part_that_exists(self) -> str:
         """Return PARTIAL where there is anything to aggregate.

@@ -37,6 +37,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "plant": "bocu.problems.plant:Plant",
         "infection": "bocu.problems.infection:Infection",
         "covid": "infection",
+        "portfolio-table": "bocu.problems.portfolio_table:PortfolioTable",
         "kirschner": "bocu.problems.kirschner:Kirschner",
         "wind-commitment": "bocu.problems.wind_commitment:WindCommitment",
         "wind": "wind-commitment",

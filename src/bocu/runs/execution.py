@@ -58,7 +58,10 @@ def build_algorithm(specification: Mapping[str, Any], realisation: Realisation, 
     contexts = realisation.description.contexts
     # Over a finite set of contexts the objective is one and the same in all rounds, but for its radius.
     pursued = objective.over(contexts.points) if objective and isinstance(contexts, FiniteDomain) else objective
-    return target(realisation.description, pursued, parameters, streams["algorithm"])
+    try:
+        return target(realisation.description, pursued, parameters, streams["algorithm"])
+    except BocuError as error:
+        raise BocuError(f"{specification['algorithm']['class']}: {error}") from None
 
 
 def build_objective(specification: Mapping[str, Any] | None) -> Objective | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters, validate
-from bocu.experiment.contract import refuse_breach
+from bocu.experiment.plugins.contract import refuse_breach
 from bocu.experiment.registry import Entry, find
 
 

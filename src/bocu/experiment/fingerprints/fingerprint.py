@@ -49,6 +49,7 @@ BYSTANDERS = frozenset(
         "bocu.experiment.fingerprints.fingerprint",
     }
 )
+_RUN_JOB = "bocu.runs.job"  # what the script of runs calls: as it, it uses bystanders
 _NAMED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _DIGITS = 16
 _SHORT = 8  # digits of one definition's hash in a run file
@@ -216,7 +217,7 @@ def _graph(root: str) -> tuple[str, tuple[Node, ...]]:
 
 def _passed_by(module: str) -> frozenset[str]:
     """Return the modules of which nothing is followed from here."""
-    return BYSTANDERS if module.endswith(".py") else frozenset()
+    return BYSTANDERS if module.endswith(".py") or module == _RUN_JOB else frozenset()
 
 
 class _Modules:
