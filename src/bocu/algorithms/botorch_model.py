@@ -64,6 +64,7 @@ def factory(kind: str, called: str) -> Any:
 class BotorchModelParameters(Parameters):
     """Any BoTorch model, fitted to all observations before every decision."""
 
+    in_short = "botorch"
     contextual: ClassVar[bool] = True  # whether contexts are among its inputs
 
     botorch: str = Field(
@@ -76,7 +77,7 @@ class BotorchModelParameters(Parameters):
     @pydantic.model_validator(mode="before")
     @classmethod
     def _name_alone(cls, data: object) -> object:
-        return {"botorch": data} if isinstance(data, str) else data
+        return {cls.in_short: data} if isinstance(data, str) else data
 
     @pydantic.field_validator("botorch")
     @classmethod

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+#: Decisions that are valued together: covariances with all that were tried, in all contexts, take memory.
+BATCHES: Mapping[str, Any] = {"init_batch_limit": 32, "batch_limit": 5}
+
+
 class BotorchParameters(Parameters):
     """Model, contexts and search."""
 
@@ -167,14 +171,14 @@ class BotorchAlgorithm(Algorithm[Asking]):
             q=1,
             num_restarts=search.restarts,
             raw_samples=search.raw,
-            options=self._search_options(),
+            options=dict(self._search_options()),
         )
         found: np.ndarray = best[0].numpy()
         return found
 
-    def _search_options(self) -> dict[str, Any]:
-        """Return what `optimize_acqf` is told besides, of how starts are found."""
-        return {}
+    def _search_options(self) -> Mapping[str, Any]:
+        """Return what `optimize_acqf` is told besides, of how starts are found and how many climb together."""
+        return BATCHES
 
     def tell(self, decision: Decision, context: Context, value: Any) -> None:
         row = np.concatenate([self.decisions.inwards(decision), self.contexts.inwards(context)])
