@@ -29,10 +29,15 @@ NEEDED = {
 }
 EXAMPLES = [
     ("botorch-acquisition", {"acquisition": "UpperConfidenceBound", "options": {"beta": 4.0}}),
-    ("qlognei", {"outputs": 2, "risk": "var"}),
-    ("qkg", {"fantasies": 2}),
-    ("mars", {"contexts": 8, "samples": 32}),
-    ("qnehvi", {}),
+    *(
+        pytest.param(name, given, marks=pytest.mark.ci)
+        for name, given in (
+            ("qlognei", {"outputs": 2, "risk": "var"}),
+            ("qkg", {"fantasies": 2}),
+            ("mars", {"contexts": 8, "samples": 32}),
+            ("qnehvi", {}),
+        )
+    ),
 ]
 
 
@@ -46,7 +51,12 @@ def specified(name, iterations=3, **given):
     return specification(name, iterations=iterations, search=SEARCH, **given)
 
 
-@pytest.mark.parametrize("name", get_args(Named))
+SOON = ("UpperConfidenceBound", "qLogExpectedImprovement")  # the others take as long each
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in SOON else pytest.param(name, marks=pytest.mark.ci) for name in get_args(Named)]
+)
 def test_every_acquisition_that_has_a_name_chooses_decisions(name):
     run = after_design("botorch-acquisition", **stated(acquisition=name, options=NEEDED.get(name, {})))
     decision = run.algorithm.ask(announced(run))
@@ -129,7 +139,7 @@ def test_what_an_acquisition_does_not_take_is_told_at_the_first_decision(given, 
         run.algorithm.ask(announced(run))
 
 
-@pytest.mark.parametrize(("name", "given"), EXAMPLES, ids=[name for name, _ in EXAMPLES])
+@pytest.mark.parametrize(("name", "given"), EXAMPLES)
 def test_an_interrupted_run_goes_on_bit_for_bit(name, given):
     wanted = specified(name, **given)
     torch.manual_seed(1)
@@ -177,6 +187,7 @@ def child(wanted, folder):
     )
 
 
+@pytest.mark.ci
 def test_killed_twice_a_run_resumes_to_the_same_bits(tmp_path):
     wanted = specified("botorch-acquisition", iterations=6)
     for _ in range(2):
@@ -200,6 +211,7 @@ def test_killed_twice_a_run_resumes_to_the_same_bits(tmp_path):
     assert found.stream_states.values.tolist() == fresh.stream_states.values.tolist()
 
 
+@pytest.mark.ci
 def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path):
     def run(label, iterations):
         block = Block(specified("botorch-acquisition", iterations), {}, "code")
@@ -253,7 +265,7 @@ def test_the_command_s_start_and_its_listings_import_none_of_it():
     assert imported(code) == []
 
 
-@pytest.mark.parametrize("name", ["random", "gp-ucb", "drbo-kde", "mobo"])
+@pytest.mark.parametrize("name", ["random", "drbo-kde"])
 def test_jobs_of_other_algorithms_import_none_of_it(tmp_path, name):
     given = {"samples": 8, "infimum_points": 8} if name == "drbo-kde" else {}
     wanted = specification("gp-ucb" if name == "random" else name, iterations=1, search=SEARCH, **given)

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-#: Decisions that are valued together: covariances with all that were tried, in all contexts, take memory.
-BATCHES: Mapping[str, Any] = {"init_batch_limit": 32, "batch_limit": 5}
+#: Decisions that are valued together, as covariances with all that were tried, in all contexts, take memory; and the
+#: most steps of an ascent. Those of MARS's published code, for all.
+BATCHES: Mapping[str, Any] = {"init_batch_limit": 32, "batch_limit": 5, "maxiter": 200}
 
 
 class BotorchParameters(Parameters):
