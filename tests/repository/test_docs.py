@@ -16,6 +16,7 @@ PAGES = [
     "docs/files.md",
     "docs/data.md",
     "docs/ambiguity-sets.md",
+    "docs/own-sets.md",
     "docs/botorch.md",
     "docs/cluster.md",
     "docs/planning.md",
@@ -40,6 +41,7 @@ def test_the_loop_of_ones_own_runs_and_finds_the_peak(root):
     assert abs(float(done.stdout.split()[-1]) - 0.8) < 0.03
 
 
+@pytest.mark.ci
 def test_the_loops_of_the_page_on_botorch_run_and_say_what_they_are_for(root):
     said = []
     for code in blocks(root, "docs/botorch.md", "python"):

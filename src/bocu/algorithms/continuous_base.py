@@ -181,7 +181,7 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         super().__init__(description, objective, parameters, generator)
         domain = description.decisions
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
-            raise BocuError(f"{self.title}: decisions in a bounded box are wanted; found {type(domain).__name__}")
+            raise BocuError(f"decisions in a bounded box are wanted; found {type(domain).__name__}")
         self.decisions = Scaling(domain)
         self.contexts = Scaling(description.contexts)
         model, contexts = self.parameters.model, description.contexts.dimension
@@ -304,6 +304,6 @@ class Contextual(ContinuousAlgorithm[Continuous]):
     ) -> None:
         domain = description.contexts
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
-            raise BocuError(f"{self.title}: contexts in a bounded box are wanted; found {type(domain).__name__}")
+            raise BocuError(f"contexts in a bounded box are wanted; found {type(domain).__name__}")
         super().__init__(description, objective, parameters, generator)
         self.lower, self.upper = np.zeros(domain.dimension), np.ones(domain.dimension)

@@ -85,9 +85,9 @@ class ThompsonDensity(Contextual[ThompsonDensityParameters]):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Objective):
-            raise BocuError(f"{self.title}: found objective {objective!r}; one of bocu.objectives.configured is wanted")
+            raise BocuError(f"found objective {objective!r}; one of bocu.objectives.configured is wanted")
         if reason := self.parameters.unfit("", objective.parameters):
-            raise BocuError(f"{self.title}: {reason}")
+            raise BocuError(reason)
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator

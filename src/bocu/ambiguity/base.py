@@ -196,7 +196,7 @@ class AmbiguitySet(ABC):
 
         Returns:
             (...) in payoff units per unit of radius: 0 where tau is no more than the floor of v, `-inf` where tau
-            exceeds the expectation under the reference.
+            exceeds v(0), for most sets the expectation under the reference.
         """
         f, p, low, scale, leading = self._normalise(payoffs, reference)
         return (scale * self._tangents(f, p, low, scale, leading, tau).slope).reshape(leading)
@@ -265,7 +265,7 @@ class AmbiguitySet(ABC):
 
     @abstractmethod
     def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
-        """Tangents for normalised rows whose tau lies strictly between the floor 0 and the expectation."""
+        """Tangents for normalised rows whose tau lies strictly between the floor 0 and v(0)."""
 
     def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
         """Gradient of v in the reference `(B, n)`, up to a constant a row, from worst case and slope.
@@ -292,6 +292,10 @@ class AmbiguitySet(ABC):
         only_values = Wanted(distribution=False)
         return np.stack([self.with_epsilon(r)._rows(f, p, only_values).value for r in radii], axis=1)
 
+    def _value_at_zero(self, f: Floats, p: Floats) -> Floats:
+        """The value at radius 0 for normalised rows: the expectation, unless other distributions are at distance 0."""
+        return expectation(f, p)
+
     def _sensitivity(self, f: Floats, p: Floats) -> Floats:
         """Sensitivity S of the linearisation `E - S s(epsilon)` for normalised rows (Tay et al., 2022)."""
         raise BocuError(self._no_approximation())
@@ -311,13 +315,13 @@ class AmbiguitySet(ABC):
         return np.asarray(self.distance(np.eye(len(p)), p))
 
     def _satisficing_rows(self, f: Floats, p: Floats, tau: Floats, rounding: Floats) -> Tangent:
-        mean = expectation(f, p)
+        start = self._value_at_zero(f, p)
         answer = Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
-        at_mean = np.abs(tau - mean) <= rounding
-        answer.slope[tau > mean] = -np.inf
-        if at_mean.any():
-            answer.slope[at_mean] = self.with_epsilon(0.0)._rows(f[at_mean], pick(p, at_mean), Wanted(False)).slope
-        between = (tau > 0) & (tau < mean) & ~at_mean
+        at_start = np.abs(tau - start) <= rounding
+        answer.slope[tau > start] = -np.inf
+        if at_start.any():
+            answer.slope[at_start] = self.with_epsilon(0.0)._rows(f[at_start], pick(p, at_start), Wanted(False)).slope
+        between = (tau > 0) & (tau < start) & ~at_start
         if between.any():
             tangent = self._satisfice(f[between], pick(p, between), tau[between])
             answer.slope[between], answer.radius[between] = tangent.slope, tangent.radius

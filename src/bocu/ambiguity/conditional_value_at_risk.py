@@ -82,13 +82,12 @@ class ConditionalValueAtRisk(AmbiguitySet):
             rows.rate = np.zeros_like(f)
         return rows
 
-    def _satisficing_rows(self, f: Floats, p: Floats, tau: Floats, rounding: Floats) -> Tangent:
-        # The value is the same at every radius, 0 included: the aspiration is met by it or not at all.
-        return self._satisfice(f, p, tau - rounding)
+    def _value_at_zero(self, f: Floats, p: Floats) -> Floats:
+        return self._rows(f, p, Wanted(False)).value
 
     def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
-        met = tau <= self._rows(f, p, Wanted(False)).value
-        return Tangent(np.where(met, 0.0, -np.inf), np.zeros(len(f)), np.zeros_like(f))
+        # The value is the same at every radius: what is met at 0 is met everywhere.
+        return Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
 
     def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
         # v = w - sum_i p_i (w - f_i)_+ / alpha at the value at risk w, the largest payoff that the worst case keeps.

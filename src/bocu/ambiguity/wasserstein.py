@@ -37,8 +37,7 @@ class Wasserstein(AmbiguitySet):
     Args:
         epsilon: mean cost that nature may spend on moving mass.
         cost: (n, n) symmetric, not negative, zero on the diagonal; usually Euclidean distances between contexts.
-            Contexts
-            at zero cost from each other are one context: mass moves between them for free.
+            Contexts at zero cost from each other are one context: mass moves between them for free.
     """
 
     about = About(
@@ -176,16 +175,22 @@ class Wasserstein(AmbiguitySet):
         for row in range(count):
             minimisers = np.flatnonzero(f[row] == 0.0)
             nearest[row] = minimisers[self.cost[:, minimisers].argmin(axis=1)]
-        stay = np.broadcast_to(np.arange(n), f.shape).copy()
-        payoff = f
-        if self._free:
-            for row in range(count):
-                stay[row] = np.where(self.cost == 0.0, f[row], np.inf).argmin(axis=1)
-            payoff = np.take_along_axis(f, stay, axis=1)
-        flat = expectation(payoff, p)
+        stay = self._stay(f)
+        flat = expectation(np.take_along_axis(f, stay, axis=1), p)
         dear_cost = _spent(nearest, p, self.cost)
         zero = np.zeros(count)
         return _Lines(nearest, stay, zero.copy(), dear_cost, flat, zero.copy(), zero.copy(), zero.copy())
+
+    def _stay(self, f: Floats) -> Targets:
+        """Where mass goes that may move at no cost: itself, or the worst context `(B, n)` at zero cost from it."""
+        stay = np.broadcast_to(np.arange(f.shape[1]), f.shape).copy()
+        if self._free:
+            for row in range(len(f)):
+                stay[row] = np.where(self.cost == 0.0, f[row], np.inf).argmin(axis=1)
+        return stay
+
+    def _value_at_zero(self, f: Floats, p: Floats) -> Floats:
+        return expectation(np.take_along_axis(f, self._stay(f), axis=1) if self._free else f, p)
 
     def _polytope(self, p: Floats) -> Polytope:
         # Variables q and the transported mass, row by row from p.

@@ -8,6 +8,7 @@ import typer
 
 KINDS = {
     "problems": "problem",
+    "priors": "prior",
     "sets": "set",
     "objectives": "objective",
     "algorithms": "algorithm",
@@ -19,7 +20,7 @@ KINDS = {
 
 def list_command(
     kind: Annotated[
-        str, typer.Argument(help="problems, sets, objectives, algorithms, metrics, figures, models or data.")
+        str, typer.Argument(help="problems, priors, sets, objectives, algorithms, metrics, figures, models or data.")
     ],
     name: Annotated[
         str | None, typer.Argument(help="One of them, `module:Class` or `file.py:Class`, with its parameters.")

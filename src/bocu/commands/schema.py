@@ -39,12 +39,14 @@ def key_tables() -> str:
         FigureEntry,
         MetricEntry,
         ObjectiveEntry,
+        PriorEntry,
         Seeds,
     )
     from bocu.experiment.registry import aliases, registered
 
     parts = [TABLES_HEAD, _table("The file", Experiment), _table("`seeds`", Seeds), _table("`data`", Data)]
     parts += [
+        _table("An entry of `priors`", PriorEntry),
         _table("An entry of `objectives`", ObjectiveEntry),
         _table("An entry of `algorithms`", AlgorithmEntry),
         _table("An entry of `metrics`", MetricEntry),
@@ -52,7 +54,7 @@ def key_tables() -> str:
     ]
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
-    for kind in ("problem", "set", "objective", "algorithm", "metric", "figure"):
+    for kind in ("problem", "prior", "set", "objective", "algorithm", "metric", "figure"):
         for thing in registered(kind):
             title, parameters = f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters
             others, summary = aliases(kind, thing.name), thing.load().about.line
@@ -70,9 +72,9 @@ TABLES_HEAD = """# The experiment file
 
 Every key, its default and what it does. This page is generated (`make schema`); so is
 `workflow/schemas/experiment.schema.json`, which editors with a YAML language server use to complete and check
-experiment files, led there by the first line of the file: `# yaml-language-server: $schema=PATH`. Problems, objectives,
-algorithms, metrics and figures are lists of entries `{label, name, parameters}`; a name alone is an entry with that
-label and no parameters. An ambiguity set is `{name, radius, ...}`; a name alone is the set with its defaults.
+experiment files, led there by the first line of the file: `# yaml-language-server: $schema=PATH`. Problems, priors,
+objectives, algorithms, metrics and figures are lists of entries `{label, name, parameters}`; a name alone is an entry
+with that label and no parameters. An ambiguity set is `{name, radius, ...}`; a name alone is the set with its defaults.
 """
 
 
@@ -136,6 +138,7 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
     definitions = schema["$defs"]
     kinds = {
         "ProblemEntry": "problem",
+        "PriorEntry": "prior",
         "AlgorithmEntry": "algorithm",
         "FigureEntry": "figure",
         "ObjectiveEntry": "objective",

@@ -16,9 +16,9 @@ def refuse_unknown_classes(recorded: object, where: str, named: Collection[str] 
     A file that somebody sent would else run code of its choice when it is looked at.
 
     Args:
-        recorded: a specification as a file holds it: "class" and "phi" of its parts are what would be imported. Sets
-            are looked up by name, and a name finds nothing but what the experiment at hand, or an installed package,
-            offers.
+        recorded: a specification as a file holds it: "class", "phi" and "of" of its parts are what would be imported.
+            Sets are looked up by name, and a name finds nothing but what the experiment at hand, or an installed
+            package, offers.
         where: the file, for the error line.
         named: what the experiment at hand names itself, "module:Class".
 
@@ -39,7 +39,7 @@ def refuse_unknown_classes(recorded: object, where: str, named: Collection[str] 
 def _targets(recorded: object) -> Iterator[str]:
     if isinstance(recorded, Mapping):
         for key, value in recorded.items():
-            if key in ("class", "phi") and isinstance(value, str):
+            if key in ("class", "phi", "of") and isinstance(value, str):
                 yield value
             else:
                 yield from _targets(value)

@@ -71,6 +71,14 @@ class ProblemEntry(Entry):
         return label
 
 
+class PriorEntry(Entry):
+    """Candidate priors of problems: one that is written out, or some that are fitted to data."""
+
+    problems: list[Label] | None = Field(
+        None, description="Labels of the problems whose candidates they are; all that can have them, if left out."
+    )
+
+
 class ObjectiveEntry(Entry):
     """An uncertainty objective: set, radius and slope are its parameters."""
 
@@ -174,6 +182,9 @@ class Experiment(Parameters):
         1, ge=1, le=MOST_THREADS, description="Numeric threads of a run; results depend on them in the last bits."
     )
     problems: list[ProblemEntry] = Field(min_length=1, description="The problems.")
+    priors: list[PriorEntry] = Field(
+        default_factory=list, description="Candidate priors of problems on a grid, for algorithms that know of several."
+    )
     objectives: list[ObjectiveEntry] = Field(default_factory=list, description="Objectives that algorithms pursue.")
     algorithms: list[AlgorithmEntry] = Field(min_length=1, description="The algorithms.")
     metrics: list[MetricEntry] = Field(
@@ -182,6 +193,11 @@ class Experiment(Parameters):
         description="Objectives that runs are scored by.",
     )
     figures: list[FigureEntry] | None = Field(None, description="Figures; all that the problems allow, if left out.")
+    reference: Label | None = Field(
+        None,
+        description="Label of the algorithm that all others are compared with, such as one's own; if left out, each "
+        "table takes its best, and figures that divide by one take `random`.",
+    )
     overwrite: bool = Field(False, description="Allow fewer seeds or iterations than the results of this name hold.")
     checkpoint_seconds: Number = Field(
         20.0, ge=0, le=1e6, description="Seconds between two checkpoints of a run; changes no result."
@@ -198,7 +214,7 @@ class Experiment(Parameters):
 
     @pydantic.model_validator(mode="after")
     def _labels_are_unique_and_known(self) -> "Experiment":
-        for kind in ("problems", "objectives", "algorithms", "metrics", "figures"):
+        for kind in ("problems", "priors", "objectives", "algorithms", "metrics", "figures"):
             labels = [entry.label for entry in getattr(self, kind) or []]
             for position, label in enumerate(labels):
                 if label in labels[:position]:

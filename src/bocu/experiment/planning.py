@@ -10,6 +10,7 @@ from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import Reading, nearest, sections
+from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.catalogue import sources_file as catalogue_at_hand
@@ -98,7 +99,9 @@ class _Maker:
 
     def plan(self) -> Plan:
         self._refuse_unknown_papers()
-        problems = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
+        self._refuse_unknown_reference()
+        stated = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
+        problems = self._with_priors(stated)
         self._outlines = {
             label: self._outline(f"{self.origin('problems')}problems.{i}", problem)
             for i, (label, problem) in enumerate(problems.items())
@@ -167,6 +170,37 @@ class _Maker:
             raise BocuError(f"{self.origin('problems')}problems.{position}: {error}") from None
         return Component(component.label, component.registered, self._with_design(resolved, position))
 
+    def _with_priors(self, problems: Mapping[str, Component]) -> dict[str, Component]:
+        """Hand every problem the candidate priors that are stated for it."""
+        candidates: dict[str, list[Any]] = {label: [] for label in problems}
+        for position, entry in enumerate(self.experiment.priors):
+            where = f"{self.origin('priors')}priors.{position}"
+            prior = self._component("prior", "priors", position, entry)
+            made = list(prior.parameters.candidates(entry.label))  # type: ignore[attr-defined]
+            reasons = []
+            for problem in self._chosen(entry, "problems", problems, where):
+                parameters = problem.parameters
+                assert isinstance(parameters, ProblemParameters)
+                if reason := next(filter(None, map(parameters.takes, made)), ""):
+                    reasons.append(f"'{problem.label}': {reason}")
+                else:
+                    candidates[problem.label].extend(made)
+            taken = any(made[0] in found for found in candidates.values())
+            if reasons and (entry.problems is not None or not taken):
+                raise BocuError(f"{where}: '{entry.label}' can be no prior of {'; '.join(reasons)}")
+        return {
+            label: self._with_candidates(position, problems[label], candidates[label])
+            for position, label in enumerate(problems)
+        }
+
+    def _with_candidates(self, position: int, problem: Component, candidates: Sequence[Any]) -> Component:
+        parameters = problem.parameters
+        assert isinstance(parameters, ProblemParameters)
+        try:
+            return Component(problem.label, problem.registered, parameters.with_candidates(candidates))
+        except BocuError as error:
+            raise BocuError(f"{self.origin('problems')}problems.{position}.parameters.{error}") from None
+
     def _with_design(self, parameters: ProblemParameters, position: int) -> ProblemParameters:
         """Settle what a given initial design holds, before any job starts."""
         given = parameters.given_design
@@ -187,6 +221,14 @@ class _Maker:
             if key not in known_papers():
                 where = f"{self.origin('papers')}papers.{position}"
                 raise BocuError(f"{where}: unknown paper '{key}'; {nearest(key, known_papers())}")
+
+    def _refuse_unknown_reference(self) -> None:
+        wanted, known = self.experiment.reference, [entry.label for entry in self.experiment.algorithms]
+        if wanted is not None and wanted not in known:
+            raise BocuError(
+                f"{self.origin('reference')}reference: no entry of 'algorithms' has the label '{wanted}'; "
+                f"{nearest(wanted, known)}"
+            )
 
     @staticmethod
     def _outline(where: str, problem: Component) -> Outline:
@@ -235,19 +277,28 @@ class _Maker:
             found = [
                 Branch(problem, objective, algorithm, self._rounds(problem), self.experiment.threads)
                 for problem in self._chosen(entry, "problems", problems, where)
-                if self._protocol(problem) in algorithm.kind.protocols
-                for objective in self._pursued(entry, algorithm, objectives, where)
+                if algorithm.kind.plays(self._protocol(problem), self._outlines[problem.label])
+                for objective in self._pursued(entry, algorithm, self._protocol(problem), objectives, where)
                 if objective is None or problem.label in pursued_on[objective.label]
             ]
             if not found:
+                protocols = algorithm.kind.protocols
+                chosen = self._chosen(entry, "problems", problems, where)
+                bare = [
+                    problem.label
+                    for problem in chosen
+                    if (protocol := self._protocol(problem)) in protocols
+                    and not algorithm.kind.plays(protocol, self._outlines[problem.label])
+                ]
                 raise BocuError(
                     f"{where}: '{algorithm.label}' runs on no problem of this experiment: an empty branch; "
-                    f"it is defined for the protocols {', '.join(algorithm.kind.protocols)}"
+                    f"it is defined for the protocols {', '.join(protocols)}"
                     + (
                         f" and objectives such as {', '.join(o.name for o in registered('objective'))}"
-                        if algorithm.kind.pursues_objective
+                        if any(algorithm.kind.pursues(protocol) for protocol in protocols)
                         else ""
                     )
+                    + (f"; without candidate priors: {', '.join(bare)}" if bare else "")
                 )
             for branch in found:
                 self._check_branch(where, branch)
@@ -309,9 +360,9 @@ class _Maker:
         return [component for label, component in components.items() if wanted is None or label in wanted]
 
     def _pursued(
-        self, entry: AlgorithmEntry, algorithm: Component, objectives: Sequence[Component], where: str
+        self, entry: AlgorithmEntry, algorithm: Component, protocol: str, objectives: Sequence[Component], where: str
     ) -> Sequence[Component | None]:
-        if not algorithm.kind.pursues_objective:
+        if not algorithm.kind.pursues(protocol):
             return [None]
         labelled = {objective.label: objective for objective in objectives}
         pursued = []
@@ -337,18 +388,31 @@ class _Maker:
     def _figure_entries(self, problems: Mapping[str, Component]) -> Sequence[FigureEntry]:
         if self.experiment.figures is not None:
             return self.experiment.figures
-        protocols = {self._protocol(problem) for problem in problems.values()}
         return [
             FigureEntry(label=figure.name, name=figure.name)
             for figure in registered("figure")
-            if (kind := figure.load()).scope == "experiment" or protocols & set(kind.protocols)
+            if (kind := figure.load()).scope == "experiment"
+            or any(self._shows(kind, problem) for problem in problems.values())
         ]
+
+    def _against(self, figure: Component) -> Component:
+        """Return a figure with the experiment's reference, if it compares with one and names none itself."""
+        against = getattr(figure.parameters, "against", None)
+        if self.experiment.reference is None or against is None:
+            return figure
+        return Component(figure.label, figure.registered, against(self.experiment.reference))
+
+    def _shows(self, figure: Any, problem: Component) -> bool:
+        """Say whether a figure's class is defined for a problem."""
+        protocol = self._protocol(problem)
+        without = protocol not in TIME_VARYING and self._outlines[problem.label].priors == ()
+        return protocol in figure.protocols and not (figure.of_priors and without)
 
     def _figures(self, problems: Mapping[str, Component]) -> tuple[dict[str, Component], dict[str, list[str]]]:
         figures: dict[str, Component] = {}
         folders: dict[str, list[str]] = {}
         for position, entry in enumerate(self._figure_entries(problems)):
-            figure = self._component("figure", "figures", position, entry)
+            figure = self._against(self._component("figure", "figures", position, entry))
             figures[figure.label] = figure
             if figure.kind.scope == "experiment":
                 folders[figure.label] = ["all"]
@@ -357,7 +421,7 @@ class _Maker:
             folders[figure.label] = [
                 problem.label
                 for problem in self._chosen(entry, "problems", problems, where)
-                if self._protocol(problem) in figure.kind.protocols
+                if self._shows(figure.kind, problem)
             ]
             if not folders[figure.label]:
                 raise BocuError(f"{where}: '{figure.label}' is drawn for no problem of this experiment")

@@ -24,6 +24,10 @@ _OBJECTIVES = {
 }
 
 REGISTRY: Mapping[str, Mapping[str, str]] = {
+    "prior": {
+        "stated": "bocu.priors.statements:Stated",
+        "fitted": "bocu.priors.statements:Fitted",
+    },
     "problem": {
         "hills": "bocu.problems.hills:Hills",
         "sensors": "bocu.problems.sensors:Sensors",
@@ -33,6 +37,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "plant": "bocu.problems.plant:Plant",
         "infection": "bocu.problems.infection:Infection",
         "covid": "infection",
+        "portfolio-table": "bocu.problems.portfolio_table:PortfolioTable",
         "kirschner": "bocu.problems.kirschner:Kirschner",
         "wind-commitment": "bocu.problems.wind_commitment:WindCommitment",
         "wind": "wind-commitment",
@@ -60,7 +65,11 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "cr": "bocu.ambiguity.divergences.cressie_read:CressieRead",
         "cvar": "bocu.ambiguity.conditional_value_at_risk:ConditionalValueAtRisk",
         "phi": "bocu.ambiguity.divergences.phi_divergence:PhiDivergence",
+        "moments": "bocu.interop.cvxpy.moments:Moments",
+        "intersection": "bocu.interop.cvxpy.intersection:Intersection",
+        "constraints": "bocu.interop.cvxpy.sets:Constraints",
     },
+    "constraint": {},  # functions, which are the user's own
     "objective": _OBJECTIVES,
     "algorithm": {
         "random": "bocu.algorithms.simple:Random",
@@ -130,7 +139,7 @@ class Entry:
     """A class that experiment files name.
 
     Attributes:
-        kind: "problem", "set", "objective", "algorithm", "metric", "figure", "model" or "acquisition".
+        kind: "problem", "set", "constraint", "objective", "algorithm", "metric", "figure", "model" or "acquisition".
         name: the registered name, or the entry point's; of a class that is named by where it stands, the class's.
         target: "module:Class", or "/path/to/file.py:Class".
         origin: of a class from outside, where it comes from, for error lines; empty for ours.

@@ -76,4 +76,4 @@ def _known(
 def _rejects(entry: Entry) -> bool:
     """Say whether an algorithm reports the errors by which it rejects priors."""
     kind = entry.load()
-    return kind.protocols == TIME_VARYING and {*REPORTED} <= {report.name for report in kind.reports}
+    return set(TIME_VARYING) <= set(kind.protocols) and {*REPORTED} <= {report.name for report in kind.reports}

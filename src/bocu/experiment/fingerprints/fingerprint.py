@@ -49,6 +49,7 @@ BYSTANDERS = frozenset(
         "bocu.experiment.fingerprints.fingerprint",
     }
 )
+_RUN_JOB = "bocu.runs.job"  # what the script of runs calls: as it, it uses bystanders
 _NAMED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _DIGITS = 16
 _SHORT = 8  # digits of one definition's hash in a run file
@@ -109,8 +110,13 @@ def forget() -> None:
 
 
 def source_files(roots: Iterable[str]) -> list[Path]:
-    """Return the files that hold what `roots` reach."""
-    return sorted({file for module, _ in _reached(roots) if (file := source_file(module))})
+    """Return the files that hold what `roots` reach, in the order in which they are met on the way from a root."""
+    nearest: dict[Path, int] = {}
+    for root in sorted(set(roots)):
+        for steps, (module, _) in enumerate(_graph(root)[1]):
+            if file := source_file(module):
+                nearest[file] = min(steps, nearest.get(file, steps))
+    return sorted(nearest, key=lambda file: (nearest[file], file))
 
 
 def run_roots(specification: Mapping[str, object]) -> list[str]:
@@ -129,19 +135,27 @@ def named_code(data: Any) -> list[str]:
         value = waiting.pop()
         if isinstance(value, Mapping):
             waiting.extend(value.values())
-            if isinstance(value.get("set"), Mapping):
-                found[find("set", value["set"]["name"]).target] = None
+            for stated in (value.get("set"), *_parts(value)):
+                if isinstance(stated, Mapping):
+                    found[find("set", stated["name"]).target] = None
             if isinstance(value.get("botorch"), str):
                 found[BRIDGE.target] = None
             found.update(dict.fromkeys(_factories(value)))
-            kind, slash, name = str(value.get("class", "")).partition("/")
-            if slash and kind in REGISTRY:
-                found[find(kind, name).target] = None
+            for named in (value.get("class"), value.get("of")):
+                kind, slash, name = str(named).partition("/")
+                if slash and kind in REGISTRY:
+                    found[find(kind, name).target] = None
         elif isinstance(value, list | tuple):
             waiting.extend(value)
         elif isinstance(value, str) and _NAMED.fullmatch(value) and source(value.partition(":")[0]) is not None:
             found[value] = None
     return sorted(found)
+
+
+def _parts(stated: Mapping[str, Any]) -> list[Any]:
+    """Return the parts of a set that is made of several."""
+    parts = stated.get("of")
+    return parts if isinstance(parts, list) and "radius" in stated else []
 
 
 def _factories(section: Mapping[str, Any]) -> Iterator[str]:
@@ -203,7 +217,7 @@ def _graph(root: str) -> tuple[str, tuple[Node, ...]]:
 
 def _passed_by(module: str) -> frozenset[str]:
     """Return the modules of which nothing is followed from here."""
-    return BYSTANDERS if module.endswith(".py") else frozenset()
+    return BYSTANDERS if module.endswith(".py") or module == _RUN_JOB else frozenset()
 
 
 class _Modules:

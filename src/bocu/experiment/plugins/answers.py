@@ -18,6 +18,7 @@ from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import READING, Parameters, Reading, sections
 from bocu.core.places import places, remember_all
+from bocu.core.protocols import EVERY
 from bocu.core.rounds import Outline
 from bocu.experiment.entry_parameters import read_parameters
 from bocu.experiment.registry import Entry
@@ -39,10 +40,11 @@ def family(found: Any, entry: Entry) -> Plain:
     }
     of_kind: Mapping[str, Callable[[Any], Plain]] = {
         "problem": lambda found: {"announces_radius": found.Parameters.announces_radius},
-        "algorithm": lambda found: {"pursues_objective": found.pursues_objective},
+        "algorithm": lambda found: {"pursues": [name for name in EVERY if found.pursues(name)]},
         "set": _of_set,
         "figure": lambda found: {
             "scope": found.scope,
+            "of_priors": found.of_priors,
             "draws_problem": getattr(found.Parameters, "draws_problem", False),
         },
     }
@@ -64,6 +66,7 @@ def _of_set(found: Any) -> Plain:
 #: Methods that classes need not have; where one has none of its own, planning asks the base class in its own process.
 _ASKED = {
     "check": "Algorithm",
+    "plays": "Algorithm",
     "work": "Algorithm",
     "resolve": "ProblemParameters",
     "mentioned": "PictureParameters",
@@ -136,6 +139,12 @@ def files(found: Any, entry: Entry, values: Plain, sources: str, folder: str) ->
 
     made, paths = _made(found, values), ProblemPaths(folder, load_catalogue(sources))
     return {"inputs": made.inputs(paths), "prior_inputs": made.prior_inputs(paths)}
+
+
+def plays(found: Any, entry: Entry, protocol: str, about: Plain) -> bool:
+    """Say whether an algorithm is defined for a problem."""
+    told: bool = found.plays(protocol, read_outline(about))
+    return told
 
 
 def check(found: Any, entry: Entry, values: Plain, about: Plain) -> None:

@@ -30,7 +30,11 @@ _WANTED = {
     "metric": _Wanted(("bocu.evaluation.metrics:Metric", _OBJECTIVE)),
     "figure": _Wanted(("bocu.figures.base:Figure",), "bocu.figures.base:PictureParameters"),
 }
-_FACTORIES = ("model", "acquisition")  # functions, too
+_FUNCTIONS = {
+    "constraint": "a function that returns CVXPY constraints",
+    "model": "what can be called",
+    "acquisition": "what can be called",
+}
 _PURSUING = "bocu.algorithms.base:AlgorithmParameters"
 _SCOPES = ("problem", "experiment")
 
@@ -39,16 +43,17 @@ def refuse_breach(kind: str, found: Any, said: str) -> None:
     """Refuse what is no class of a kind.
 
     Args:
-        kind: "problem", "set", "objective", "algorithm", "metric" or "figure".
+        kind: "problem", "set", "objective", "algorithm", "metric" or "figure"; or "constraint", "model" or
+            "acquisition", for which a function is wanted.
         found: what was imported.
         said: what it is called in the error line.
 
     Raises:
         BocuError: one line with the first breach.
     """
-    if kind in _FACTORIES:
-        if not callable(found):
-            raise BocuError(f"{said}: found a {type(found).__name__}; what can be called is wanted")
+    if kind in _FUNCTIONS:
+        if not callable(found) or (kind == "constraint" and isinstance(found, type)):
+            raise BocuError(f"{said}: found {shown(found)}; {_FUNCTIONS[kind]} is wanted")
         return
     wanted = _WANTED[kind]
     bases = tuple(map(import_place, wanted.bases))

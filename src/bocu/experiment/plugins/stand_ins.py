@@ -64,7 +64,7 @@ class StandIn:
         self.protocols = tuple(told["protocols"])
         self.bases: tuple[str, ...] = tuple(told["bases"])
         self.is_objective: bool = told["is_objective"]
-        self.pursues_objective: bool = told.get("pursues_objective", False)
+        self.of_priors: bool = told.get("of_priors", False)
         self.scope: str = told.get("scope", "problem")
         self.finite_slope_at_zero: bool = told.get("finite_slope_at_zero", True)
         self.sensitivity_power: float | None = told.get("sensitivity_power")
@@ -125,6 +125,15 @@ class StandIn:
         return announces
 
     # Algorithms
+
+    def pursues(self, protocol: str) -> bool:
+        return protocol in self._told["pursues"]
+
+    def plays(self, protocol: str, outline: Outline) -> bool:
+        if not self.says("plays"):
+            return protocol in self.protocols
+        plays: bool = self.ask("plays", protocol=protocol, about=plain_outline(outline))
+        return plays
 
     def check(self, parameters: "Told", outline: Outline) -> None:
         if self.says("check"):

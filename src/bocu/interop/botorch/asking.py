@@ -141,7 +141,7 @@ class BotorchAlgorithm(Algorithm[Asking]):
             if kind == "contexts" and isinstance(domain, FiniteDomain):
                 continue
             if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
-                raise BocuError(f"{self.title}: {kind} in a bounded box are wanted; found {type(domain).__name__}")
+                raise BocuError(f"{kind} in a bounded box are wanted; found {type(domain).__name__}")
         self.decisions, self.contexts = Scaling(description.decisions), Scaling(description.contexts)
         self.inputs = np.empty((0, description.decisions.dimension + description.contexts.dimension))
         self.payoffs = np.empty((0, description.outputs))
