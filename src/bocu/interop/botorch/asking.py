@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.base import Algorithm
-from bocu.algorithms.botorch_model import BotorchModelParameters
+from bocu.algorithms.botorch_model import TORCH_NUMBERS, BotorchModelParameters
 from bocu.algorithms.continuous_base import Scaling, SearchParameters, announced, plain
 from bocu.contexts.estimates import KernelDensity, draw
 from bocu.core.costs import Size, Work, planning_only
@@ -131,7 +131,8 @@ class BotorchAlgorithm(Algorithm[Asking]):
         points = 1 if parameters.ignores_contexts else parameters.contexts
         ascents = 0.3 + 0.7 * parameters.search.restarts / 10
         joint = (points * rounds) ** 2 * rounds / 3  # of the decisions tried, in all contexts
-        return Work({"round": ascents * rounds, "joint": joint})
+        held = TORCH_NUMBERS + 10 * (points * rounds) ** 2
+        return Work({"round": ascents * rounds, "joint": joint}, numbers=held)
 
     def __init__(
         self, description: Description, objective: Any, parameters: Asking, generator: np.random.Generator
