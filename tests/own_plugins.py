@@ -22,6 +22,7 @@ from bocu.figures.reading import Cube
 from bocu.objectives.configured import Objective
 from bocu.objectives.values import UncertaintyObjective
 from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.problems.hartmann import Hartmann3
 from bocu.problems.sensors import Sensors
 
 
@@ -170,6 +171,12 @@ class Choosy(UCBBOCU1):
     """One of ours that not every objective fits."""
 
     about = About(title="Choosy", summary="upper confidence bounds under another name")
+
+
+class Cave(Hartmann3):
+    """One of ours that takes candidate priors."""
+
+    about = About(title="Cave", summary="Hartmann 3-D under another name")
 
 
 class Weather(Sensors):

@@ -23,6 +23,7 @@ class _Wanted(NamedTuple):
 
 _OBJECTIVE = "bocu.objectives.configured:Objective"
 _WANTED = {
+    "prior": _Wanted(("builtins:object",), "bocu.priors.statements:PriorParameters", protocols=False),
     "problem": _Wanted(("bocu.problems.base:Problem",), "bocu.problems.base:ProblemParameters"),
     "set": _Wanted(("bocu.ambiguity.base:AmbiguitySet",), "bocu.ambiguity.parameters:SetParameters", protocols=False),
     "objective": _Wanted((_OBJECTIVE,)),
@@ -43,7 +44,7 @@ def refuse_breach(kind: str, found: Any, said: str) -> None:
     """Refuse what is no class of a kind.
 
     Args:
-        kind: "problem", "set", "objective", "algorithm", "metric" or "figure"; or "constraint", "model" or
+        kind: "prior", "problem", "set", "objective", "algorithm", "metric" or "figure"; or "constraint", "model" or
             "acquisition", for which a function is wanted.
         found: what was imported.
         said: what it is called in the error line.
