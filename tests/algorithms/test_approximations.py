@@ -6,8 +6,8 @@ from finite_games import CONTEXTS, DISTANCES, REFERENCE, UNIFORM, ambiguity_set,
 
 from bocu.algorithms.approximations import ApproximationParameters, Linearisation, Minimax
 from bocu.core.errors import BocuError
-from bocu.objectives.configured import DistributionallyRobust, General
-from bocu.objectives.values import UncertaintyObjective as U
+from bocu.objectives.functions import UncertaintyObjective as U
+from bocu.objectives.stated import DistributionallyRobust, General
 
 APPROXIMATED = ("tv", "mmd", "wass", "chi2", "chi2mod")
 NAMES = ("sensitivity-approximation", "minimax-approximation")

@@ -14,7 +14,7 @@ from bocu.core.rounds import Round
 from bocu.data.catalogue import load_catalogue
 from bocu.data.wind import prepare_wind
 from bocu.experiment.branches import ProblemPaths
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.problems.wind_commitment import WindCommitment, WindCommitmentParameters, empirical_windows, revenue
 from bocu.runs.execution import SeedRun, build_algorithm
 from bocu.runs.protocol import PROTOCOLS

@@ -42,6 +42,8 @@ def list_command(
 
 
 def _describe(entry: Any) -> None:
+    from bocu.ambiguity.parameters import told
+
     kind = entry.load()
     typer.echo(f"{entry.name}: {kind.about.title}: {kind.about.line}")
     if protocols := getattr(kind, "protocols", ()):
@@ -50,7 +52,7 @@ def _describe(entry: Any) -> None:
     typer.echo("parameters:" if fields else "parameters: none")
     for key, field in fields.items():
         default = "required" if field.is_required() else f"default {field.get_default(call_default_factory=True)!r}"
-        typer.echo(f"  {key}: {field.description} ({default})")
+        typer.echo(f"  {key}: {told(str(field.description))} ({default})")
 
 
 def _list_data() -> None:

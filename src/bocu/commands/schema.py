@@ -24,7 +24,7 @@ def schema_command(
 
 def key_tables() -> str:
     """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
-    from bocu.ambiguity.parameters import SetParameters
+    from bocu.ambiguity.parameters import SetParameters, told
     from bocu.experiment.configuration import (
         AlgorithmEntry,
         Data,
@@ -55,7 +55,7 @@ def key_tables() -> str:
             else:
                 common = SetParameters if kind == "set" else None
                 parts.append(_table(title, parameters, f"{summary}.{also}", common))
-    return "\n".join(parts)
+    return told("\n".join(parts))
 
 
 EXPERIMENT_MODULE = "bocu.experiment.configuration"
@@ -106,6 +106,7 @@ def _plain(value: object) -> str:
 
 def experiment_schema() -> dict[str, object]:
     """Return the schema of the whole file; the parameters of every registered name are part of it."""
+    from bocu.ambiguity.parameters import told
     from bocu.experiment.configuration import Experiment
     from bocu.experiment.registry import aliases, registered
 
@@ -137,7 +138,8 @@ def experiment_schema() -> dict[str, object]:
     # What may be written in short.
     definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
     definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}
-    return schema
+    whole: dict[str, object] = json.loads(told(json.dumps(schema)))
+    return whole
 
 
 def _any_set(definitions: dict[str, Any]) -> dict[str, Any]:

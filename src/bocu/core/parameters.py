@@ -52,6 +52,10 @@ class Parameters(BaseModel):
         return {}
 
 
+class NoParameters(Parameters):
+    """Nothing to set."""
+
+
 ParametersType = TypeVar("ParametersType", bound=Parameters)
 
 

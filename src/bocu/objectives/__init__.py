@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bocu.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from bocu.objectives.values import Best as Best
-    from bocu.objectives.values import UncertaintyObjective as UncertaintyObjective
+    from bocu.objectives.functions import Best as Best
+    from bocu.objectives.functions import UncertaintyObjective as UncertaintyObjective
 
 _HOME = {"Best": "values", "UncertaintyObjective": "values"}
 

@@ -91,7 +91,7 @@ class UncertaintyObjective(ABC):
 
         0 where tau is at most the floor of v, `-inf` where tau exceeds the expectation.
         """
-        return Satisficing(ambiguity_set, tau)
+        return LeastSteepLine(ambiguity_set, tau)
 
     @abstractmethod
     def __call__(self, payoffs: object, reference: object) -> Any:
@@ -276,7 +276,7 @@ class AtZero(Slice):
 
 
 @dataclass(frozen=True)
-class Satisficing(UncertaintyObjective):
+class LeastSteepLine(UncertaintyObjective):
     """RS at aspiration tau."""
 
     ambiguity_set: AmbiguitySet
