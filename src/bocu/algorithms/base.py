@@ -11,7 +11,7 @@ The same objects serve the pipeline and a user's own loop::
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from bocu.core.rounds import Context, Decision, Description, Outline, Round
 
 if TYPE_CHECKING:
     from bocu.ambiguity.parameters import SetParameters
+    from bocu.objectives.configured import Objective
+    from bocu.objectives.values import UncertaintyObjective
+
+Pursued: TypeAlias = "UncertaintyObjective | Objective | None"
+"""What an algorithm is to pursue: an objective over the finite contexts, one as configured over a box, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +78,12 @@ class Algorithm(ABC, Generic[ParametersType]):
     #: What it reports of itself in every round; may depend on the protocol.
     reports: tuple[Reported, ...] = ()
 
-    #: An ambiguity set of the algorithm's own, whose radius is announced to it in place of its objective's.
-    ambiguity: "SetParameters | None" = None
-
     def __init__(
-        self, description: Description, objective: Any, parameters: ParametersType, generator: np.random.Generator
+        self,
+        description: Description,
+        objective: Pursued,
+        parameters: ParametersType,
+        generator: np.random.Generator,
     ) -> None:
         self.description = description
         self.objective = objective
@@ -89,8 +95,13 @@ class Algorithm(ABC, Generic[ParametersType]):
         """What it is called."""
         return self.about.title
 
+    @property
+    def ambiguity(self) -> "SetParameters | None":
+        """An ambiguity set of the algorithm's own, whose radius is announced to it in place of its objective's."""
+        return None
+
     @classmethod
-    def check(cls, parameters: Any, outline: Outline) -> None:
+    def check(cls, parameters: ParametersType, outline: Outline) -> None:
         """Refuse parameters that do not go with a problem, before its data are read.
 
         Raises:
@@ -99,7 +110,7 @@ class Algorithm(ABC, Generic[ParametersType]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: ParametersType, size: Size, rounds: int) -> Work:
         """Count what a seed of so many rounds takes. Where nothing is said, planning assumes the worst.
 
         Args:

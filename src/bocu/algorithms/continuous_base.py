@@ -17,7 +17,7 @@ import pydantic
 from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
-from bocu.algorithms.base import Algorithm, AlgorithmParameters, Reported
+from bocu.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
@@ -164,13 +164,13 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: Continuous, size: Size, rounds: int) -> Work:
         ascents = 0.3 + 0.7 * parameters.search.restarts / 50
         round, solve = parameters.model.expense(size.context_coordinates)
         return Work({"round": round * ascents * rounds, "solve": solve * ascents * rounds**3 / 3})
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Continuous, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: Continuous, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         domain = description.decisions
@@ -305,7 +305,7 @@ class Contextual(ContinuousAlgorithm[Continuous]):
     Parameters: ClassVar[type[Parameters]] = ContextualParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: Continuous, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: Continuous, generator: np.random.Generator
     ) -> None:
         domain = description.contexts
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():

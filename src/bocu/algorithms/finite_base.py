@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm, AlgorithmParameters, Reported
+from bocu.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
@@ -58,7 +58,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: Bounds, size: Size, rounds: int) -> Work:
         distinct = min(rounds / 2, size.arms)  # decisions observed, on average
         counts = {
             "round": rounds,
@@ -70,7 +70,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         return Work(counts, numbers, tables=rounds)
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Bounds, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: Bounds, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         spaces = description.decisions, description.contexts

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm
+from bocu.algorithms.base import Algorithm, Pursued
 from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import Domain, FiniteDomain
@@ -22,7 +22,7 @@ class WithoutModel(Algorithm[ParametersType]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: ParametersType, size: Size, rounds: int) -> Work:
         return Work({"round": rounds})
 
     def choose_context(self, decision: Decision, round: Round) -> Context:
@@ -46,7 +46,7 @@ class Random(WithoutModel[RandomParameters]):
     Parameters = RandomParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: RandomParameters, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: RandomParameters, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self._best_value = -np.inf
@@ -105,7 +105,7 @@ class Constant(WithoutModel[ConstantParameters]):
     def __init__(
         self,
         description: Description,
-        objective: object,
+        objective: Pursued,
         parameters: ConstantParameters,
         generator: np.random.Generator,
     ) -> None:
@@ -113,7 +113,7 @@ class Constant(WithoutModel[ConstantParameters]):
         self.decision = _decision(self.parameters.decision, description.decisions)
 
     @classmethod
-    def check(cls, parameters: Any, outline: Outline) -> None:
+    def check(cls, parameters: ConstantParameters, outline: Outline) -> None:
         if outline.decisions is None:
             return
         decision = _decision(parameters.decision, outline.decisions)

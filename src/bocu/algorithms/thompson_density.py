@@ -5,13 +5,14 @@ Thompson sampling under an uncertainty objective (Tay et al., 2024, algorithm 1)
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.objectives import ObjectiveValue
+from bocu.algorithms.base import Pursued
 from bocu.algorithms.continuous_base import Contextual, ContinuousAlgorithmParameters, ProductModelParameters
 from bocu.contexts.estimates import KernelDensity
 from bocu.core.about import About, Look
@@ -67,7 +68,7 @@ class ThompsonDensity(Contextual[ThompsonDensityParameters]):
     def __init__(
         self,
         description: Description,
-        objective: Any,
+        objective: Pursued,
         parameters: ThompsonDensityParameters,
         generator: np.random.Generator,
     ) -> None:
@@ -76,6 +77,7 @@ class ThompsonDensity(Contextual[ThompsonDensityParameters]):
             raise BocuError(f"{self.title}: found objective {objective!r}; one of bocu.objectives.configured is wanted")
         if reason := self.parameters.unfit("", objective.parameters):
             raise BocuError(f"{self.title}: {reason}")
+        self._pursued = objective
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
@@ -85,8 +87,8 @@ class ThompsonDensity(Contextual[ThompsonDensityParameters]):
         # Equal contexts, as many as are clipped to a bound, would make distances between distributions degenerate.
         points, owner = np.unique(np.concatenate([drawn, others]), axis=0, return_inverse=True)
         reference = np.bincount(owner.reshape(-1)[: len(drawn)], minlength=len(points)) / len(drawn)
-        rule = self.objective.over(points)
-        ambiguity = self.objective.ambiguity
+        rule = self._pursued.over(points)
+        ambiguity = self._pursued.ambiguity
         if ambiguity is not None and not isinstance(ambiguity.radius, str):
             situation = Situation(round.t, reference, reference, len(self.observed))
             rule = rule.with_epsilon(ambiguity.epsilon(situation, ambiguity.over(points)))

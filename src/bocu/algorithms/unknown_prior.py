@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm, Reported
+from bocu.algorithms.base import Algorithm, Pursued, Reported
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
@@ -113,13 +113,13 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: Confidence, size: Size, rounds: int) -> Work:
         rows = size.kernels * size.arms * rounds
         counts = {"round": rounds, "prediction": size.priors * size.arms * rounds, "update": rows * rounds / 2}
         return Work(counts, numbers=7 * rows, priors=size.priors)
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Confidence, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: Confidence, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(description.decisions, FiniteDomain):

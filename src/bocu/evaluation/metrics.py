@@ -5,7 +5,7 @@ Every objective is one as it stands (`ObjectiveMetric`); classes of their own ar
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal
 
 import numpy as np
 from pydantic import Field
@@ -13,7 +13,7 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.loading import load
-from bocu.core.parameters import Parameters
+from bocu.core.parameters import Parameters, ParametersType
 from bocu.core.protocols import EVERY, TIME_VARYING
 from bocu.core.rounds import Situation
 from bocu.evaluation.scalarised_metrics import ScalarisedScores
@@ -27,7 +27,7 @@ class NoParameters(Parameters):
     """Nothing to set."""
 
 
-class Metric(ABC):
+class Metric(ABC, Generic[ParametersType]):
     """Values decisions round by round, and says what was the best to be had."""
 
     about: ClassVar[About]
@@ -35,7 +35,7 @@ class Metric(ABC):
     protocols: ClassVar[tuple[str, ...]]
     Parameters: ClassVar[type[Parameters]] = NoParameters
 
-    def __init__(self, parameters: Any) -> None:
+    def __init__(self, parameters: ParametersType) -> None:
         self.parameters = parameters
         self._scalarised = ScalarisedScores(self)
 
@@ -124,7 +124,7 @@ class StochasticParameters(Parameters):
     )
 
 
-class Stochastic(Metric):
+class Stochastic(Metric[StochasticParameters]):
     """Expected payoff (SO). Of continuous problems that under the true distribution, whatever `under` says."""
 
     about = About(
@@ -189,7 +189,7 @@ class ObjectiveMetricParameters(Parameters):
     objective: dict[str, Any] = Field(description="its class, and its parameters as plain data")
 
 
-class ObjectiveMetric(Metric):
+class ObjectiveMetric(Metric[ObjectiveMetricParameters]):
     """An objective, over a finite set of contexts at the radius that its own rule gives where it has a set."""
 
     Parameters: ClassVar[type[Parameters]] = ObjectiveMetricParameters

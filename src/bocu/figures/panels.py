@@ -152,7 +152,7 @@ class Panel:
         return self.cubes[0].units if self.cubes else "1"
 
 
-class Panels(Figure):
+class Panels(Figure[PanelsParameters]):
     """Mean over seeds with its spread: a row an objective, a column a problem, one legend."""
 
     about = About(
@@ -162,10 +162,6 @@ class Panels(Figure):
     )
     scope = "experiment"
     Parameters = PanelsParameters
-
-    def __init__(self, parameters: PanelsParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: PanelsParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}

@@ -109,7 +109,7 @@ class ScoreTable:
         return [row for row, value in found.items() if value == min(found.values())]
 
 
-class Scoreboard(Figure):
+class Scoreboard(Figure[ScoreboardParameters]):
     """Blocks of rows below each other, coloured by whether there is less regret than the reference's or more."""
 
     about = About(
@@ -118,10 +118,6 @@ class Scoreboard(Figure):
     )
     scope = "experiment"
     Parameters = ScoreboardParameters
-
-    def __init__(self, parameters: ScoreboardParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: ScoreboardParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}

@@ -5,7 +5,7 @@ A class here is all that an objective needs: algorithms pursue it, and runs are 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Generic, Literal, Self, cast
 
 import numpy as np
 import pydantic
@@ -13,7 +13,7 @@ from pydantic import Field
 
 from bocu.ambiguity.parameters import SetParameters, StatedSet, by_default, sets_that
 from bocu.core.about import About
-from bocu.core.parameters import NotNegative, Number, Parameters, Positive
+from bocu.core.parameters import NotNegative, Number, Parameters, ParametersType, Positive
 from bocu.core.protocols import ANNOUNCED, FINITE, SCALARISED
 from bocu.objectives.values import UncertaintyObjective
 
@@ -27,7 +27,7 @@ class Difference(Parameters):
 Slope = Literal["exact"] | Difference
 
 
-class Objective(ABC):
+class Objective(ABC, Generic[ParametersType]):
     """An uncertainty objective of an experiment.
 
     Attributes:
@@ -43,12 +43,13 @@ class Objective(ABC):
     #: Whether values depend on the reference.
     reference_matters: ClassVar[bool] = True
 
-    def __init__(self, parameters: Any) -> None:
+    def __init__(self, parameters: ParametersType) -> None:
         self.parameters = parameters
 
     @classmethod
     def from_specification(cls, parameters: Mapping[str, object]) -> Self:
-        return cls(cls.Parameters.model_validate(parameters))
+        """Build the objective of a run specification."""
+        return cls(cast("ParametersType", cls.Parameters.model_validate(parameters)))
 
     @property
     def ambiguity(self) -> SetParameters | None:
@@ -67,7 +68,7 @@ class StochasticParameters(Parameters):
     """SO has none."""
 
 
-class Stochastic(Objective):
+class Stochastic(Objective[StochasticParameters]):
     """SO: the expectation under the reference."""
 
     about = About(title="SO", summary="stochastic: the expectation under the reference")
@@ -82,7 +83,7 @@ class RobustParameters(Parameters):
     """RO has none."""
 
 
-class Robust(Objective):
+class Robust(Objective[RobustParameters]):
     """RO: the minimum over all contexts."""
 
     about = About(title="RO", summary="robust: the minimum over all contexts")
@@ -130,7 +131,7 @@ class DistributionallyRobustParameters(WithSet):
     """DRO: its ambiguity set."""
 
 
-class DistributionallyRobust(Objective):
+class DistributionallyRobust(Objective[DistributionallyRobustParameters]):
     """DRO: the worst expectation over the set."""
 
     about = About(
@@ -148,7 +149,7 @@ class WorstCaseSensitivityParameters(WithSlope):
     """WCS: its distance and how the slope is taken; the radius does not matter."""
 
 
-class WorstCaseSensitivity(Objective):
+class WorstCaseSensitivity(Objective[WorstCaseSensitivityParameters]):
     """WCS: the slope of the worst-case expectation at radius 0."""
 
     about = About(
@@ -168,7 +169,7 @@ class MeanRiskParameters(WithSlope):
     beta: NotNegative = Field(1.0, description="weight of the slope")
 
 
-class MeanRisk(Objective):
+class MeanRisk(Objective[MeanRiskParameters]):
     """MR: the expectation plus beta times the slope at radius 0."""
 
     about = About(
@@ -193,7 +194,7 @@ class GeneralParameters(WithSlope):
         return self.beta > 0.0 and self.set.radius == 0.0
 
 
-class General(Objective):
+class General(Objective[GeneralParameters]):
     """GEN: alpha times the worst-case expectation plus beta times its slope (Tay et al. 2024)."""
 
     about = About(
@@ -215,7 +216,7 @@ class SatisficingParameters(WithSet):
     tau: Number = Field(description="aspiration, in units of the payoff")
 
 
-class Satisficing(Objective):
+class Satisficing(Objective[SatisficingParameters]):
     """RS: the slope of the least steep line from (0, tau) below the worst-case expectation."""
 
     about = About(title="RS", summary="robust satisficing at an aspiration tau", paper="Tay et al. 2024")

@@ -6,7 +6,7 @@ The settings of Tay et al. (2024) and Kirschner et al. (2020). All coordinates a
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import pydantic
@@ -135,7 +135,10 @@ class FiniteParameters(ProblemParameters):
         return self.protocol
 
 
-class FiniteProblem(Problem):
+FiniteType = TypeVar("FiniteType", bound=FiniteParameters)
+
+
+class FiniteProblem(Problem[FiniteType]):
     """A payoff table over a grid; subclasses say what it holds.
 
     Attributes:
@@ -149,9 +152,8 @@ class FiniteProblem(Problem):
     context_names: ClassVar[tuple[str, ...]]
     context_units: ClassVar[tuple[str, ...]]
     protocols = CONTEXTUAL
-    parameters: FiniteParameters
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, object]) -> None:
+    def __init__(self, parameters: FiniteType, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
         self._lay_out()
         settings = self.parameters
@@ -166,7 +168,7 @@ class FiniteProblem(Problem):
         )
 
     @classmethod
-    def outline(cls, parameters: Any) -> Outline:
+    def outline(cls, parameters: FiniteType) -> Outline:
         bare = cls.__new__(cls)
         Problem.__init__(bare, parameters, {})
         bare._lay_out()
@@ -175,7 +177,7 @@ class FiniteProblem(Problem):
 
     @classmethod
     @planning_only
-    def size(cls, parameters: Any) -> Size:
+    def size(cls, parameters: FiniteType) -> Size:
         return Size(math.prod(parameters.decision_points), math.prod(parameters.context_points))
 
     def _lay_out(self) -> None:

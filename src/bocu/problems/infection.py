@@ -33,7 +33,7 @@ class InfectionParameters(PreparedMeanParameters):
     )
 
 
-class Infection(PreparedMeanProblem):
+class Infection(PreparedMeanProblem[InfectionParameters]):
     """Minus the cases over the shares of kits of two of three groups, and the shares of cases and the transmission."""
 
     about = About(
@@ -49,7 +49,6 @@ class Infection(PreparedMeanProblem):
     context_units = ("1", "1", "1")
     decision_inputs = ("test_share_1", "test_share_2")
     context_inputs = ("case_share_1", "case_share_2", "transmission")
-    parameters: InfectionParameters
 
     def feasible(self, kind: str, points: np.ndarray) -> np.ndarray | None:
         """Keep shares that sum to at most 1, where the parameters ask for it."""

@@ -172,7 +172,7 @@ class Hours:
     margins: np.ndarray
 
 
-class WindCommitment(Problem):
+class WindCommitment(Problem[WindCommitmentParameters]):
     """The hours from the first day on, the same for all seeds; seeds differ in noise and initial designs.
 
     Attributes:
@@ -193,9 +193,8 @@ class WindCommitment(Problem):
     protocols = ROLLING
     Parameters = WindCommitmentParameters
     units = "1"
-    parameters: WindCommitmentParameters
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: WindCommitmentParameters, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
         settings = self.parameters
         self.decisions = product_grid(np.zeros(1), np.ones(1), settings.decision_points)
@@ -205,20 +204,19 @@ class WindCommitment(Problem):
         kernel = KERNELS[settings.kernel]((settings.lengthscale,))
         self.model = GridPrior(self.decisions, self.contexts, kernel, kernel, settings.variance, settings.noise)
         prepared = read_netcdf(inputs["data"])
-        self.provenance = dict(prepared.attrs)
-        self.simulated = bool(self.provenance.get("data_label"))
+        self._cite(prepared.attrs)
         times, factors = prepared["time"].values.astype("datetime64[h]"), prepared["capacity_factor"].values
         self.hours = self._hours(inputs["data"], times, factors)
 
     @classmethod
-    def outline(cls, parameters: Any) -> Outline:
+    def outline(cls, parameters: WindCommitmentParameters) -> Outline:
         check_scales(parameters.variance, parameters.noise)
         points = product_grid(np.zeros(1), np.ones(1), parameters.decision_points)
         return Outline(_powers(points))
 
     @classmethod
     @planning_only
-    def size(cls, parameters: Any) -> Size:
+    def size(cls, parameters: WindCommitmentParameters) -> Size:
         hour = parameters.initial + parameters.steps
         return Size(parameters.decision_points, parameters.context_points, rehearsal=hour)
 
