@@ -48,13 +48,13 @@ class Mixture(AmbiguitySet):
         first, second = pair(q, p)
         return 1.0 - np.minimum(np.divide(first, second, out=np.ones_like(first), where=second > 0).min(axis=-1), 1.0)
 
-    def _rows(self, f: Any, p: Any, wanted: Wanted) -> Rows:
+    def solve(self, f: Any, p: Any, wanted: Wanted) -> Rows:
         share, worst = min(self.epsilon, 1.0), self._worst(f, p)
         value = (1.0 - share) * expectation(f, p) + share * expectation(f, worst)
         slope = expectation(f, worst) - expectation(f, p)
         return Rows(value, slope, (1.0 - share) * p + share * worst, worst - p)
 
-    def _satisfice(self, f: Any, p: Any, tau: Any) -> Tangent:
+    def tangent(self, f: Any, p: Any, tau: Any) -> Tangent:
         raise NotImplementedError
 
     def _worst(self, f: Any, p: Any) -> Any:
