@@ -15,9 +15,9 @@ from bocu.evaluation.metrics import Metric
 from bocu.io.chunks import ChunkFile, chunk_file
 from bocu.io.files import canonical_json
 from bocu.io.provenance import COLLECTED, SHARED
-from bocu.runs.execution import Inputs, build_problem
 from bocu.runs.protocol import PROTOCOLS
 from bocu.runs.records import ROUNDS, context_variable, decision_variable, read_runs
+from bocu.runs.seed_run import Inputs, build_problem
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -196,7 +196,7 @@ def survey(inputs: Inputs, parameters: FiniteLandscapeParameters) -> Terrain | D
     """Build the problem of `inputs` and find its optima, or say in a picture why there is nothing to show."""
     from bocu.core.randomness import Streams
     from bocu.io.provenance import SIMULATED_LABEL
-    from bocu.runs.execution import build_problem
+    from bocu.runs.seed_run import build_problem
 
     described = inputs["problem"]
     problem = build_problem(described["specification"], problem_inputs(inputs))

@@ -90,7 +90,7 @@ class RobustFront(Figure[RobustFrontParameters]):
 
     def compose(self, inputs: Inputs) -> Drawing:
         from bocu.core.randomness import Streams
-        from bocu.runs.execution import build_problem
+        from bocu.runs.seed_run import build_problem
 
         cube = Cube(inputs["cube"])
         problem = build_problem(cube.problem_specification(), problem_inputs(inputs))

@@ -90,7 +90,7 @@ def measure(
     """
     from threadpoolctl import threadpool_limits
 
-    from bocu.runs.execution import SeedRun, build_problem
+    from bocu.runs.seed_run import SeedRun, build_problem
 
     with threadpool_limits(specification["threads"]):
         start = clock()
