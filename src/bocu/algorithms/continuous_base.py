@@ -56,6 +56,7 @@ class DecisionModelParameters(Parameters):
 
     @property
     def settings(self) -> FitSettings:
+        """How the model is fitted."""
         return FitSettings(every=self.refit_every, restarts=self.fit_restarts)
 
 

@@ -30,6 +30,7 @@ class Streams:
         return {name: dict(generator.bit_generator.state) for name, generator in self._generators.items()}
 
     def restore(self, state: dict[str, dict[str, Any]]) -> None:
+        """Put back what `state` gave."""
         for name, generator in self._generators.items():
             generator.bit_generator.state = state[name]
 

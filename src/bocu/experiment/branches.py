@@ -29,6 +29,7 @@ class Component:
 
     @property
     def specification(self) -> dict[str, Any]:
+        """Its class and parameters, as plain data."""
         return {"class": self.registered.target, "parameters": self.parameters.model_dump(mode="json")}
 
 
@@ -54,6 +55,7 @@ class ProblemPaths:
     catalogue: Catalogue
 
     def prior(self, label: str) -> str:
+        """Return the file of a fitted prior."""
         return f"{self.folder}/{label}.nc"
 
 
@@ -73,6 +75,7 @@ class Branch:
 
     @property
     def key(self) -> tuple[str, str, str]:
+        """Labels of problem, objective and algorithm."""
         return self.problem.label, self.objective.label if self.objective else NO_OBJECTIVE, self.algorithm.label
 
     @functools.cached_property

@@ -140,6 +140,7 @@ class Panel:
 
     @property
     def title(self) -> str:
+        """What the row is called."""
         return self.row.title or self.row.metric
 
     @property

@@ -100,6 +100,7 @@ class ScoreTable:
 
     @property
     def title(self) -> str:
+        """Its heading."""
         return self.block.title or self.block.metric
 
     def least(self, column: str) -> list[str]:

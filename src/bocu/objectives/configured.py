@@ -53,6 +53,7 @@ class Objective(ABC, Generic[ParametersType]):
 
     @property
     def ambiguity(self) -> SetParameters | None:
+        """Its set and radius rule; None where it has no set."""
         return getattr(self.parameters, "set", None)
 
     @abstractmethod
@@ -111,6 +112,7 @@ class WithSlope(WithSet):
 
     @property
     def difference(self) -> float | None:
+        """Step of the difference that stands for the slope; None: the slope is exact."""
         return self.slope.difference if isinstance(self.slope, Difference) else None
 
     def at_zero(self) -> bool:

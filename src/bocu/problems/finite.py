@@ -44,6 +44,7 @@ class NormalParameters(Parameters):
         return self
 
     def weights(self, points: np.ndarray) -> np.ndarray:
+        """Return its density on points, normalised."""
         variance = self.variance if self.variance is not None else (self.sd or 0.0) ** 2
         # The largest exponent is taken off: far from the mean all densities would otherwise be 0.
         exponent = -((points - self.mean) ** 2).sum(axis=1) / (2.0 * variance)
@@ -56,6 +57,7 @@ class Normal(Parameters):
     normal: NormalParameters = Field(description="its mean, and its `sd` or `variance`")
 
     def weights_on(self, points: np.ndarray) -> np.ndarray:
+        """Evaluate it on context points (contexts, dimension)."""
         return self.normal.weights(points)
 
 
@@ -65,6 +67,7 @@ class Weights(Parameters):
     weights: list[NotNegative] = Field(min_length=1, description="one weight a context; they are normalised")
 
     def weights_on(self, points: np.ndarray) -> np.ndarray:
+        """Return the weights, normalised, of as many context points."""
         weights = np.asarray(self.weights)
         if len(weights) != len(points) or not weights.sum() > 0.0:
             raise BocuError(

@@ -62,10 +62,12 @@ class LogSettings(Parameters):
 
     @property
     def target_day(self) -> str:
+        """The day that is played."""
         return self.target.isoformat()
 
     @property
     def prior_days(self) -> tuple[str, ...]:
+        """The days that candidate priors are fitted to."""
         count = (self.target - self.priors_from).days
         return tuple((self.priors_from + timedelta(days=k)).isoformat() for k in range(count))
 
@@ -91,10 +93,12 @@ class MatricesSettings(Parameters):
 
     @property
     def target_day(self) -> str:
+        """The day that is played."""
         return self.target
 
     @property
     def prior_days(self) -> tuple[str, ...]:
+        """The days that candidate priors are fitted to."""
         return self.priors
 
 

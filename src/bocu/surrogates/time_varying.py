@@ -63,6 +63,7 @@ class TimeVaryingPrior:
 
     @property
     def arms(self) -> int:
+        """Number of arms."""
         return self.mean.size
 
     def shares_kernel(self, other: "TimeVaryingPrior") -> bool:
@@ -110,6 +111,7 @@ class TimeVaryingPosteriors:
 
     @property
     def arms(self) -> int:
+        """Number of arms."""
         return self._prior_mean.shape[1]
 
     def predict(self, t: int) -> tuple[np.ndarray, np.ndarray]:

@@ -113,6 +113,7 @@ class ContinuousGP:
 
     @property
     def count(self) -> int:
+        """Number of observations."""
         return len(self._outputs)
 
     @property

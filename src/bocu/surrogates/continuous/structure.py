@@ -39,6 +39,7 @@ class Structure:
 
     @property
     def inputs(self) -> int:
+        """Number of coordinates of decision and context together."""
         return self.decisions + self.contexts
 
     @property
@@ -115,6 +116,7 @@ class Hyperparameters:
 
     @classmethod
     def from_vector(cls, vector: np.ndarray) -> "Hyperparameters":
+        """Build them from their logarithms in one vector."""
         natural = np.exp(vector)
         return cls(natural[:-2], float(natural[-2]), float(natural[-1]))
 
