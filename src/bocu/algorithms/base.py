@@ -18,6 +18,7 @@ import numpy as np
 from bocu.core.about import About
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Parameters, ParametersType
+from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
 
 if TYPE_CHECKING:
@@ -156,12 +157,12 @@ class Algorithm(ABC, Generic[ParametersType]):
         """
 
     @abstractmethod
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return all that was learnt, as nested dicts of arrays, numbers, strings and lists of those.
 
         The generator belongs to the caller, who saves it with its other streams.
         """
 
     @abstractmethod
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Put back what `state` gave."""

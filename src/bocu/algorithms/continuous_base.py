@@ -22,6 +22,7 @@ from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Round
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings
 from bocu.surrogates.continuous.structure import Hyperparameters, Structure, joint, product
@@ -237,8 +238,8 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
             if not np.isnan(row).any():
                 model.reinstate(Hyperparameters(row[:-2].copy(), float(row[-2]), float(row[-1])))
 
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"models": [model.state() for model in self.models]}
+    def state(self) -> State:
+        state: State = {"models": [model.state() for model in self.models]}
         if self._round is not None:
             announced = self._round
             state["round"] = {
@@ -249,7 +250,7 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
             }
         return state
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         for model, saved in zip(self.models, state["models"], strict=True):
             model.restore(saved)
         announced = state.get("round")

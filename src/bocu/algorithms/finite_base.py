@@ -20,6 +20,7 @@ from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
+from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Round
 from bocu.objectives.values import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
@@ -139,8 +140,8 @@ class FiniteAlgorithm(Algorithm[Bounds]):
             raise BocuError(f"round {round.t}: reference: none is announced; {self.title} needs one over the contexts")
         return round.reference
 
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"posterior": self.posterior.state()}
+    def state(self) -> State:
+        state: State = {"posterior": self.posterior.state()}
         if self._best is not None:
             state |= {"best": self._best, "best_value": self._best_value}
         if self._round is not None:
@@ -148,7 +149,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
             state["round"] = announced
         return state
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         self.posterior.restore(state["posterior"])
         best = state.get("best")
         self._best = None if best is None else int(best)

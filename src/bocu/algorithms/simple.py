@@ -1,7 +1,6 @@
 """Algorithms that learn nothing. Under the simulator they choose contexts uniformly."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -13,6 +12,7 @@ from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, ParametersType
 from bocu.core.parameters import Parameters as TypedParameters
+from bocu.core.plain import State
 from bocu.core.protocols import EVERY, FINITE
 from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
 
@@ -69,10 +69,10 @@ class Random(WithoutModel[RandomParameters]):
         domain = self.description.decisions
         return 0 if isinstance(domain, FiniteDomain) else domain.lower.copy()
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return {} if self._best is None else {"best": self._best, "best_value": self._best_value}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         best = state.get("best")
         finite = isinstance(self.description.decisions, FiniteDomain)
         self._best = None if best is None else int(best) if finite else np.asarray(best, dtype=float)
@@ -131,10 +131,10 @@ class Constant(WithoutModel[ConstantParameters]):
     def recommend(self) -> Decision:
         return self.decision
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return {}
 
-    def restore(self, state: Mapping[str, object]) -> None:
+    def restore(self, state: State) -> None:
         """Nothing was kept."""
 
 

@@ -19,6 +19,7 @@ from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number, Parameters
+from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Round
 from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
 
@@ -186,10 +187,10 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         mean, _ = self.surrogate.predict(self.surrogate.time)
         return int(np.argmax(self._trust() @ mean))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return {"surrogate": self.surrogate.state()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         self.surrogate.restore(state["surrogate"])
         self._asked = self._pending = None
         self._told = NOBODY

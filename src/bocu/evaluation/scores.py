@@ -4,12 +4,13 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import load
+from bocu.core.plain import Specification
 from bocu.core.randomness import Streams
 from bocu.evaluation.metrics import Metric
 from bocu.io.chunks import ChunkFile, chunk_file
@@ -37,8 +38,8 @@ _SCORED = {
 def score(
     run_files: Sequence[str | Path],
     inputs: Inputs,
-    branch: Mapping[str, Any],
-    metrics: Sequence[Mapping[str, Any]],
+    branch: Specification,
+    metrics: Sequence[Specification],
     output: str | Path,
     partial: bool = False,
 ) -> None:
@@ -72,12 +73,12 @@ def score(
         file.attributes({**(writer.attributes() if writer else {}), "specification": canonical_json(branch)})
 
 
-def _build(specification: Mapping[str, Any]) -> Metric:
+def _build(specification: Specification) -> Metric:
     target = load(specification["class"])
     return target(target.Parameters.model_validate(specification["parameters"]))
 
 
-def _blocks(run_files: Sequence[str | Path], branch: Mapping[str, Any], partial: bool) -> Iterator["xr.Dataset"]:
+def _blocks(run_files: Sequence[str | Path], branch: Specification, partial: bool) -> Iterator["xr.Dataset"]:
     """Read the blocks one by one, each checked to be of the branch."""
     wanted = canonical_json(branch)
     for file in run_files:

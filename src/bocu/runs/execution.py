@@ -19,6 +19,7 @@ import numpy as np
 from bocu.algorithms.base import Algorithm
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import refuse_unknown_classes
+from bocu.core.plain import Specification, State
 from bocu.io.files import canonical_json, set_aside, write_netcdf
 from bocu.io.hashes import hash_files
 from bocu.io.provenance import SCHEMA_VERSION, SIMULATED_LABEL, machine
@@ -47,7 +48,7 @@ class Block:
         definitions: hash of each definition of the code, by module and name, for `bocu why`.
     """
 
-    specification: Mapping[str, Any]
+    specification: Specification
     inputs: Inputs
     fingerprint: str
     definitions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -162,7 +163,7 @@ class _Runner:
         return finished
 
     def _complete(
-        self, seed: int, state: Mapping[str, object] | None, recorded: "xr.Dataset | None", before: list[FinishedRun]
+        self, seed: int, state: State | None, recorded: "xr.Dataset | None", before: list[FinishedRun]
     ) -> FinishedRun:
         """Run one seed, whose posterior goes with this frame: before the next seed's is built."""
         run = SeedRun(self.block.specification, self.problem, seed)

@@ -14,6 +14,7 @@ from bocu.algorithms.base import Algorithm
 from bocu.core.domains import FiniteDomain
 from bocu.core.loading import load
 from bocu.core.parameters import validate
+from bocu.core.plain import Specification, State
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round, Situation
 from bocu.objectives.configured import Objective
@@ -28,7 +29,7 @@ Inputs = Mapping[str, str | list[str]]
 class SeedRun:
     """One seed's run, advanced row by row: the initial design, then the rounds."""
 
-    def __init__(self, specification: Mapping[str, Any], problem: Problem, seed: int) -> None:
+    def __init__(self, specification: Specification, problem: Problem, seed: int) -> None:
         self.rows: int = problem.initial + specification["iterations"]
         self.initial = problem.initial
         self.streams = Streams(seed)
@@ -91,7 +92,7 @@ class SeedRun:
         if stream_states is not None:
             self.streams.restore(stream_states)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return all that the rest of the run depends on."""
         return {
             "done": self.done,
@@ -100,7 +101,7 @@ class SeedRun:
             "algorithm": self.algorithm.state(),
         }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Put back what `state` gave, or the state of the finished run."""
         self.record.copy_rows(state["record"])
         self.streams.restore(state["streams"])
@@ -120,19 +121,19 @@ class FinishedRun:
     record: Record
     streams: dict[str, Any]
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return what `SeedRun.restore` takes."""
         done = len(self.record.arrays["payoff"])
         return {"done": done, "record": self.record.arrays, "streams": self.streams, "algorithm": {}}
 
 
-def build_problem(specification: Mapping[str, Any], inputs: Inputs) -> Problem:
+def build_problem(specification: Specification, inputs: Inputs) -> Problem:
     """Build the problem of a run specification from its files."""
     target = load(specification["class"])
     return target(validate(target.Parameters, specification["parameters"], "specification.problem.parameters."), inputs)
 
 
-def build_algorithm(specification: Mapping[str, Any], realisation: Realisation, streams: Streams) -> Algorithm:
+def build_algorithm(specification: Specification, realisation: Realisation, streams: Streams) -> Algorithm:
     """Build the algorithm of a run specification for what one seed meets."""
     target = load(specification["algorithm"]["class"])
     where = "specification.algorithm.parameters."
@@ -144,7 +145,7 @@ def build_algorithm(specification: Mapping[str, Any], realisation: Realisation, 
     return target(realisation.description, pursued, parameters, streams["algorithm"])
 
 
-def build_objective(specification: Mapping[str, Any] | None) -> Objective | None:
+def build_objective(specification: Specification | None) -> Objective | None:
     """Build the objective of a run specification; None where none is pursued."""
     if specification is None:
         return None

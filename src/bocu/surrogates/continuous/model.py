@@ -4,13 +4,12 @@ Inputs are decisions and contexts in [0, 1]; outputs are standardised (standard 
 else sees them, and predictions are in units of the payoff again. Source: Rasmussen and Williams (2006), Algorithm 2.1.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import State
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors, factorise, fit
 from bocu.surrogates.continuous.structure import Hyperparameters, Structure
 from bocu.surrogates.features import SampledWaves
@@ -183,7 +182,7 @@ class ContinuousGP:
         if self._due:
             self._take(hyperparameters)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return observations and hyper-parameters as plain data."""
         return {
             "inputs": self._inputs.copy(),
@@ -192,7 +191,7 @@ class ContinuousGP:
             "hyperparameters": self._hyperparameters.state() if self._hyperparameters else {},
         }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Put back what `state` gave, bit for bit."""
         self._inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.structure.inputs)
         self._outputs = np.array(state["outputs"], dtype=float)
