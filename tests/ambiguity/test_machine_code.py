@@ -261,8 +261,8 @@ functions = [
     for name, module in sys.modules.items() if name.startswith("bocu.")
     for function in vars(module).values() if isinstance(function, Dispatcher)
 ]
-entries = [f for f in functions if f.__name__ in ("follow", "follow_from_reference", "maximise_nonnegative")]
-assert len(entries) == 3
+entries = [f for f in functions if f.__name__ in ("follow", "follow_from_reference", "maximise_nonnegative", "pivot")]
+assert len(entries) == 4
 print([len(function.signatures) for function in entries])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

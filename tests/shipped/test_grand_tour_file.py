@@ -1,7 +1,7 @@
 """The grand tour holds everything that a paper compares, and runs at smoke scale up to its figures."""
 
 import pytest
-from experiments import run_all
+from experiments import audited, run_all
 from test_experiment_files import plan_of
 
 from bocu.experiment.configuration import read_experiment_file
@@ -44,7 +44,8 @@ def test_every_algorithm_runs_wherever_it_is_defined(root):
     kinds = {branch.algorithm.registered.name: branch.algorithm.kind for branch in plan.branches.values()}
     for problem, component in plan.problems.items():
         protocol = plan.problem_parameters(problem).protocol_among(component.kind.protocols)
-        defined = {name for name, kind in kinds.items() if protocol in kind.protocols} - {"constant"}
+        outline = component.kind.outline(component.parameters)
+        defined = {name for name, kind in kinds.items() if kind.plays(protocol, outline)} - {"constant"}
         found = {branch.algorithm.registered.name for branch in plan.branches_of(problem)} - {"constant"}
         if problem == "wind-commitment":  # where only DRO is pursued
             defined -= {"ucb-bocu-1"}
@@ -54,8 +55,9 @@ def test_every_algorithm_runs_wherever_it_is_defined(root):
 def test_every_objective_is_pursued_by_all_that_can(root):
     plan = plan_of(root, "grand-tour")
     by_name = {branch.algorithm.registered.name: branch.algorithm for branch in plan.branches.values()}
-    pursuing = [name for name, algorithm in by_name.items() if algorithm.kind.pursues_objective]
-    for problem in plan.problems:
+    for problem, component in plan.problems.items():
+        protocol = plan.problem_parameters(problem).protocol_among(component.kind.protocols)
+        pursuing = [name for name, algorithm in by_name.items() if algorithm.kind.pursues(protocol)]
         branches = [branch for branch in plan.branches_of(problem) if branch.objective]
         defined = {branch.algorithm.registered.name for branch in branches}
         for objective in {branch.objective.label: branch.objective for branch in branches}.values():
@@ -112,6 +114,7 @@ def test_smoke_scale_runs_up_to_the_figures(root):
     smaller = {section: experiment[section] for section in ("problems", *kept)}
     plan = plan_of(root, "grand-tour", **smaller, name="smoke-grand-tour", iterations=2, seeds=1, figures=[])
     run_all(plan)
+    assert audited(plan).cases == 60
     inputs = {"cubes": plan.cubes(), "summary": plan.paths.summary()}
     for label, figure in plan_of(root, "grand-tour").figures.items():
         drawing = figure.registered.load()(figure.parameters).draw(inputs)

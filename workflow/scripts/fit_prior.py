@@ -1,10 +1,9 @@
 """Fit one candidate prior."""
 
-import json
-
 from bocu.sweep.jobs import job
 
-with job(snakemake):
-    from bocu.priors.fit import fit_prior
+with job(snakemake) as parameters:
+    from bocu.core.loading import load
 
-    fit_prior(json.loads(snakemake.params.prior["specification"]), dict(snakemake.input.items()), snakemake.output[0])
+    prior = parameters["specification"]
+    load(prior["fit"])(prior["statement"], dict(snakemake.input.items()), snakemake.output[0])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias
 
 import numpy as np
 
+from bocu.algorithms.plain_state import plain_state, put_back
 from bocu.core.about import About
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Parameters, ParametersType
@@ -66,7 +67,7 @@ class Algorithm(ABC, Generic[ParametersType]):
     """A decision maker that learns.
 
     `ask` and `tell` alternate. Between a `tell` and the next `ask`, `state` gives everything that the rest of the
-    run depends on, and `restore` puts it back bit for bit.
+    run depends on, and `restore` puts it back bit for bit. Neither need be written: see `state`.
     """
 
     about: ClassVar[About]
@@ -91,10 +92,15 @@ class Algorithm(ABC, Generic[ParametersType]):
         self.parameters = parameters
         self.generator = generator
 
-    @property
-    def title(self) -> str:
-        """What it is called."""
-        return self.about.title
+    @classmethod
+    def pursues(cls, protocol: str) -> bool:
+        """Say whether the objective changes what it does under a protocol."""
+        return cls.pursues_objective
+
+    @classmethod
+    def plays(cls, protocol: str, outline: Outline) -> bool:
+        """Say whether it is defined for a problem, by its protocol and what is known before its data are read."""
+        return protocol in cls.protocols
 
     @property
     def ambiguity(self) -> "SetParameters | None":
@@ -120,7 +126,8 @@ class Algorithm(ABC, Generic[ParametersType]):
             rounds: to be played, not counting the initial design.
         """
         held = 7 * size.kernels * size.arms * rounds
-        return Work({"round": rounds}, numbers=held, tables=rounds, priors=size.priors)
+        choices = rounds * size.choices_per_round
+        return Work({"round": rounds}, numbers=held, tables=choices, priors=size.priors)
 
     @abstractmethod
     def ask(self, round: Round) -> Decision:
@@ -156,13 +163,19 @@ class Algorithm(ABC, Generic[ParametersType]):
         Every run asks for it, after each round or after some; later decisions are the same as without.
         """
 
-    @abstractmethod
     def state(self) -> State:
         """Return all that was learnt, as nested dicts of arrays, numbers, strings and lists of those.
 
-        The generator belongs to the caller, who saves it with its other streams.
+        Nothing that is done later changes it. Where a class says nothing else, it holds all attributes that are plain
+        and names the others (see `bocu.algorithms.plain_state`), which come back by telling again. `generator` belongs
+        to the caller, who saves it with its other streams.
         """
+        return plain_state(self)
 
-    @abstractmethod
     def restore(self, state: State) -> None:
-        """Put back what `state` gave."""
+        """Put back what `state` gave, whatever this object or one built like it has met since.
+
+        Raises:
+            BocuError: a state that the class did not say itself names attributes that are not plain.
+        """
+        put_back(self, state)

@@ -12,7 +12,6 @@ from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, ParametersType
 from bocu.core.parameters import Parameters as TypedParameters
-from bocu.core.plain import State
 from bocu.core.protocols import EVERY, FINITE
 from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
 
@@ -69,15 +68,6 @@ class Random(WithoutModel[RandomParameters]):
         domain = self.description.decisions
         return 0 if isinstance(domain, FiniteDomain) else domain.lower.copy()
 
-    def state(self) -> State:
-        return {} if self._best is None else {"best": self._best, "best_value": self._best_value}
-
-    def restore(self, state: State) -> None:
-        best = state.get("best")
-        finite = isinstance(self.description.decisions, FiniteDomain)
-        self._best = None if best is None else int(best) if finite else np.asarray(best, dtype=float)
-        self._best_value = float(state.get("best_value", -np.inf))
-
 
 class ConstantParameters(TypedParameters):
     """Which decision it is."""
@@ -130,12 +120,6 @@ class Constant(WithoutModel[ConstantParameters]):
 
     def recommend(self) -> Decision:
         return self.decision
-
-    def state(self) -> State:
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing was kept."""
 
 
 def _uniform(domain: Domain, generator: np.random.Generator) -> Decision:

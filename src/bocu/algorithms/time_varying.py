@@ -1,10 +1,12 @@
-"""Time-varying bandits with an unknown prior: PE-GP-UCB and what it is compared with (Ziomek et al. 2025).
+"""Bandits with an unknown prior: PE-GP-UCB and what it is compared with (Ziomek et al. 2025).
 
 PE-GP-UCB is Algorithm 1 and Regret Balancing that of supplement D, with their errata corrected: widths are those before
-the observation, choices are among the available arms, and the data of all priors are shared.
+the observation, choices are among the available arms, and the data of all priors are shared. On a grid of contexts they
+pursue an objective, see `bocu.algorithms.unknown_prior`.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -12,6 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.base import Reported
+from bocu.algorithms.beliefs import Offers
 from bocu.algorithms.unknown_prior import (
     ACTIVE_REPORT,
     CHOICE_REPORTS,
@@ -21,7 +24,6 @@ from bocu.algorithms.unknown_prior import (
     Confidence,
     ConfidenceParameters,
     UnknownPriorAlgorithm,
-    first_maximum,
     one_hot,
     squared_noise_bound,
 )
@@ -30,9 +32,7 @@ from bocu.core.costs import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 from bocu.core.plain import State
-from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
-from bocu.surrogates.time_varying import TimeVaryingPrior
 
 
 class _Accounts:
@@ -80,6 +80,15 @@ class EliminationParameters(ConfidenceParameters):
         "reset",
         description="when all priors are rejected: take all back with empty accounts and flag the round, or stop",
     )
+    test: Literal["as-chosen", "rule"] = Field(
+        "as-chosen",
+        description="multiplier of the standard deviation in the test: that of the confidence bound; or the one of the "
+        "rule `confidence`, with which the test is valid whatever the constant `sqrt_beta`",
+    )
+
+    def unused(self) -> Mapping[str, str]:
+        known = super().unused()
+        return known if self.sqrt_beta is not None else {**known, "test": "without `sqrt_beta` both are the rule's"}
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,6 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
         paper="Ziomek et al. 2025",
         look=Look("vermillion", "solid", "o"),
     )
-    protocols = TIME_VARYING
     Parameters = EliminationParameters
     reports = (
         *CHOICE_REPORTS,
@@ -124,15 +132,16 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
         self._accounts = _Accounts(len(self.priors))
         self._verdict = _Verdict()
 
-    def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
-        return first_maximum(ucb, np.flatnonzero(self._accounts.active))
+    def _choose(self, offers: Offers) -> tuple[int, int]:
+        return offers.first_best(np.flatnonzero(self._accounts.active))
 
     def _metric(self, choice: Choice, t: int, value: float) -> None:
         self._verdict = _Verdict()
         if choice.prior < 0:
             return
         accounts, prior = self._accounts, choice.prior
-        accounts.book(prior, value - choice.mean, choice.width)
+        width = choice.width if self.parameters.test == "as-chosen" else self.valid_sqrt_beta(t) * choice.sd
+        accounts.book(prior, value - choice.mean, width)
         xi = squared_noise_bound(self.description.noise, len(self.priors), t, self.parameters.delta)
         error = float(accounts.total[prior])
         limit = math.sqrt(xi * int(accounts.plays[prior])) + float(accounts.width[prior])
@@ -144,7 +153,7 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
         if everyone:
             if self.parameters.on_no_prior == "stop":
                 raise BocuError(
-                    f"{self.title}: all {len(self.priors)} priors are rejected in round {t} and on_no_prior is 'stop'; "
+                    f"all {len(self.priors)} priors are rejected in round {t} and on_no_prior is 'stop'; "
                     "'reset' goes on with all of them"
                 )
             accounts.active[:] = True
@@ -199,11 +208,10 @@ class MaximumLikelihood(_WeightedPriors[ConfidenceParameters]):
         paper="Ziomek et al. 2025",
         look=Look("blue", "dashed", "s"),
     )
-    protocols = TIME_VARYING
     Parameters = ConfidenceParameters
 
-    def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
-        return first_maximum(ucb, [int(np.argmax(self.surrogate.log_evidence))])
+    def _choose(self, offers: Offers) -> tuple[int, int]:
+        return offers.first_best([int(np.argmax(self.surrogate.log_evidence))])
 
     def _trust(self) -> np.ndarray:
         return one_hot(int(np.argmax(self.surrogate.log_evidence)), len(self.priors))
@@ -232,7 +240,6 @@ class FullyBayesian(_WeightedPriors[BayesianParameters]):
         paper="Ziomek et al. 2025",
         look=Look("green", "dash-dot", "D"),
     )
-    protocols = TIME_VARYING
     Parameters = BayesianParameters
 
     @classmethod
@@ -243,7 +250,7 @@ class FullyBayesian(_WeightedPriors[BayesianParameters]):
     @classmethod
     def _check_hyperprior(cls, hyperprior: tuple[float, ...] | None, priors: int) -> None:
         if hyperprior is not None and len(hyperprior) != priors:
-            raise BocuError(f"{cls.about.title}: hyperprior: found {len(hyperprior)} weights; allowed: {priors}")
+            raise BocuError(f"hyperprior: found {len(hyperprior)} weights; allowed: {priors}")
 
     def _begin(self) -> None:
         hyperprior = self.parameters.hyperprior
@@ -253,9 +260,9 @@ class FullyBayesian(_WeightedPriors[BayesianParameters]):
         self._log_hyperprior = np.log(hyperprior)
         super()._begin()
 
-    def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
+    def _choose(self, offers: Offers) -> tuple[int, int]:
         weights = self._weights()
-        return int(np.argmax(weights)), int(np.argmax(weights @ ucb))
+        return int(np.argmax(weights)), offers.best_on_average(weights)
 
     def _weights(self) -> np.ndarray:
         return softmax(self.surrogate.log_evidence + self._log_hyperprior)
@@ -287,7 +294,6 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
         paper="Ziomek et al. 2025",
         look=Look("purple", "dash-dot-dot", "^"),
     )
-    protocols = TIME_VARYING
     Parameters = BalancingParameters
     reports = (
         *CHOICE_REPORTS,
@@ -304,9 +310,9 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
         self._accounts = _Accounts(len(self.priors))
         self._lower = np.full(len(self.priors), np.nan)
 
-    def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
+    def _choose(self, offers: Offers) -> tuple[int, int]:
         plays = np.where(self._accounts.active, self._accounts.plays, np.iinfo(np.int64).max)
-        return first_maximum(ucb, [int(np.argmin(plays))])
+        return offers.first_best([int(np.argmin(plays))])
 
     def _metric(self, choice: Choice, t: int, value: float) -> None:
         accounts = self._accounts
@@ -362,7 +368,6 @@ class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
         yardstick=True,
         aliases={"tv-gp-ucb": "TV-GP-UCB"},
     )
-    protocols = TIME_VARYING
     Parameters = ConfidenceParameters
 
     @classmethod
@@ -370,17 +375,17 @@ class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
         return super().work(parameters, replace(size, priors=1, kernels=1), rounds)
 
-    def _candidates(self) -> tuple[TimeVaryingPrior, ...]:
+    def _candidates(self) -> tuple[Any, ...]:
         if self.description.best_prior is None:
-            raise BocuError(f"{self.title}: the problem knows no best prior")
+            raise BocuError("the problem knows no best prior")
         return (self.description.best_prior,)
 
     def _indices(self) -> list[int]:
         position = (k for k, prior in enumerate(self.description.priors) if prior is self.description.best_prior)
         return [next(position, -1)]
 
-    def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
-        return 0, int(np.argmax(ucb[0]))
+    def _choose(self, offers: Offers) -> tuple[int, int]:
+        return offers.first_best([0])
 
     def _trust(self) -> np.ndarray:
         return np.ones(1)

@@ -80,8 +80,7 @@ def worst_case(payoffs: Any, reference: Any, ambiguity_set: AmbiguitySet, *, rat
         from bocu.ambiguity.tensors import worst_case_of_tensor
 
         return worst_case_of_tensor(payoffs, reference, ambiguity_set)
-    asked = ambiguity_set.normalise(payoffs, reference)
-    found = ambiguity_set.solve(asked.f, asked.p, Wanted(distribution=True, rate=rate))
+    asked, found = ambiguity_set._solve(payoffs, reference, Wanted(distribution=True, rate=rate))
     assert found.distribution is not None
     return WorstCase(
         value=asked.values(found.value),
@@ -121,6 +120,9 @@ class AmbiguitySet(ABC):
 
     #: Whether the slope at radius 0 is finite for payoffs that vary.
     finite_slope_at_zero: ClassVar[bool] = True
+
+    #: Whether values and worst cases are piecewise linear in the radius: nothing of the slope then changes in between.
+    linear_in_pieces: ClassVar[bool] = False
 
     #: The approximations of Tay et al. (2022) are lines in this power of epsilon, the slope of the lower one minus the
     #: sensitivity; None where they are not defined: the value need not lie between the lines.
@@ -181,8 +183,7 @@ class AmbiguitySet(ABC):
 
     def values(self, payoffs: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
         """Value and slope, both `(...)`, without the distribution: arguments and errors as in `worst_case`."""
-        asked = self.normalise(payoffs, reference)
-        found = self.solve(asked.f, asked.p, Wanted(distribution=False))
+        asked, found = self._solve(payoffs, reference, Wanted(distribution=False))
         return asked.values(found.value), asked.slopes(found.slope)
 
     def values_at(self, payoffs: ArrayLike, reference: ArrayLike, radii: ArrayLike) -> Floats:
@@ -204,11 +205,11 @@ class AmbiguitySet(ABC):
             (...) in payoff units per unit of radius: 0 where tau is no more than the floor of v, `-inf` where tau
             exceeds v(0), for most sets the expectation under the reference.
         """
-        return self._satisficing(payoffs, reference, tau)[0]
-
-    def _satisficing(self, payoffs: ArrayLike, reference: ArrayLike, tau: ArrayLike) -> tuple[Floats, Floats]:
-        """`satisficing` and its gradient in the payoffs `(..., n)`."""
         asked = self.normalise(payoffs, reference)
+        return asked.slopes(self._tangents(asked, tau).slope)
+
+    def _tangents(self, asked: Normalised, tau: ArrayLike) -> Tangent:
+        """`satisficing` of normalised rows for tau in units of the payoffs, with the points of contact."""
         f, p, low, scale = asked.f, asked.p, asked.low, asked.scale
         target = checks.finite("tau", checks.floats("tau", tau))
         try:
@@ -218,16 +219,17 @@ class AmbiguitySet(ABC):
         # An expectation computed elsewhere differs from ours by rounding, which the division by the range magnifies.
         rounding = ROUNDING * (np.abs(aspiration) + np.abs(low) / scale + 1.0)
         start = self._value_at_zero(f, p)
-        slope, gradient = np.zeros(len(f)), np.zeros_like(f)
+        answer = Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
         at_start = np.abs(aspiration - start) <= rounding
-        slope[aspiration > start] = -np.inf
+        answer.slope[aspiration > start] = -np.inf
         if at_start.any():
-            slope[at_start] = self.with_epsilon(0.0).solve(f[at_start], pick(p, at_start), Wanted(False)).slope
+            answer.slope[at_start] = self.with_epsilon(0.0).solve(f[at_start], pick(p, at_start), Wanted(False)).slope
         between = (aspiration > 0) & (aspiration < start) & ~at_start
         if between.any():
             tangent = self.tangent(f[between], pick(p, between), aspiration[between])
-            slope[between], gradient[between] = tangent.slope, tangent.gradient()
-        return asked.slopes(slope), asked.distributions(gradient)
+            answer.slope[between], answer.radius[between] = tangent.slope, tangent.radius
+            answer.distribution[between] = tangent.distribution
+        return answer
 
     @classmethod
     def concentrates(cls) -> bool:
@@ -270,6 +272,27 @@ class AmbiguitySet(ABC):
         others = sets_that(lambda family: family._polytope is not AmbiguitySet._polytope)
         raise BocuError(f"{type(self).__name__} is no polytope; take {others}")
 
+    def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
+        """Gradient of v in the reference `(B, n)`, up to a constant a row, from worst case and slope.
+
+        It is `-slope dd(q, p)/dp`, minus the slope being the multiplier of `d <= epsilon`.
+        """
+        raise BocuError(
+            f"{type(self).__name__} has no gradient in the reference: take a reference that requires none, or a set "
+            "that defines _in_reference"
+        )
+
+    def _slope_in_reference(
+        self, f: Floats, p: Floats, q: Floats, slope: Floats, rate: Floats
+    ) -> tuple[Floats, Floats]:
+        """Derivatives in epsilon of `_in_reference` `(B, n)` and of the slope `(B,)`."""
+        if self.linear_in_pieces:
+            return np.zeros_like(f), np.zeros_like(slope)
+        raise BocuError(
+            f"the slope of {type(self).__name__} has no gradient in the reference and the radius: take ones that "
+            "require none, or a set that defines _slope_in_reference"
+        )
+
     def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
         only_values = Wanted(distribution=False)
         return np.stack([self.with_epsilon(r).solve(f, p, only_values).value for r in radii], axis=1)
@@ -311,6 +334,10 @@ class AmbiguitySet(ABC):
         scale = f.max(axis=1) - low
         scale[scale == 0.0] = 1.0
         return Normalised((f - low[:, None]) / scale[:, None], p, low, scale, leading)
+
+    def _solve(self, payoffs: ArrayLike, reference: ArrayLike, wanted: Wanted) -> tuple[Normalised, Rows]:
+        asked = self.normalise(payoffs, reference)
+        return asked, self.solve(asked.f, asked.p, wanted)
 
 
 def is_tensor(values: object) -> bool:

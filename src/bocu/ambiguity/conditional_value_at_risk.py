@@ -42,6 +42,7 @@ class ConditionalValueAtRisk(AmbiguitySet):
     )
     Parameters = ConditionalValueAtRiskParameters
     leaves_support = False
+    linear_in_pieces = True
     has_radius = False
 
     def __init__(self, alpha: float) -> None:
@@ -87,6 +88,11 @@ class ConditionalValueAtRisk(AmbiguitySet):
     def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         # The value is the same at every radius: what is met at 0 is met everywhere.
         return Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
+
+    def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
+        # v = w - sum_i p_i (w - f_i)_+ / alpha at the value at risk w, the largest payoff that the worst case keeps.
+        at_risk = np.where(q > 0.0, f, 0.0).max(axis=1)
+        return np.minimum(f - at_risk[:, None], 0.0) / self.alpha
 
     def _polytope(self, p: Floats) -> Polytope:
         return Polytope(len(p), np.eye(len(p)), p / self.alpha, np.ones((1, len(p))), np.ones(1))

@@ -59,10 +59,9 @@ class Tangent:
     radius: Floats
     distribution: Floats
 
-    def gradient(self) -> Floats:
-        """Gradient of the slope in the payoffs, `q / radius` since `slope = (q.f - tau) / radius`; 0 at radius 0."""
-        inverse = np.divide(1.0, self.radius, out=np.zeros_like(self.radius), where=self.radius > 0.0)
-        return inverse[:, None] * self.distribution
+    def inverse_radius(self) -> Floats:
+        """1 / radius `(B,)`, by which value's gradients become the slope's: `slope = (q.f - tau) / radius`; 0 at 0."""
+        return np.divide(1.0, self.radius, out=np.zeros_like(self.radius), where=self.radius > 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ class Wasserstein(AmbiguitySet):
         summary="every distribution that the reference becomes by moving mass at a mean cost of the radius or less",
     )
     leaves_support = True
+    linear_in_pieces = True
     costly = True
     compiled = True
     sensitivity_power = 1.0
@@ -159,6 +160,12 @@ class Wasserstein(AmbiguitySet):
             active = active[going]
             root[active] += short[going] / plan.spent[going]
         return Tangent(-root, lines.dear_cost, _moved(lines.dear, p))
+
+    def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
+        # v = sum_i p_i min_j (f_j + l C_ij) - l epsilon at the price l of moving mass.
+        targets = _Plan.best(f, p, self.cost, -slope).targets
+        moved = self.cost[np.arange(f.shape[1]), targets]
+        return np.take_along_axis(f, targets, axis=1) - slope[:, None] * moved
 
     def _ends(self, f: Floats, p: Floats) -> _Lines:
         """The steepest line, all mass to the nearest minimiser, and the flat one, no mass moved at a cost."""

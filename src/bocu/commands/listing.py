@@ -1,11 +1,13 @@
 """`bocu list`: what is registered, with its parameters."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 KINDS = {
     "problems": "problem",
+    "priors": "prior",
     "sets": "set",
     "objectives": "objective",
     "algorithms": "algorithm",
@@ -15,12 +17,17 @@ KINDS = {
 
 
 def list_command(
-    kind: Annotated[str, typer.Argument(help="problems, sets, objectives, algorithms, metrics, figures or data.")],
-    name: Annotated[str | None, typer.Argument(help="One of them, with its parameters.")] = None,
+    kind: Annotated[
+        str, typer.Argument(help="problems, priors, sets, objectives, algorithms, metrics, figures or data.")
+    ],
+    name: Annotated[
+        str | None, typer.Argument(help="One of them, `module:Class` or `file.py:Class`, with its parameters.")
+    ] = None,
 ) -> None:
     """List what an experiment file may name."""
     from bocu.core.errors import BocuError
     from bocu.core.parameters import nearest
+    from bocu.experiment.plugins.lookup import offered
     from bocu.experiment.registry import aliases, find, registered
 
     if kind == "data":
@@ -29,21 +36,29 @@ def list_command(
     if kind not in KINDS:
         raise BocuError(f"list: unknown kind '{kind}'; {nearest(kind, [*KINDS, 'data'])}")
     if name is not None:
-        _describe(find(KINDS[kind], name))
+        _describe(find(KINDS[kind], name, folder=Path()))
         return
     rows = [(entry, entry.load().about) for entry in registered(KINDS[kind])]
+    for entry in offered(KINDS[kind]):
+        try:
+            rows.append((entry, entry.described().about))
+        except BocuError as error:  # one that is broken hides no other
+            typer.echo(f"warning: {error}", err=True)
     name_width, title_width = (
         max(map(len, column)) for column in zip(*((e.name, a.title) for e, a in rows), strict=True)
     )
     for entry, about in rows:
         others = aliases(KINDS[kind], entry.name)
         also = f" (also: {', '.join(others)})" if others else ""
-        typer.echo(f"{entry.name:<{name_width}}  {about.title:<{title_width}}  {about.line}{also}")
+        origin = f"; {entry.origin}" if entry.origin else ""
+        typer.echo(f"{entry.name:<{name_width}}  {about.title:<{title_width}}  {about.line}{also}{origin}")
 
 
 def _describe(entry: Any) -> None:
     kind = entry.load()
     typer.echo(f"{entry.name}: {kind.about.title}: {kind.about.line}")
+    if entry.origin:
+        typer.echo(f"from: {entry.origin}")
     if protocols := getattr(kind, "protocols", ()):
         typer.echo(f"protocols: {', '.join(protocols)}")
     fields = kind.Parameters.model_fields

@@ -5,6 +5,8 @@ import difflib
 import re
 import types
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import pydantic
@@ -29,6 +31,23 @@ Count = Annotated[Integer, pydantic.Field(ge=1)]
 
 LARGEST_SEED = 2**63 - 1
 """The largest integer that a run file holds."""
+
+READING = "reading"
+"""Key of a `Reading` in the context of a validation."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How classes from outside, that what is validated may name, are found.
+
+    Attributes:
+        folder: what paths of files are relative to; None where classes are not named by where they stand.
+        imports: whether they are imported, or stand-ins take their place, as planning has it.
+    """
+
+    folder: Path | None = None
+    imports: bool = False
+
 
 SUCCESSORS = {
     "ball": "set",
@@ -77,19 +96,22 @@ def _meant(name: Any, known: Collection[str]) -> str:
     return f"did you mean '{match[0]}'?" if match else ""
 
 
-def validate(model: type[ParametersType], data: Mapping[str, object], where: str) -> ParametersType:
+def validate(
+    model: type[ParametersType], data: Mapping[str, object], where: str, reading: "Reading | None" = None
+) -> ParametersType:
     """Build a typed section from plain data.
 
     Args:
         model: the section's type.
         data: what the user wrote.
         where: the file, and the key that the section stands under.
+        reading: how classes from outside are found; left out, only what is installed or planned is.
 
     Raises:
         BocuError: one line with file, key, what was found and what is allowed, for the first fault.
     """
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, context={READING: reading})
     except pydantic.ValidationError as error:
         key, message = _first_fault(model, data, error)
         raise BocuError(f"{where}{key}: {message}") from None
@@ -98,7 +120,7 @@ def validate(model: type[ParametersType], data: Mapping[str, object], where: str
 def sections(section: Parameters) -> Iterator[tuple[str, Parameters]]:
     """Return a section and those inside it, each with the path of keys that leads there, ending in a dot."""
     yield "", section
-    for key in type(section).model_fields:
+    for key in (*type(section).model_fields, *(section.model_extra or ())):
         value = getattr(section, key)
         for part, inner in [(key, value)] if isinstance(value, Parameters) else _listed(key, value):
             for path, found in sections(inner):

@@ -69,7 +69,10 @@ def learner(
     checked = validate(made.Parameters, parameters, f"{name}: ")
     spaces = _domain("decision", decisions), _domain("context", contexts)
     description = _description(*spaces, noise, variance, np.atleast_1d(lengthscale), outputs)
-    return made(description, objective, checked, np.random.default_rng(seed))
+    try:
+        return made(description, objective, checked, np.random.default_rng(seed))
+    except BocuError as error:
+        raise BocuError(f"{name}: {error}") from None
 
 
 def _domain(kind: str, points: Domain | np.ndarray) -> Domain:

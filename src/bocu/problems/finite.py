@@ -21,7 +21,8 @@ from bocu.core.parameters import Count, NotNegative, Number, Parameters, Positiv
 from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
-from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.problems.base import Problem, Realisation
+from bocu.problems.candidates import CandidateParameters, chosen
 from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_of
 from bocu.surrogates.grid import GridPrior, check_scales
 
@@ -86,7 +87,7 @@ def weights_on(distribution: Distribution, points: np.ndarray) -> np.ndarray:
     return distribution.weights_on(points)
 
 
-class FiniteParameters(ProblemParameters):
+class FiniteParameters(CandidateParameters):
     """What every problem on a grid has. Subclasses give the grids."""
 
     protocol: Literal["general", "data-driven", "simulator"] = Field(
@@ -147,7 +148,9 @@ class FiniteProblem(Problem[FiniteType]):
     Attributes:
         decisions, contexts: grid points, shapes (decisions, dimension) and (contexts, dimension).
         references, truths: distributions over the rounds, the last one stays.
-        model: the Gaussian process that algorithms believe in.
+        own_model: the Gaussian process that the parameters state.
+        priors: the candidates.
+        model: the Gaussian process that algorithms with one model believe in.
     """
 
     decision_names: ClassVar[tuple[str, ...]]
@@ -161,7 +164,7 @@ class FiniteProblem(Problem[FiniteType]):
         self._lay_out()
         settings = self.parameters
         kernel = KERNELS[settings.kernel]
-        self.model = GridPrior(
+        self.own_model = GridPrior(
             self.decisions,
             self.contexts,
             kernel((settings.lengthscale,) * self.decisions.shape[1]),
@@ -169,6 +172,10 @@ class FiniteProblem(Problem[FiniteType]):
             settings.variance,
             self._model_noise,
         )
+        self.priors = settings.laid_out(inputs, self.decisions, self.contexts, self._model_noise)
+        self.prior_labels = tuple(prior.label for prior in self.priors)
+        self.model = chosen(self.priors, settings.believed, self.own_model)
+        self.best_prior = chosen(self.priors, settings.best, self.model) if self.priors else None
 
     @classmethod
     def outline(cls, parameters: FiniteType) -> Outline:
@@ -176,12 +183,15 @@ class FiniteProblem(Problem[FiniteType]):
         Problem.__init__(bare, parameters, {})
         bare._lay_out()
         check_scales(parameters.variance, bare._model_noise)
-        return Outline(FiniteDomain(bare.decisions, cls.decision_names, cls.decision_units))
+        labels = parameters.check_candidates(len(cls.decision_names) + len(cls.context_names))
+        return Outline(FiniteDomain(bare.decisions, cls.decision_names, cls.decision_units), priors=labels)
 
     @classmethod
     @planning_only
     def size(cls, parameters: FiniteType) -> Size:
-        return Size(math.prod(parameters.decision_points), math.prod(parameters.context_points))
+        priors = max(len(parameters.candidates), 1)
+        points = math.prod(parameters.decision_points), math.prod(parameters.context_points)
+        return Size(*points, priors=priors, kernels=priors)
 
     def _lay_out(self) -> None:
         """Make grids and distributions, for which no file is needed."""
@@ -238,6 +248,8 @@ class FiniteRealisation(Realisation):
             noise=problem.parameters.noise,
             protocol=problem.protocol,
             model=problem.model,
+            priors=problem.priors,
+            best_prior=problem.best_prior,
         )
 
     def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:

@@ -269,9 +269,18 @@ def replay(
     Raises:
         BocuError: the file asks for a class that may not be imported.
     """
+    run = replayed(run_file, inputs, seed, until, named)
+    return run.realisation, run.algorithm
+
+
+def replayed(run_file: str | Path, inputs: Inputs, seed: int, until: int, named: Collection[str] = ()) -> SeedRun:
+    """Rebuild a recorded run after round `until`, to be played on: arguments and errors as of `replay`.
+
+    Its random streams stand where they began: what is drawn in further rounds is not what the run drew.
+    """
     data = read_runs(run_file)
     specification = json.loads(data.attrs["specification"])
     refuse_unknown_classes(specification, str(run_file), named)
     run = SeedRun(specification, build_problem(specification["problem"], inputs), seed)
     run.replay(*_recorded(data.sel(seed=seed), until))
-    return run.realisation, run.algorithm
+    return run

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from bocu.algorithms.base import Algorithm
+from bocu.algorithms.plain_state import needs_telling, when_told
 from bocu.core.domains import FiniteDomain
+from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import validate
 from bocu.core.plain import Specification, State
@@ -86,11 +88,16 @@ class SeedRun:
     def replay(self, arrays: Mapping[str, np.ndarray], stream_states: dict[str, Any] | None) -> None:
         """Tell without asking what `arrays` recorded, then put the streams where they stood after it."""
         self.record.copy_rows(arrays)
-        for row in range(len(arrays["payoff"])):
-            self.protocol.replay(self.algorithm, self.record.read(row), self.announced() if self.t >= 1 else None)
-            self.done += 1
+        self._tell_again(len(arrays["payoff"]))
         if stream_states is not None:
             self.streams.restore(stream_states)
+
+    def _tell_again(self, rows: int) -> None:
+        """Tell the algorithm the first rows of the record without asking it."""
+        while self.done < rows:
+            announced = self.announced() if self.t >= 1 else None
+            self.protocol.replay(self.algorithm, self.record.read(self.done), announced)
+            self.done += 1
 
     def state(self) -> State:
         """Return all that the rest of the run depends on."""
@@ -104,10 +111,14 @@ class SeedRun:
     def restore(self, state: State) -> None:
         """Put back what `state` gave, or the state of the finished run."""
         self.record.copy_rows(state["record"])
-        self.streams.restore(state["streams"])
+        if state["done"] < self.rows:
+            known = state["algorithm"]
+            if needs_telling(known):
+                self._tell_again(state["done"])
+                known = when_told(known)
+            self.algorithm.restore(known)
         self.done = state["done"]
-        if not self.finished:
-            self.algorithm.restore(state["algorithm"])
+        self.streams.restore(state["streams"])
 
     def result(self) -> "FinishedRun":
         """Return what stays when the posterior goes."""
@@ -142,7 +153,10 @@ def build_algorithm(specification: Specification, realisation: Realisation, stre
     contexts = realisation.description.contexts
     # Over a finite set of contexts the objective is one and the same in all rounds, but for its radius.
     pursued = objective.over(contexts.points) if objective and isinstance(contexts, FiniteDomain) else objective
-    return target(realisation.description, pursued, parameters, streams["algorithm"])
+    try:
+        return target(realisation.description, pursued, parameters, streams["algorithm"])
+    except BocuError as error:
+        raise BocuError(f"{specification['algorithm']['class']}: {error}") from None
 
 
 def build_objective(specification: Specification | None) -> Objective | None:
