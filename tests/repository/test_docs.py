@@ -11,6 +11,7 @@ PAGES = [
     "config/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "docs/architecture.md",
     "docs/commands.md",
     "docs/extending.md",
     "docs/plug-in.md",

@@ -109,7 +109,7 @@ def test_the_learner_is_told_reference_and_radius_and_never_the_truth():
         problem(initial=0),
         0,
     )
-    announced = run_.announcer.announce(run_.situation())
+    announced = run_.announced()
     reference, truth = run_.situation().reference, run_.situation().truth
     assert announced.epsilon == pytest.approx(np.abs(reference - truth).sum())
     assert not hasattr(announced, "truth")

@@ -40,7 +40,7 @@ class ChosenPriorsParameters(FigureParameters):
         yield from mentions("registered algorithm", "leave_out", self.leave_out)
 
 
-class ChosenPriors(Figure):
+class ChosenPriors(Figure[ChosenPriorsParameters]):
     """Share of rounds in which every candidate prior was trusted, a panel an algorithm."""
 
     about = About(
@@ -51,10 +51,6 @@ class ChosenPriors(Figure):
     protocols = TIME_VARYING + CONTEXTUAL
     of_priors = True
     Parameters = ChosenPriorsParameters
-
-    def __init__(self, parameters: ChosenPriorsParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: ChosenPriorsParameters = parameters
 
     def _left_out(self, cube: Cube, label: str) -> bool:
         named = self.parameters.leave_out
@@ -134,7 +130,7 @@ class RejectionTimesParameters(FigureParameters):
         yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
-class RejectionTimes(Figure):
+class RejectionTimes(Figure[RejectionTimesParameters]):
     """The round in which each prior was rejected, a dot a seed, a panel an algorithm."""
 
     about = About(
@@ -144,10 +140,6 @@ class RejectionTimes(Figure):
     protocols = TIME_VARYING + CONTEXTUAL
     of_priors = True
     Parameters = RejectionTimesParameters
-
-    def __init__(self, parameters: RejectionTimesParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: RejectionTimesParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])
