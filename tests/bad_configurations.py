@@ -121,10 +121,12 @@ def _top_level() -> Iterator[Bad]:
             [{"label": "x"}],
             [{"name": 3}],
         ],
+        "priors": [3, "fitted", [3], [None], [{"label": "x"}]],
         "objectives": [3, "dro", [3], [None], [{"label": "x"}]],
         "algorithms": [[], None, 3, "random", [3], [None], [{"name": ["random"]}]],
         "metrics": [[], 3, "so", [3], [{"name": None}]],
         "figures": [3, "regret", [3], [{"label": "x"}], {"name": "regret"}],
+        "reference": [3, ["random"], "randon", "Random", "hills", ""],
         "overwrite": [3, "perhaps", [True], None],
         "checkpoint_seconds": [-1, "x", float("inf"), float("nan"), [1], True],
     }

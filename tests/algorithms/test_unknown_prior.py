@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bocu.algorithms.beliefs import first_maximum
 from bocu.algorithms.time_varying import PEGPUCB, MaximumLikelihood
-from bocu.algorithms.unknown_prior import SQRT_BETA, ConfidenceParameters, first_maximum, squared_noise_bound
+from bocu.algorithms.unknown_prior import SQRT_BETA, ConfidenceParameters, squared_noise_bound
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate

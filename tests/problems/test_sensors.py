@@ -18,6 +18,7 @@ from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.intel import intel_dataset
 from bocu.data.intel_matrices import prepare_matrices
 from bocu.experiment.branches import ProblemPaths
+from bocu.experiment.planning import make_plan
 from bocu.experiment.registry import find
 from bocu.io.files import canonical_json, read_netcdf, write_netcdf
 from bocu.priors.fit import fit_prior
@@ -45,7 +46,7 @@ def fit_all(parameters: SensorsParameters, catalogue: Catalogue, data: Path, fol
     """Fit the priors that the parameters ask for, as the pipeline would; give the problem's inputs."""
     paths = ProblemPaths(str(folder), catalogue)
     for label, specification in parameters.priors().items():
-        fit_prior(specification, {"data": str(data)}, paths.prior(label))
+        fit_prior(specification["statement"], {"data": str(data)}, paths.prior(label))
     return {**parameters.inputs(paths), "data": str(data)}
 
 
@@ -79,10 +80,10 @@ def test_the_log_asks_for_thirteen_days_of_march_and_the_oracles(catalogue: Cata
 
 def test_priors_are_plain_data_and_one_job_each(catalogue: Catalogue) -> None:
     priors = SensorsParameters().resolve(catalogue, "simulate", None).priors()
-    assert priors["2004-03-07"]["day"] == "2004-03-07"
-    assert priors["oracle-2004-03-14"]["day"] == "2004-03-14"
+    assert priors["2004-03-07"]["statement"]["day"] == "2004-03-07"
+    assert priors["oracle-2004-03-14"]["statement"]["day"] == "2004-03-14"
     assert len({canonical_json(specification) for specification in priors.values()}) == 14
-    assert all("2004-03-14" not in specification["prior_days"] for specification in priors.values())
+    assert all("2004-03-14" not in specification["statement"]["prior_days"] for specification in priors.values())
 
 
 def test_auto_takes_the_log_where_there_is_one_and_else_the_matrices(catalogue: Catalogue, carried: str) -> None:
@@ -265,7 +266,7 @@ def test_real_days_forget_at_a_tenth_a_step_and_at_two_thirds_around_sensor_mean
         stored = read_netcdf(folder / f"{label}.nc")
         # 48 steps around their mean leave rank 47 among 50 sensors: singular, and handled as it is.
         assert (int(stored["rank"]), stored.sizes["sensor"], int(stored["at_bound"])) == (47, 50, 0)
-    specification = {**problem.parameters.priors()["1"], "centre": "own-day-sensors"}
+    specification = {**problem.parameters.priors()["1"]["statement"], "centre": "own-day-sensors"}
     fit_prior(specification, {"data": problem.inputs["data"]}, tmp_path / "1.nc")
     assert float(read_netcdf(tmp_path / "1.nc")["forgetting"]) == pytest.approx(0.71, abs=0.03)
 
@@ -280,3 +281,35 @@ def test_on_real_days_no_prior_is_rejected_and_pe_gp_ucb_is_as_good_as_the_oracl
     assert regret[PEGPUCB] == pytest.approx(regret[Oracle], abs=0.1)
     _, reports = played(problem, PEGPUCB, 0)
     assert all(report["active_priors"].all() for report in reports)
+
+
+def test_stated_candidates_take_the_place_of_those_of_the_prior_days(root: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    days = ["2004-03-05", "2004-03-12"]
+    kernels = ["squared-exponential", "matern-5/2"]
+    fits = {"name": "fitted", "label": "lab", "parameters": {"days": days, "kernel": kernels, "noise": "known"}}
+    experiment = {
+        "name": "lab",
+        "data": "simulate",
+        "seeds": 1,
+        "iterations": 2,
+        "problems": ["sensors"],
+        "priors": [fits],
+        "algorithms": ["mle"],
+    }
+    plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+    labels = [f"lab-{kernel}-{day}" for kernel in ("squared-exponential", "matern-52") for day in days]
+    assert list(plan.priors("sensors")) == [*labels, "oracle-2004-03-14"]
+    assert [Path(file).stem for file in plan.inputs.problem("sensors")["priors"]] == labels
+    told = plan.priors("sensors")[labels[-1]]
+    assert (told["statement"]["day"], told["statement"]["noise"]) == ("2004-03-12", 0.1)
+    assert plan.problems["sensors"].kind.outline(plan.problem_parameters("sensors")).priors == tuple(labels)
+    for wrong, message in (
+        ({"days": ["2004-03-14"]}, "days: 2004-03-14 is no prior day; allowed: 2004-03-01 to 2004-03-13"),
+        ({"months": ["2004-03"]}, "days: 2004-03 is no prior day"),
+        ({}, "its priors are fitted to days"),
+    ):
+        with pytest.raises(BocuError, match=f"'lab' can be no prior of 'sensors': {message}"):
+            make_plan(
+                {**experiment, "priors": [{**fits, "parameters": wrong}]}, sources_file=root / "data/sources.yaml"
+            )

@@ -3,6 +3,7 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake) as parameters:
-    from bocu.priors.fit import fit_prior
+    from bocu.core.loading import load
 
-    fit_prior(parameters["specification"], dict(snakemake.input.items()), snakemake.output[0])
+    prior = parameters["specification"]
+    load(prior["fit"])(prior["statement"], dict(snakemake.input.items()), snakemake.output[0])

@@ -5,5 +5,13 @@ from bocu.sweep.jobs import job
 with job(snakemake) as parameters:
     from bocu.report.build import build
 
-    made = snakemake.input
-    build(parameters["experiment"], made.cubes, made.summary, made.descriptions, snakemake.output.page)
+    experiment, made = parameters["experiment"], snakemake.input
+    build(
+        experiment,
+        made.cubes,
+        made.summary,
+        made.descriptions,
+        snakemake.output.page,
+        experiment["reference"],
+        made.audit,
+    )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
+from bocu.algorithms.plain_state import plain_state, put_back
 from bocu.core.about import About
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Parameters, ParametersType
@@ -60,7 +61,7 @@ class Algorithm(ABC, Generic[ParametersType]):
     """A decision maker that learns.
 
     `ask` and `tell` alternate. Between a `tell` and the next `ask`, `state` gives everything that the rest of the
-    run depends on, and `restore` puts it back bit for bit.
+    run depends on, and `restore` puts it back bit for bit. Neither need be written: see `state`.
     """
 
     about: ClassVar[About]
@@ -83,6 +84,16 @@ class Algorithm(ABC, Generic[ParametersType]):
         self.objective = objective
         self.parameters = parameters
         self.generator = generator
+
+    @classmethod
+    def pursues(cls, protocol: str) -> bool:
+        """Say whether the objective changes what it does under a protocol."""
+        return cls.pursues_objective
+
+    @classmethod
+    def plays(cls, protocol: str, outline: Outline) -> bool:
+        """Say whether it is defined for a problem, by its protocol and what is known before its data are read."""
+        return protocol in cls.protocols
 
     @classmethod
     def check(cls, parameters: Any, outline: Outline) -> None:
@@ -140,13 +151,19 @@ class Algorithm(ABC, Generic[ParametersType]):
         Every run asks for it, after each round or after some; later decisions are the same as without.
         """
 
-    @abstractmethod
     def state(self) -> dict[str, Any]:
         """Return all that was learnt, as nested dicts of arrays, numbers, strings and lists of those.
 
-        The generator belongs to the caller, who saves it with its other streams.
+        Nothing that is done later changes it. Where a class says nothing else, it holds all attributes that are plain
+        and names the others (see `bocu.algorithms.plain_state`), which come back by telling again. `generator` belongs
+        to the caller, who saves it with its other streams.
         """
+        return plain_state(self)
 
-    @abstractmethod
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Put back what `state` gave."""
+        """Put back what `state` gave, whatever this object or one built like it has met since.
+
+        Raises:
+            BocuError: a state that the class did not say itself names attributes that are not plain.
+        """
+        put_back(self, state)

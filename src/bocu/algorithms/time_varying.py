@@ -1,7 +1,8 @@
-"""Time-varying bandits with an unknown prior: PE-GP-UCB and what it is compared with (Ziomek et al. 2025).
+"""Bandits with an unknown prior: PE-GP-UCB and what it is compared with (Ziomek et al. 2025).
 
 PE-GP-UCB is Algorithm 1 and Regret Balancing that of supplement D, with their errata corrected: widths are those before
-the observation, choices are among the available arms, and the data of all priors are shared.
+the observation, choices are among the available arms, and the data of all priors are shared. On a grid of contexts they
+pursue an objective, see `bocu.algorithms.unknown_prior`.
 """
 
 import math
@@ -13,6 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.base import Reported
+from bocu.algorithms.beliefs import Offers
 from bocu.algorithms.unknown_prior import (
     ACTIVE_REPORT,
     CHOICE_REPORTS,
@@ -22,7 +24,6 @@ from bocu.algorithms.unknown_prior import (
     Confidence,
     ConfidenceParameters,
     UnknownPriorAlgorithm,
-    first_maximum,
     one_hot,
     squared_noise_bound,
 )
@@ -30,9 +31,7 @@ from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
-from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
-from bocu.surrogates.time_varying import TimeVaryingPrior
 
 
 class _Accounts:
@@ -80,6 +79,15 @@ class EliminationParameters(ConfidenceParameters):
         "reset",
         description="when all priors are rejected: take all back with empty accounts and flag the round, or stop",
     )
+    test: Literal["as-chosen", "rule"] = Field(
+        "as-chosen",
+        description="multiplier of the standard deviation in the test: that of the confidence bound; or the one of the "
+        "rule `confidence`, with which the test is valid whatever the constant `sqrt_beta`",
+    )
+
+    def unused(self) -> Mapping[str, str]:
+        known = super().unused()
+        return known if self.sqrt_beta is not None else {**known, "test": "without `sqrt_beta` both are the rule's"}
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,6 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
         paper="Ziomek et al. 2025",
         look=Look("vermillion", "solid", "o"),
     )
-    protocols = TIME_VARYING
     Parameters = EliminationParameters
     reports = (
         *CHOICE_REPORTS,
@@ -124,15 +131,16 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
         self._accounts = _Accounts(len(self.priors))
         self._verdict = _Verdict()
 
-    def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
-        return first_maximum(ucb, np.flatnonzero(self._accounts.active))
+    def _choose(self, offers: Offers) -> tuple[int, int]:
+        return offers.first_best(np.flatnonzero(self._accounts.active))
 
     def _metric(self, choice: Choice, t: int, value: float) -> None:
         self._verdict = _Verdict()
         if choice.prior < 0:
             return
         accounts, prior = self._accounts, choice.prior
-        accounts.book(prior, value - choice.mean, choice.width)
+        width = choice.width if self.parameters.test == "as-chosen" else self.valid_sqrt_beta(t) * choice.sd
+        accounts.book(prior, value - choice.mean, width)
         xi = squared_noise_bound(self.description.noise, len(self.priors), t, self.parameters.delta)
         error = float(accounts.total[prior])
         limit = math.sqrt(xi * int(accounts.plays[prior])) + float(accounts.width[prior])
@@ -199,11 +207,10 @@ class MaximumLikelihood(_WeightedPriors[ConfidenceParameters]):
         paper="Ziomek et al. 2025",
         look=Look("blue", "dashed", "s"),
     )
-    protocols = TIME_VARYING
     Parameters = ConfidenceParameters
 
-    def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
-        return first_maximum(ucb, [int(np.argmax(self.surrogate.log_evidence))])
+    def _choose(self, offers: Offers) -> tuple[int, int]:
+        return offers.first_best([int(np.argmax(self.surrogate.log_evidence))])
 
     def _trust(self) -> np.ndarray:
         return one_hot(int(np.argmax(self.surrogate.log_evidence)), len(self.priors))
@@ -232,7 +239,6 @@ class FullyBayesian(_WeightedPriors[BayesianParameters]):
         paper="Ziomek et al. 2025",
         look=Look("green", "dash-dot", "D"),
     )
-    protocols = TIME_VARYING
     Parameters = BayesianParameters
 
     @classmethod
@@ -253,9 +259,9 @@ class FullyBayesian(_WeightedPriors[BayesianParameters]):
         self._log_hyperprior = np.log(hyperprior)
         super()._begin()
 
-    def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
+    def _choose(self, offers: Offers) -> tuple[int, int]:
         weights = self._weights()
-        return int(np.argmax(weights)), int(np.argmax(weights @ ucb))
+        return int(np.argmax(weights)), offers.best_on_average(weights)
 
     def _weights(self) -> np.ndarray:
         return softmax(self.surrogate.log_evidence + self._log_hyperprior)
@@ -287,7 +293,6 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
         paper="Ziomek et al. 2025",
         look=Look("purple", "dash-dot-dot", "^"),
     )
-    protocols = TIME_VARYING
     Parameters = BalancingParameters
     reports = (
         *CHOICE_REPORTS,
@@ -304,9 +309,9 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
         self._accounts = _Accounts(len(self.priors))
         self._lower = np.full(len(self.priors), np.nan)
 
-    def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
+    def _choose(self, offers: Offers) -> tuple[int, int]:
         plays = np.where(self._accounts.active, self._accounts.plays, np.iinfo(np.int64).max)
-        return first_maximum(ucb, [int(np.argmin(plays))])
+        return offers.first_best([int(np.argmin(plays))])
 
     def _metric(self, choice: Choice, t: int, value: float) -> None:
         accounts = self._accounts
@@ -362,7 +367,6 @@ class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
         yardstick=True,
         aliases={"tv-gp-ucb": "TV-GP-UCB"},
     )
-    protocols = TIME_VARYING
     Parameters = ConfidenceParameters
 
     @classmethod
@@ -370,7 +374,7 @@ class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
         return super().work(parameters, replace(size, priors=1, kernels=1), rounds)
 
-    def _candidates(self) -> tuple[TimeVaryingPrior, ...]:
+    def _candidates(self) -> tuple[Any, ...]:
         if self.description.best_prior is None:
             raise BocuError("the problem knows no best prior")
         return (self.description.best_prior,)
@@ -379,8 +383,8 @@ class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
         position = (k for k, prior in enumerate(self.description.priors) if prior is self.description.best_prior)
         return [next(position, -1)]
 
-    def _choose(self, ucb: np.ndarray) -> tuple[int, int]:
-        return 0, int(np.argmax(ucb[0]))
+    def _choose(self, offers: Offers) -> tuple[int, int]:
+        return offers.first_best([0])
 
     def _trust(self) -> np.ndarray:
         return np.ones(1)

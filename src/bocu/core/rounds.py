@@ -34,7 +34,8 @@ class Description:
         protocol: registered name of the protocol, which says who chooses what in which order.
         outputs: number of payoffs that are observed at once.
         model: the Gaussian process prior of the payoff, where the problem states one.
-        priors: candidate priors, under protocols with an unknown prior.
+        priors: candidate priors of the payoff, where the right one is unknown: over decisions and time steps under the
+            protocol "time-varying", otherwise over decisions and contexts.
         best_prior: the best prior that is known to the problem, for oracles only.
     """
 
@@ -44,8 +45,8 @@ class Description:
     protocol: str
     outputs: int = 1
     model: "GridPrior | None" = None
-    priors: "Sequence[TimeVaryingPrior]" = ()
-    best_prior: "TimeVaryingPrior | None" = None
+    priors: "Sequence[TimeVaryingPrior] | Sequence[GridPrior]" = ()
+    best_prior: "TimeVaryingPrior | GridPrior | None" = None
 
 
 @dataclass(frozen=True)

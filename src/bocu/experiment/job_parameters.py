@@ -67,7 +67,16 @@ class JobParameters:
         specifications = self.plan.priors(problem)
         if prior not in specifications:
             raise BocuError(f"{problem}: no prior '{prior}'; {nearest(prior, specifications)}")
-        return {"specification": canonical_json(specifications[prior]), "fingerprint": self.fingerprint("fit_prior")}
+        specification = specifications[prior]
+        roots = self.prior_roots(problem, prior)
+        return {
+            "specification": canonical_json(specification),
+            "fingerprint": self.fingerprint("fit_prior", *roots),
+        }
+
+    def prior_roots(self, problem: str, prior: str) -> list[str]:
+        """Return the code that a fit starts from, but for the script."""
+        return named_code(self.plan.priors(problem)[prior])
 
     # Runs and what becomes of them
 

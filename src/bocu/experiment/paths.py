@@ -54,6 +54,11 @@ class ResultPaths:
         """The experiment as it was last run: what a smaller one may not replace unasked."""
         return f"{self.folder}/experiment.json"
 
+    @property
+    def audit(self) -> str:
+        """What `bocu audit` found."""
+        return f"{self.folder}/audit.json"
+
     def design(self, sha256: str) -> str:
         """Return the copy of a given initial design, under the hash of what it holds: a moved file reruns nothing."""
         return f"{self.folder}/designs/{sha256}.csv"

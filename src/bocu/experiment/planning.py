@@ -1,6 +1,6 @@
 """From a configuration to a plan: everything that a user may have written wrong is found here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ from bocu.algorithms.base import AlgorithmParameters
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
-from bocu.core.parameters import nearest, sections, validate
+from bocu.core.parameters import Reading, nearest, sections
+from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.catalogue import sources_file as catalogue_at_hand
@@ -20,9 +21,11 @@ from bocu.experiment.configuration import (
     Experiment,
     FigureEntry,
     check_file,
+    folder_of,
     origin,
     parse_experiment,
 )
+from bocu.experiment.entry_parameters import read_parameters
 from bocu.experiment.papers import known_papers
 from bocu.experiment.plan import Plan
 from bocu.experiment.registry import find, registered
@@ -63,6 +66,7 @@ def make_plan(
         load_catalogue(sources_file or catalogue_at_hand()),
         Path(scripts) if scripts is not None else _scripts(sources_file),
         lambda key: f"{origin(key, files, overrides)}: ",
+        lambda key: folder_of(key, files, overrides),
     )
     return maker.plan()
 
@@ -90,11 +94,14 @@ class _Maker:
     experiment: Experiment
     catalogue: Catalogue
     scripts: Path
-    origin: Any
+    origin: Callable[[str], str]
+    folder: Callable[[str], Path]
 
     def plan(self) -> Plan:
         self._refuse_unknown_papers()
-        problems = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
+        self._refuse_unknown_reference()
+        stated = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
+        problems = self._with_priors(stated)
         self._outlines = {
             label: self._outline(f"{self.origin('problems')}problems.{i}", problem)
             for i, (label, problem) in enumerate(problems.items())
@@ -137,19 +144,20 @@ class _Maker:
 
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
         where = f"{self.origin(section)}{section}.{position}"
-        found = find(kind, entry.name, f"{where}.name: ")
-        family = found.load()
-        parameters = validate(family.Parameters, entry.parameters, f"{where}.parameters.")
-        for path, part in sections(parameters):
-            for key, reason in part.unused().items():
-                if key in part.model_fields_set:
-                    raise BocuError(f"{where}.parameters.{path}{key}: it changes nothing: {reason}; leave it out")
-            if isinstance(part, SetParameters):
-                try:
-                    part.check()
-                except BocuError as error:
-                    raise BocuError(f"{where}.parameters.{path}{error}") from None
-        made = ScoringObjective if kind == "metric" and issubclass(family, Objective) else Component
+        folder = self.folder(section)
+        found = find(kind, entry.name, f"{where}.name: ", folder)
+        try:
+            family = found.described()
+        except BocuError as error:
+            raise BocuError(f"{where}.name: {error}") from None
+        reading, inside = Reading(folder), f"{where}.parameters."
+        if isinstance(family, type):
+            parameters = read_parameters(family, entry.parameters, inside, reading)
+            is_objective = issubclass(family, Objective)
+        else:
+            parameters = family.read_parameters(entry.parameters, inside, reading)
+            is_objective = family.is_objective
+        made = ScoringObjective if kind == "metric" and is_objective else Component
         return made(entry.label, found, parameters)
 
     def _problem(self, position: int, entry: Entry) -> Component:
@@ -161,6 +169,37 @@ class _Maker:
         except BocuError as error:
             raise BocuError(f"{self.origin('problems')}problems.{position}: {error}") from None
         return Component(component.label, component.registered, self._with_design(resolved, position))
+
+    def _with_priors(self, problems: Mapping[str, Component]) -> dict[str, Component]:
+        """Hand every problem the candidate priors that are stated for it."""
+        candidates: dict[str, list[Any]] = {label: [] for label in problems}
+        for position, entry in enumerate(self.experiment.priors):
+            where = f"{self.origin('priors')}priors.{position}"
+            prior = self._component("prior", "priors", position, entry)
+            made = list(prior.parameters.candidates(entry.label))  # type: ignore[attr-defined]
+            reasons = []
+            for problem in self._chosen(entry, "problems", problems, where):
+                parameters = problem.parameters
+                assert isinstance(parameters, ProblemParameters)
+                if reason := next(filter(None, map(parameters.takes, made)), ""):
+                    reasons.append(f"'{problem.label}': {reason}")
+                else:
+                    candidates[problem.label].extend(made)
+            taken = any(made[0] in found for found in candidates.values())
+            if reasons and (entry.problems is not None or not taken):
+                raise BocuError(f"{where}: '{entry.label}' can be no prior of {'; '.join(reasons)}")
+        return {
+            label: self._with_candidates(position, problems[label], candidates[label])
+            for position, label in enumerate(problems)
+        }
+
+    def _with_candidates(self, position: int, problem: Component, candidates: Sequence[Any]) -> Component:
+        parameters = problem.parameters
+        assert isinstance(parameters, ProblemParameters)
+        try:
+            return Component(problem.label, problem.registered, parameters.with_candidates(candidates))
+        except BocuError as error:
+            raise BocuError(f"{self.origin('problems')}problems.{position}.parameters.{error}") from None
 
     def _with_design(self, parameters: ProblemParameters, position: int) -> ProblemParameters:
         """Settle what a given initial design holds, before any job starts."""
@@ -182,6 +221,14 @@ class _Maker:
             if key not in known_papers():
                 where = f"{self.origin('papers')}papers.{position}"
                 raise BocuError(f"{where}: unknown paper '{key}'; {nearest(key, known_papers())}")
+
+    def _refuse_unknown_reference(self) -> None:
+        wanted, known = self.experiment.reference, [entry.label for entry in self.experiment.algorithms]
+        if wanted is not None and wanted not in known:
+            raise BocuError(
+                f"{self.origin('reference')}reference: no entry of 'algorithms' has the label '{wanted}'; "
+                f"{nearest(wanted, known)}"
+            )
 
     @staticmethod
     def _outline(where: str, problem: Component) -> Outline:
@@ -230,19 +277,28 @@ class _Maker:
             found = [
                 Branch(problem, objective, algorithm, self._rounds(problem), self.experiment.threads)
                 for problem in self._chosen(entry, "problems", problems, where)
-                if self._protocol(problem) in algorithm.kind.protocols
-                for objective in self._pursued(entry, algorithm, objectives, where)
+                if algorithm.kind.plays(self._protocol(problem), self._outlines[problem.label])
+                for objective in self._pursued(entry, algorithm, self._protocol(problem), objectives, where)
                 if objective is None or problem.label in pursued_on[objective.label]
             ]
             if not found:
+                protocols = algorithm.kind.protocols
+                chosen = self._chosen(entry, "problems", problems, where)
+                bare = [
+                    problem.label
+                    for problem in chosen
+                    if (protocol := self._protocol(problem)) in protocols
+                    and not algorithm.kind.plays(protocol, self._outlines[problem.label])
+                ]
                 raise BocuError(
                     f"{where}: '{algorithm.label}' runs on no problem of this experiment: an empty branch; "
-                    f"it is defined for the protocols {', '.join(algorithm.kind.protocols)}"
+                    f"it is defined for the protocols {', '.join(protocols)}"
                     + (
                         f" and objectives such as {', '.join(o.name for o in registered('objective'))}"
-                        if algorithm.kind.pursues_objective
+                        if any(algorithm.kind.pursues(protocol) for protocol in protocols)
                         else ""
                     )
+                    + (f"; without candidate priors: {', '.join(bare)}" if bare else "")
                 )
             for branch in found:
                 self._check_branch(where, branch)
@@ -304,37 +360,59 @@ class _Maker:
         return [component for label, component in components.items() if wanted is None or label in wanted]
 
     def _pursued(
-        self, entry: AlgorithmEntry, algorithm: Component, objectives: Sequence[Component], where: str
+        self, entry: AlgorithmEntry, algorithm: Component, protocol: str, objectives: Sequence[Component], where: str
     ) -> Sequence[Component | None]:
-        if not algorithm.kind.pursues_objective:
+        if not algorithm.kind.pursues(protocol):
             return [None]
-        parameters = algorithm.parameters
-        assert isinstance(parameters, AlgorithmParameters)
         labelled = {objective.label: objective for objective in objectives}
         pursued = []
         for objective in self._chosen(entry, "objectives", labelled, where):
-            unfit = parameters.unfit(objective.registered.name, objective.parameters)
+            unfit = self._unfit(algorithm, objective)
             if unfit and entry.objectives is not None:
                 raise BocuError(f"{where}.objectives: '{algorithm.label}' cannot pursue '{objective.label}': {unfit}")
             if not unfit:
                 pursued.append(objective)
         return pursued
 
+    @staticmethod
+    def _unfit(algorithm: Component, objective: Component) -> str:
+        """Say why an algorithm is not defined for an objective; empty where it is."""
+        parameters = algorithm.parameters
+        assert isinstance(parameters, AlgorithmParameters)
+        if not (algorithm.registered.origin or objective.registered.origin):
+            return parameters.unfit(objective.registered.name, objective.parameters)
+        from bocu.experiment.plugins.memo import unfit
+
+        return unfit(algorithm, objective)
+
     def _figure_entries(self, problems: Mapping[str, Component]) -> Sequence[FigureEntry]:
         if self.experiment.figures is not None:
             return self.experiment.figures
-        protocols = {self._protocol(problem) for problem in problems.values()}
         return [
             FigureEntry(label=figure.name, name=figure.name)
             for figure in registered("figure")
-            if (kind := figure.load()).scope == "experiment" or protocols & set(kind.protocols)
+            if (kind := figure.load()).scope == "experiment"
+            or any(self._shows(kind, problem) for problem in problems.values())
         ]
+
+    def _against(self, figure: Component) -> Component:
+        """Return a figure with the experiment's reference, if it compares with one and names none itself."""
+        against = getattr(figure.parameters, "against", None)
+        if self.experiment.reference is None or against is None:
+            return figure
+        return Component(figure.label, figure.registered, against(self.experiment.reference))
+
+    def _shows(self, figure: Any, problem: Component) -> bool:
+        """Say whether a figure's class is defined for a problem."""
+        protocol = self._protocol(problem)
+        without = protocol not in TIME_VARYING and self._outlines[problem.label].priors == ()
+        return protocol in figure.protocols and not (figure.of_priors and without)
 
     def _figures(self, problems: Mapping[str, Component]) -> tuple[dict[str, Component], dict[str, list[str]]]:
         figures: dict[str, Component] = {}
         folders: dict[str, list[str]] = {}
         for position, entry in enumerate(self._figure_entries(problems)):
-            figure = self._component("figure", "figures", position, entry)
+            figure = self._against(self._component("figure", "figures", position, entry))
             figures[figure.label] = figure
             if figure.kind.scope == "experiment":
                 folders[figure.label] = ["all"]
@@ -343,7 +421,7 @@ class _Maker:
             folders[figure.label] = [
                 problem.label
                 for problem in self._chosen(entry, "problems", problems, where)
-                if self._protocol(problem) in figure.kind.protocols
+                if self._shows(figure.kind, problem)
             ]
             if not folders[figure.label]:
                 raise BocuError(f"{where}: '{figure.label}' is drawn for no problem of this experiment")

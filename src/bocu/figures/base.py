@@ -9,7 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.loading import load
@@ -65,6 +67,23 @@ class PictureParameters(Parameters):
         yield from ()
 
 
+class ComparingParameters(PictureParameters):
+    """Parameters of a figure that compares all algorithms with one."""
+
+    reference: str | None = Field(
+        None,
+        description="Label of the algorithm that counts as 1; the experiment's `reference`, the registered 'random' or "
+        "the first, if left out.",
+    )
+
+    def against(self, label: str) -> Self:
+        """Return these parameters with the experiment's reference, where they name none."""
+        return self if self.reference is not None else self.model_copy(update={"reference": label})
+
+    def mentioned(self) -> Iterator[Mention]:
+        yield from mentions("algorithm", "reference", self.reference)
+
+
 class FigureParameters(PictureParameters):
     """Parameters of a figure that is drawn once for each problem.
 
@@ -109,6 +128,8 @@ class Figure(ABC):
     scope: ClassVar[Literal["problem", "experiment"]] = "problem"
     #: The protocols of the problems that it is defined for.
     protocols: ClassVar[tuple[str, ...]] = ()
+    #: Whether it is about candidate priors, and so drawn of problems that have some.
+    of_priors: ClassVar[bool] = False
     Parameters: ClassVar[type[Parameters]]
 
     def __init__(self, parameters: object) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
-from bocu.core.protocols import TIME_VARYING
+from bocu.core.protocols import CONTEXTUAL, TIME_VARYING
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
@@ -48,7 +48,8 @@ class ChosenPriors(Figure):
         summary="how often each candidate prior was trusted",
         paper="Ziomek et al. 2025, figures 2b and 4b",
     )
-    protocols = TIME_VARYING
+    protocols = TIME_VARYING + CONTEXTUAL
+    of_priors = True
     Parameters = ChosenPriorsParameters
 
     def __init__(self, parameters: ChosenPriorsParameters) -> None:
@@ -140,7 +141,8 @@ class RejectionTimes(Figure):
         title="Rejection times",
         summary="the rounds in which candidate priors were rejected",
     )
-    protocols = TIME_VARYING
+    protocols = TIME_VARYING + CONTEXTUAL
+    of_priors = True
     Parameters = RejectionTimesParameters
 
     def __init__(self, parameters: RejectionTimesParameters) -> None:

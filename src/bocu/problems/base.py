@@ -26,6 +26,8 @@ from bocu.problems.given_design import Design, GivenDesign, read_design
 if TYPE_CHECKING:
     from bocu.data.catalogue import Catalogue
     from bocu.experiment.branches import ProblemPaths
+    from bocu.priors.statements import Candidate
+    from bocu.surrogates.grid import GridPrior
     from bocu.surrogates.time_varying import TimeVaryingPrior
 
 
@@ -79,12 +81,27 @@ class ProblemParameters(Parameters):
         return {}
 
     def priors(self) -> dict[str, dict[str, Any]]:
-        """Return the candidate priors to be fitted, as label -> plain specification, one job each."""
+        """Return the candidate priors to be fitted, one job each, by label.
+
+        Each is plain data: `fit`, what fits it, as module:function, and the `statement` that it is handed.
+        """
         return {}
 
     def prior_inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
         """Name the files that every prior is fitted to."""
         return {}
+
+    def takes(self, candidate: "Candidate") -> str:
+        """Say why a candidate prior that an experiment states cannot be one of this problem; empty where it can."""
+        return "it takes no candidate priors"
+
+    def with_candidates(self, candidates: "Sequence[Candidate]") -> Self:
+        """Return the parameters with the candidate priors that an experiment states for the problem.
+
+        Raises:
+            BocuError: they do not go together, or a parameter names another one.
+        """
+        return self
 
 
 @dataclass(frozen=True)
@@ -193,7 +210,7 @@ class Problem(ABC):
     initial: int
     simulated: bool = False
     prior_labels: tuple[str, ...] = ()
-    best_prior: "TimeVaryingPrior | None" = None
+    best_prior: "TimeVaryingPrior | GridPrior | None" = None
     provenance: Mapping[str, Any] = {}
 
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
@@ -247,4 +264,4 @@ class Problem(ABC):
 
     @abstractmethod
     def realise(self, streams: Streams) -> Realisation:
-        """Draw what one seed meets, from the stream "problem" alone."""
+        """Draw what one seed meets, from the streams "problem" and, of several outputs, "weights" alone."""

@@ -13,6 +13,7 @@ import pydantic
 from pydantic import Field
 
 from bocu.contexts.estimates import discretised, product_grid
+from bocu.contexts.stated_laws import LawParameters
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, shown
@@ -22,6 +23,7 @@ from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.problems.candidates import CandidateParameters, chosen
 from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_of
 from bocu.surrogates.grid import GridPrior, check_scales
 
@@ -73,7 +75,16 @@ class Weights(Parameters):
         return weights / weights.sum()
 
 
-Distribution = Literal["uniform"] | Normal | Weights
+class ByLaw(Parameters):
+    """The density of a law at the contexts, normalised."""
+
+    law: LawParameters = Field(description="the law: `{name, parameters}`, or a name alone (see `bocu list laws`)")
+
+    def weights_on(self, points: np.ndarray) -> np.ndarray:
+        return self.law.weights_on(points)
+
+
+Distribution = Literal["uniform"] | Normal | Weights | ByLaw
 
 
 def weights_on(distribution: Distribution, points: np.ndarray) -> np.ndarray:
@@ -83,7 +94,7 @@ def weights_on(distribution: Distribution, points: np.ndarray) -> np.ndarray:
     return distribution.weights_on(points)
 
 
-class FiniteParameters(ProblemParameters):
+class FiniteParameters(CandidateParameters):
     """What every problem on a grid has. Subclasses give the grids."""
 
     protocol: Literal["general", "data-driven", "simulator"] = Field(
@@ -96,7 +107,7 @@ class FiniteParameters(ProblemParameters):
     reference: Distribution | list[Distribution] = Field(
         Normal(normal=NormalParameters(mean=0.5, variance=0.2)),
         description="reference distribution over the contexts: `uniform`, `{normal: {mean, sd or variance}}`, "
-        "`{weights: [...]}`, or a list of these over the rounds, whose last one stays",
+        "`{weights: [...]}`, `{law: {name, parameters}}`, or a list of these over the rounds, whose last one stays",
     )
     truth: Distribution | list[Distribution] = Field(
         "uniform", description="distribution that contexts come from, as `reference`"
@@ -141,7 +152,9 @@ class FiniteProblem(Problem):
     Attributes:
         decisions, contexts: grid points, shapes (decisions, dimension) and (contexts, dimension).
         references, truths: distributions over the rounds, the last one stays.
-        model: the Gaussian process that algorithms believe in.
+        own_model: the Gaussian process that the parameters state.
+        priors: the candidates.
+        model: the Gaussian process that algorithms with one model believe in.
     """
 
     decision_names: ClassVar[tuple[str, ...]]
@@ -156,7 +169,7 @@ class FiniteProblem(Problem):
         self._lay_out()
         settings = self.parameters
         kernel = KERNELS[settings.kernel]
-        self.model = GridPrior(
+        self.own_model = GridPrior(
             self.decisions,
             self.contexts,
             kernel((settings.lengthscale,) * self.decisions.shape[1]),
@@ -164,6 +177,10 @@ class FiniteProblem(Problem):
             settings.variance,
             self._model_noise,
         )
+        self.priors = settings.laid_out(inputs, self.decisions, self.contexts, self._model_noise)
+        self.prior_labels = tuple(prior.label for prior in self.priors)
+        self.model = chosen(self.priors, settings.believed, self.own_model)
+        self.best_prior = chosen(self.priors, settings.best, self.model) if self.priors else None
 
     @classmethod
     def outline(cls, parameters: Any) -> Outline:
@@ -171,12 +188,15 @@ class FiniteProblem(Problem):
         Problem.__init__(bare, parameters, {})
         bare._lay_out()
         check_scales(parameters.variance, bare._model_noise)
-        return Outline(FiniteDomain(bare.decisions, cls.decision_names, cls.decision_units))
+        labels = parameters.check_candidates(len(cls.decision_names) + len(cls.context_names))
+        return Outline(FiniteDomain(bare.decisions, cls.decision_names, cls.decision_units), priors=labels)
 
     @classmethod
     @planning_only
     def size(cls, parameters: Any) -> Size:
-        return Size(math.prod(parameters.decision_points), math.prod(parameters.context_points))
+        priors = max(len(parameters.candidates), 1)
+        points = math.prod(parameters.decision_points), math.prod(parameters.context_points)
+        return Size(*points, priors=priors, kernels=priors)
 
     def _lay_out(self) -> None:
         """Make grids and distributions, for which no file is needed."""
@@ -233,6 +253,8 @@ class FiniteRealisation(Realisation):
             noise=problem.parameters.noise,
             protocol=problem.protocol,
             model=problem.model,
+            priors=problem.priors,
+            best_prior=problem.best_prior,
         )
 
     def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:

@@ -51,7 +51,7 @@ class GPSample(FiniteProblem):
         decisions = generator.random((size, len(self.decision_names)))
         contexts = generator.random((size, len(self.context_names)))
         return interpolated_draw(
-            self.model, decisions, contexts, generator.standard_normal(size), self.parameters.jitter
+            self.own_model, decisions, contexts, generator.standard_normal(size), self.parameters.jitter
         )
 
 

@@ -23,6 +23,8 @@ class InfectionParameters(PreparedMeanParameters):
 
     dataset: ClassVar[str] = "infection"
     record: ClassVar[str] = "runs"
+    decision_inputs: ClassVar[tuple[str, ...]] = ("test_share_1", "test_share_2")
+    context_inputs: ClassVar[tuple[str, ...]] = ("case_share_1", "case_share_2", "transmission")
 
     decision_points: list[Count] = Field([32, 32], description="points a share of test kits, evenly spaced over [0, 1]")
     context_points: list[Count] = Field(
@@ -47,8 +49,6 @@ class Infection(PreparedMeanProblem):
     decision_units = ("1", "1")
     context_names = ("initial cases in group 1, share", "initial cases in group 2, share", "transmission, scaled")
     context_units = ("1", "1", "1")
-    decision_inputs = ("test_share_1", "test_share_2")
-    context_inputs = ("case_share_1", "case_share_2", "transmission")
     parameters: InfectionParameters
 
     def feasible(self, kind: str, points: np.ndarray) -> np.ndarray | None:

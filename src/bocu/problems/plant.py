@@ -17,6 +17,8 @@ class PlantParameters(PreparedMeanParameters):
 
     dataset: ClassVar[str] = "plant"
     record: ClassVar[str] = "svgp"
+    decision_inputs: ClassVar[tuple[str, ...]] = ("ph",)
+    context_inputs: ClassVar[tuple[str, ...]] = ("nh3",)
 
     decision_points: list[Count] = Field([1024], description="points of pH, evenly spaced over its range")
     context_points: list[Count] = Field([64], description="points of the NH3 concentration, evenly spaced")
@@ -36,5 +38,3 @@ class Plant(PreparedMeanProblem):
     decision_units = ("1",)
     context_names = ("NH3 concentration, scaled",)
     context_units = ("1",)
-    decision_inputs = ("ph",)
-    context_inputs = ("nh3",)

@@ -36,4 +36,4 @@ class PreparedDataParameters(ProblemParameters):
     def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
         if self.source is None:
             raise BocuError("source: found null; allowed: download, mirror, simulate")
-        return {"data": paths.catalogue.prepared_path(self.dataset, self.record, self.source)}
+        return {**super().inputs(paths), "data": paths.catalogue.prepared_path(self.dataset, self.record, self.source)}

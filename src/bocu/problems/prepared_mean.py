@@ -14,22 +14,23 @@ from bocu.problems.prepared_data import PreparedDataParameters
 
 
 class PreparedMeanParameters(PreparedDataParameters, FiniteParameters):
-    """Parameters of a problem on a grid whose payoff comes from a data set."""
+    """Parameters of a problem on a grid whose payoff comes from a data set.
+
+    Its `decision_inputs` and `context_inputs` are the data set's inputs that decide, and that the context sets, each in
+    the order of the grid's coordinates.
+    """
+
+    read_rows: ClassVar[str] = "bocu.priors.observations:prepared_rows"
 
 
 class PreparedMeanProblem(FiniteProblem):
     """The mean over the grid, whose coordinates are scaled to [0, 1] from the domain that the data set states.
 
-    Attributes:
-        decision_inputs, context_inputs: names of the data set's inputs that decide, and that the context sets, each
-            in the order of the grid's coordinates.
-
     Raises:
         BocuError: the prepared file is unusable.
     """
 
-    decision_inputs: ClassVar[tuple[str, ...]]
-    context_inputs: ClassVar[tuple[str, ...]]
+    parameters: PreparedMeanParameters
 
     def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
@@ -48,8 +49,8 @@ class PreparedMeanProblem(FiniteProblem):
         prepared = read_netcdf(path)
         lower, upper = prepared["lower"].values, prepared["upper"].values
         scaled = np.empty((len(self.decisions), len(self.contexts), len(mean.names)))
-        scaled[..., _columns(path, mean.names, self.decision_inputs)] = self.decisions[:, None, :]
-        scaled[..., _columns(path, mean.names, self.context_inputs)] = self.contexts[None, :, :]
+        scaled[..., _columns(path, mean.names, self.parameters.decision_inputs)] = self.decisions[:, None, :]
+        scaled[..., _columns(path, mean.names, self.parameters.context_inputs)] = self.contexts[None, :, :]
         table = mean(lower + (upper - lower) * scaled)
         table.setflags(write=False)
         return table

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 
+from bocu.evaluation.audits import Audit
 from bocu.evaluation.statistics import CONFIDENCE, GROWTH_FROM
 from bocu.figures.reading import NO_OBJECTIVE, Cube, counted, shown_unit
 from bocu.io.files import write_text
@@ -99,7 +100,8 @@ def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequ
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
     header = ("Algorithm", regret, against, "p", "Mean rank", "Growth", "Time per round", "Seeds")
-    best = order.index(reference) if reference in order else None
+    known = [label for label in order if not isnan(final[label]["mean"])]
+    best = next((order.index(label) for label in known if label not in cube.yardsticks), 0) if gaps else None
     return Table(f"problem-{cube.problem}-regret-{objective}-{metric}", caption, header, tuple(rows), best)
 
 
@@ -123,6 +125,21 @@ def along_the_way(cube: Cube, objective: str, metric: str, records: Sequence[Fie
     )
     header = ("Algorithm", *(f"Round {t}" for t in rounds))
     return Table(f"problem-{cube.problem}-way-{objective}-{metric}", caption, header, rows)
+
+
+def audited(found: Audit) -> Table:
+    """Show how far worst cases lay from those of an independent solver, by problem, set and kind."""
+    rows = (
+        (str(g["problem"]), str(g["set"]), str(g["kind"]), f"{g['cases']:,}", f"{g['largest']:.0e}")
+        for g in found.groups
+    )
+    caption = (
+        f"Worst cases of this experiment: answers of our solvers, {found.stored:,} of them from score files, against "
+        f"{found.solver}, by what they were drawn from: payoffs of decisions scored or recommended, or rows met while "
+        "an algorithm chose. Errors are shares of the payoffs' range; that solver's own gap is at most "
+        f"{found.largest_gap:.0e}."
+    )
+    return Table("audit-table", caption, ("Problem", "Set", "Drawn from", "Cases", "Largest error"), tuple(rows))
 
 
 def hypervolumes(cube: Cube, objective: str, metric: str, records: Sequence[Fields]) -> Table:

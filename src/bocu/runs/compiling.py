@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from bocu.ambiguity import machine_code, preparation
-from bocu.ambiguity.parameters import set_class
 from bocu.experiment.paths import MACHINE_CODE
 from bocu.experiment.plan import Plan
+from bocu.experiment.registry import find
 
 
 def compile_ahead(plan: Plan) -> None:
@@ -21,7 +21,10 @@ def compile_ahead(plan: Plan) -> None:
     What goes wrong is not fatal: jobs compile what they do not find.
     """
     machine_code.share_in(MACHINE_CODE)
-    if not any(set_class(name).compiled for name in set(_sets(_specifications(plan)))) or preparation.is_ready():
+    if (
+        not any(find("set", name).described().compiled for name in set(_sets(_specifications(plan))))
+        or preparation.is_ready()
+    ):
         return
     print("compiling worst cases for this type of processor: some ten seconds, once", file=sys.stderr, flush=True)
     # In a process of its own, which gives the compiler's memory back.

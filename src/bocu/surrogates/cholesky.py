@@ -4,6 +4,8 @@ The rows of the lower factor lie one behind the other (packed), so that growing 
 prefix, and BLAS solves with it in place. A row costs one triangular solve, O(size^2).
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtpsv
@@ -47,6 +49,10 @@ class GrownCholesky:
         """Return row `index` of L up to its diagonal, shape (index + 1,); a view."""
         return self._packed[_packed_length(index) : _packed_length(index + 1)]
 
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal of L, shape (size,)."""
+        return self._packed[_packed_length(np.arange(1, self.size + 1)) - 1]
+
     def forward(self, right: np.ndarray) -> np.ndarray:
         """Solve L s = right; shapes (size,) or (size, k)."""
         return self._triangular(right, transposed=False)
@@ -80,5 +86,6 @@ class GrownCholesky:
         return dtpsv(n, self._packed[: _packed_length(n)], right, lower=0, trans=int(not transposed))
 
 
-def _packed_length(rows: int) -> int:
+def _packed_length(rows: Any) -> Any:
+    """Return the numbers in so many rows; an integer, or an array of them."""
     return rows * (rows + 1) // 2

@@ -21,6 +21,7 @@ from bocu.surrogates.cholesky import GrownCholesky
 
 SMALLEST_NOISE = 1e-7  # in prior standard deviations; below, rounding outweighs the noise of repeated observations
 INITIAL_CAPACITY = 32  # observations and distinct decisions; storage doubles when full
+HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
 SOLVED_AT_ONCE = 2**22  # numbers in one block of right-hand sides, 32 MiB
 
 
@@ -35,6 +36,7 @@ class GridPrior:
         variance: prior variance of the payoff, in its squared units.
         noise: standard deviation of the observation noise, in units of the payoff; at least 1e-7 of the prior's.
         mean: prior mean, in units of the payoff.
+        label: its name among candidate priors.
 
     Attributes:
         decision_gram: unit-variance covariances of the decisions, shape (X, X), read-only.
@@ -53,6 +55,7 @@ class GridPrior:
         variance: float = 1.0,
         noise: float = 0.01,
         mean: float = 0.0,
+        label: str = "",
     ) -> None:
         check_scales(variance, noise)
         if not np.isfinite(mean):
@@ -64,6 +67,7 @@ class GridPrior:
         self.variance = float(variance)
         self.noise = float(noise)
         self.mean = float(mean)
+        self.label = label
         self.decision_gram = decision_kernel(self.decisions, self.decisions)
         self.context_gram = context_kernel(self.contexts, self.contexts)
         self.decision_gram.flags.writeable = False
@@ -157,6 +161,14 @@ class GridPosterior:
         if self._deviation is None:
             self._deviation = np.sqrt(self._variance)
         return _read_only(self._deviation)
+
+    def log_evidence(self) -> float:
+        """Log density of the values that were told under the prior, in nats (Rasmussen and Williams 2006, Eq. 2.30).
+
+        Costs O(count^2).
+        """
+        whitened = self._factor.forward(self.values - self.prior.mean)
+        return float(-0.5 * whitened @ whitened - np.log(self._factor.diagonal()).sum() - self.count * HALF_LOG_TWO_PI)
 
     def mean_of(self, decisions: np.ndarray) -> np.ndarray:
         """Posterior mean of some decisions under all contexts, from the factor alone, shape (r, C)."""

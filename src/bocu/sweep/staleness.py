@@ -217,7 +217,10 @@ class Staleness:
             raise _NotPlanned(f"'{problem}' has no prior '{prior}'")
         jobs = self.plan.parameters
         return self._made(
-            [file], self.plan.inputs.prior(problem), jobs.prior(problem, prior), [jobs.script("fit_prior")]
+            [file],
+            self.plan.inputs.prior(problem),
+            jobs.prior(problem, prior),
+            [jobs.script("fit_prior"), *jobs.prior_roots(problem, prior)],
         )
 
     def _score(self, file: str, parts: Sequence[str], part: str) -> Explanation:
@@ -242,10 +245,20 @@ class Staleness:
         roots = [jobs.script("figure"), *jobs.figure_roots(label, folder)]
         return self._made(outputs, self.plan.inputs.figure(label, folder, part), jobs.figure(label, folder), roots)
 
+    def _audit(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        """Explain what `bocu audit` found, by times alone: it may have been asked for in other numbers."""
+        names = self.plan.audited()
+        causes = self._causes([file], names)
+        if not Path(file).exists():
+            return Explanation(MISSING.reasons, causes)
+        since = Path(file).stat().st_mtime
+        newer = [name for name in names if Path(name).is_file() and Path(name).stat().st_mtime > since]
+        return Explanation(tuple(f"older than its input {name}" for name in newer[:1]), causes)
+
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         paths, jobs = self.plan.paths, self.plan.parameters
         pictures = [name for suffix in FIGURE_SUFFIXES for name in self.plan.figure_files(suffix, part)]
-        inputs = [*pictures, *self.plan.cubes(part), paths.summary(part)]
+        inputs = [*pictures, *self.plan.cubes(part), *self.plan.audits(part), paths.summary(part)]
         return self._made(
             [paths.report(part), paths.report_tables(part)], inputs, jobs.report(), [jobs.script("report")]
         )
@@ -276,6 +289,7 @@ _MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation
     "priors": Staleness._prior,
     "figures": Staleness._figure,
     "report": Staleness._report,
+    "audit.json": Staleness._audit,
 }
 
 
