@@ -412,6 +412,14 @@ def test_entry_points_are_named_as_our_own_are(folder, tmp_path, monkeypatch, ca
     assert "my-greedy" not in json.dumps(experiment_schema()["$defs"]["AlgorithmEntry"])
     with pytest.raises(BocuError, match="unknown algorithm 'my-gready'; did you mean 'my-greedy'"):
         find("algorithm", "my-gready")
+    path = list(sys.path)
+    sys.path.remove(str(site))  # as on a machine that lacks the package
+    lookup._points.cache_clear()
+    with pytest.raises(
+        BocuError, match="'my-greedy': entry point 'my-greedy' of their-lab, which is not installed on "
+    ):
+        load("algorithm/my-greedy")
+    sys.path[:] = path
     other = tmp_path / "other"
     other.mkdir()
     install(other, "their-other", POINTS.replace("their_lab", "their_other"), monkeypatch)
