@@ -458,6 +458,18 @@ def test_a_package_is_fingerprinted_with_what_it_imports_of_its_own(folder, tmp_
     assert not set(identities()) & set(before)
 
 
+def test_a_worst_case_by_a_set_of_ones_own(folder, monkeypatch):
+    from typer.testing import CliRunner
+
+    from bocu.commands.main import app
+
+    monkeypatch.chdir(folder)
+    (folder / "payoffs.csv").write_text("reference,order\n0.5,4\n0.0,2\n0.5,6\n")
+    said = CliRunner().invoke(app, ["worst-case", "payoffs.csv", "--set", "own.py:Contamination", "--epsilon", "0.25"])
+    assert said.exit_code == 0, said.output
+    assert float(said.stdout.splitlines()[1].split(",")[1]) == 0.75 * 5.0 + 0.25 * 2.0
+
+
 def test_a_package_adds_a_command(tmp_path, monkeypatch, capsys):
     from bocu.commands import main
 

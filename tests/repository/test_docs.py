@@ -13,6 +13,7 @@ PAGES = [
     "CONTRIBUTING.md",
     "docs/commands.md",
     "docs/extending.md",
+    "docs/plug-in.md",
     "docs/files.md",
     "docs/data.md",
     "docs/ambiguity-sets.md",

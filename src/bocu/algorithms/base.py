@@ -44,6 +44,15 @@ class Reported:
     per_prior: bool = False
 
 
+SIMULATOR = "simulator"
+"""The protocol under which contexts are chosen."""
+
+PESSIMISTIC = Reported(
+    "pessimistic_value", "objective of the decision's lower confidence bound, before its payoff was observed", "payoff"
+)
+"""What is reported there of every decision."""
+
+
 class AlgorithmParameters(Parameters):
     """The typed parameters of an algorithm that pursues an objective, and what planning asks of them."""
 

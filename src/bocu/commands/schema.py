@@ -31,6 +31,7 @@ def schema_command(
 
 def key_tables() -> str:
     """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
+    from bocu.algorithms.botorch_model import BotorchModelParameters
     from bocu.ambiguity.parameters import SetParameters
     from bocu.experiment.configuration import (
         AlgorithmEntry,
@@ -54,6 +55,7 @@ def key_tables() -> str:
     ]
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
+    parts.append(_table("A BoTorch model", BotorchModelParameters, MODEL))
     for kind in ("problem", "prior", "set", "law", "objective", "algorithm", "metric", "figure"):
         for thing in registered(kind):
             title, parameters = f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters
@@ -68,6 +70,10 @@ def key_tables() -> str:
 
 
 EXPERIMENT_MODULE = "bocu.experiment.configuration"
+MODEL = (
+    "In place of our own under the key `model` of algorithms with continuous decisions. A registered name alone is the "
+    "model with its defaults: `model: botorch-default`."
+)
 TABLES_HEAD = """# The experiment file
 
 Every key, its default and what it does. This page is generated (`make schema`); so is
@@ -161,6 +167,8 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
         schema["$defs"][definition] = {"anyOf": [{"anyOf": [{"enum": allowed}, OUTSIDE], "type": "string"}, entry]}
     definitions["SetParameters"] = _any_set(definitions, _known("set", installed))
     # What may be written in short.
+    for name in ("BotorchModelParameters", "BotorchDecisionModelParameters"):
+        definitions[name] = {"anyOf": [{"type": "string"}, definitions[name]]}
     definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
     definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}
     return schema
