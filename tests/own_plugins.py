@@ -21,8 +21,8 @@ from bocu.evaluation.metrics import Metric
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters
 from bocu.figures.reading import Cube
-from bocu.objectives.configured import Objective
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.stated import Objective
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.problems.hartmann import Hartmann3
 from bocu.problems.sensors import Sensors

@@ -240,7 +240,7 @@ import sys
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from bocu.ambiguity import MaximumMeanDiscrepancy, preparation, squared_exponential_gram, worst_case
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 preparation.prepare()
 assert preparation.is_ready()

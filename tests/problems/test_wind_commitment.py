@@ -15,7 +15,7 @@ from bocu.data.catalogue import load_catalogue
 from bocu.data.wind import prepare_wind
 from bocu.experiment.branches import ProblemPaths
 from bocu.experiment.registry import find
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.priors.statements import Period
 from bocu.problems.wind_commitment import (
     WindCommitment,

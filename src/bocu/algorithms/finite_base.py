@@ -21,7 +21,7 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 from bocu.core.rounds import Context, Decision, Description, Round
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
 
 _RECOMMENDED_TABLE = 0.5  # of what planning reckons for a round's payoff table: lower bounds leave less to be solved

@@ -303,7 +303,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         if self.description.protocol in TIME_VARYING:
             return TimeVaryingBeliefs(self.priors, self.description.noise)
         from bocu.algorithms.grid_beliefs import GridBeliefs
-        from bocu.objectives.values import UncertaintyObjective
+        from bocu.objectives.functions import UncertaintyObjective
 
         if not isinstance(self.objective, UncertaintyObjective):
             raise BocuError(f"found objective {self.objective!r}; an UncertaintyObjective is wanted")

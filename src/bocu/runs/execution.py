@@ -27,7 +27,7 @@ from bocu.core.rounds import Situation
 from bocu.io.files import canonical_json, set_aside, write_netcdf
 from bocu.io.hashes import hash_files
 from bocu.io.provenance import SCHEMA_VERSION, SIMULATED_LABEL, machine
-from bocu.objectives.configured import Objective
+from bocu.objectives.stated import Objective
 from bocu.problems.base import Problem, Realisation
 from bocu.runs.checkpoints import CheckpointStore, hold
 from bocu.runs.protocol import PROTOCOLS, Announcer
