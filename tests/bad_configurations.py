@@ -121,6 +121,7 @@ def _top_level() -> Iterator[Bad]:
             [{"label": "x"}],
             [{"name": 3}],
         ],
+        "priors": [3, "fitted", [3], [None], [{"label": "x"}]],
         "objectives": [3, "dro", [3], [None], [{"label": "x"}]],
         "algorithms": [[], None, 3, "random", [3], [None], [{"name": ["random"]}]],
         "metrics": [[], 3, "so", [3], [{"name": None}]],
@@ -349,7 +350,7 @@ def _figures() -> Iterator[Bad]:
     ):
         figure = {"name": name, "parameters": parameters}
         yield bad(f"figures: {name} {parameters}", tiny(figures=[figure]), "figures.0", says)
-    for parameters, says in (({"algorithms": ["mobbo"]}, "did you mean 'mobo'"), ({"seed": 77}, "seed")):
+    for parameters, says in (({"algorithms": ["mobbo"]}, "'mobbo'"), ({"seed": 77}, "seed")):
         figure = {"name": "robust-front", "parameters": parameters}
         yield bad(f"figures: robust-front {parameters}", scalarised(figures=[figure]), "figures.0", says)
     for key, says in (

@@ -25,14 +25,18 @@ def write_products(plan: Plan) -> dict[str, str]:
             for output in (file, *others):
                 _write(output)
 
-    for raw in inputs.raw("intel", "log", "simulate")["raw"]:
-        found["data simulate intel"] = raw
-        with making([raw], parameters.simulate("intel", raw), []):
-            write_text(raw, "")
-            remember(raw, "")
-    prepared = plan.catalogue.prepared_path("intel", "log", "simulate")
-    given = parameters.prepared("simulate", "intel", Path(prepared).stem)
-    write(f"data prepare {prepared}", prepared, given, flat(inputs.raw("intel", "log", "simulate")))
+    needed = {file for problem in plan.problems for file in flat(inputs.problem(problem))}
+    for dataset, record in (("intel", "log"), ("plant", "svgp")):
+        prepared = plan.catalogue.prepared_path(dataset, record, "simulate")
+        if prepared not in needed:
+            continue
+        for raw in inputs.raw(dataset, record, "simulate")["raw"]:
+            found[f"data simulate {dataset}"] = raw
+            with making([raw], parameters.simulate(dataset, raw), []):
+                write_text(raw, "")
+                remember(raw, "")
+        given = parameters.prepared("simulate", dataset, Path(prepared).stem)
+        write(f"data prepare {prepared}", prepared, given, flat(inputs.raw(dataset, record, "simulate")))
     for problem in plan.problems:
         for prior in plan.priors(problem):
             file = inputs.problem_paths(problem).prior(prior)

@@ -303,7 +303,7 @@ def test_when_all_priors_are_rejected_all_come_back_and_the_round_is_flagged(gam
 
 
 def test_when_all_priors_are_rejected_the_run_may_stop_with_one_line(game: Any) -> None:
-    with pytest.raises(BocuError, match=r"^PE-GP-UCB: all 3 priors are rejected in round 3 and on_no_prior is 'stop'"):
+    with pytest.raises(BocuError, match=r"^all 3 priors are rejected in round 3 and on_no_prior is 'stop'"):
         all_wrong(game, on_no_prior="stop")
 
 
@@ -350,7 +350,7 @@ def test_a_rejected_prior_recommends_nothing_however_often_it_played(game: Any) 
 
 
 def test_hyperprior_needs_one_positive_weight_for_each_prior(game: Any) -> None:
-    with pytest.raises(BocuError, match="Fully Bayesian: hyperprior: found 2 weights; allowed: 3"):
+    with pytest.raises(BocuError, match="hyperprior: found 2 weights; allowed: 3"):
         game.start(FullyBayesian, hyperprior=(0.5, 0.5))
     with pytest.raises(ValueError, match="greater than 0"):
         FullyBayesian.Parameters(hyperprior=(1.0, 0.0, 1.0))
@@ -367,7 +367,7 @@ def test_hopeless_evidence_does_not_overflow(game: Any) -> None:
 
 def test_oracle_without_a_known_prior_says_so(game: Any) -> None:
     object.__setattr__(game.description, "best_prior", None)
-    with pytest.raises(BocuError, match=r"^Oracle .*: the problem knows no best prior"):
+    with pytest.raises(BocuError, match=r"^the problem knows no best prior"):
         game.start(Oracle)
 
 

@@ -19,13 +19,19 @@ ROOT = own_package.SOURCE.parents[1]
 KIRSCHNER = {"name": "kirschner", "parameters": {"function": "b", "spread": "sd", "protocol": "general"}}
 EXPERIMENT = tiny(
     data="simulate",
-    problems=["hills", KIRSCHNER, "sensors"],
+    problems=["hills", KIRSCHNER, "sensors", {"name": "plant", "parameters": {"decision_points": [8]}}],
+    priors=[{"name": "fitted", "problems": ["plant"]}],
     objectives=[{"name": "dro", "parameters": {"set": {"name": "mmd", "radius": 0.2}}}],
     metrics=["so", {"name": "best-fixed-decision", "problems": ["hills"]}],
-    algorithms=["random", "fully-bayesian", "mle", "pe-gp-ucb", "ucb-so", "ucb-bocu-2"],
-    figures=["regret", "chosen-priors", "contour", "summary"],
+    algorithms=[
+        "random",
+        *({"name": name, "problems": ["hills", "sensors"]} for name in ("fully-bayesian", "mle", "pe-gp-ucb")),
+        *({"name": name, "problems": ["kirschner"]} for name in ("ucb-so", "ucb-bocu-2")),
+    ],
+    figures=["regret", "chosen-priors", {"name": "contour", "problems": ["kirschner"]}, "summary"],
 )
-# hills and sensors: random, fully-bayesian, mle, pe-gp-ucb; kirschner: random, ucb-so and, under dro, ucb-bocu-2.
+# hills and sensors: random, fully-bayesian, mle, pe-gp-ucb; kirschner: random, ucb-so and, under dro, ucb-bocu-2;
+# plant: random.
 RUNS, SCORES = ["run *"], ["score *"]
 NOTHING: list[str] = []
 
@@ -98,8 +104,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     # Runs
     "an algorithm": (
         "algorithms/time_varying.py",
-        "return int(np.argmax(weights)), int(np.argmax(weights @ ucb))",
-        "return int(np.argmin(weights)), int(np.argmax(weights @ ucb))",
+        "return int(np.argmax(weights)), offers.best_on_average(weights)",
+        "return int(np.argmin(weights)), offers.best_on_average(weights)",
         ["run */any/fully-bayesian"],
     ),
     "the base class of two algorithms": (
@@ -142,7 +148,14 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "ambiguity/parameters.py",
         'if rule == "announced":',
         'if rule != "announced":',
-        ["run kirschner/*/ucb-*", "figure kirschner/contour"],  # which draws a worst case
+        # The contour draws a worst case; what knows of several priors could pursue an objective.
+        [
+            "run kirschner/*/ucb-*",
+            "run */any/mle",
+            "run */any/*-bayesian",
+            "run */any/pe-*",
+            "figure kirschner/contour",
+        ],
     ),
     "how a block of runs is executed": ("runs/execution.py", "if self.t < 1:", "if self.t <= 1:", RUNS),
     "checkpoints": ("runs/checkpoints.py", "_GENERATIONS = 2", "_GENERATIONS = 3", RUNS),
@@ -201,6 +214,24 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         NOTHING,
     ),
     # Data and priors
+    "how priors over a grid are fitted": (
+        "priors/gaussian_process.py",
+        "SEED = 20250",
+        "SEED = 20251",
+        ["prior plant/*"],
+    ),
+    "how rows become points": (
+        "priors/observations.py",
+        "return ranks * count // len(values)",
+        "return ranks * count // max(len(values), 1)",
+        ["prior plant/*"],
+    ),
+    "how priors of sensors are fitted": (
+        "priors/likelihood.py",
+        "GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 81)])",
+        "GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 82)])",
+        ["prior sensors/*"],
+    ),
     "how a data set is prepared": (
         "data/intel_log.py",
         "DAY = 24 * 60",

@@ -18,6 +18,7 @@ from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.intel import intel_dataset
 from bocu.data.intel_matrices import prepare_matrices
 from bocu.experiment.branches import ProblemPaths
+from bocu.experiment.planning import make_plan
 from bocu.experiment.registry import find
 from bocu.io.files import canonical_json, read_netcdf, write_netcdf
 from bocu.priors.fit import fit_prior
@@ -280,3 +281,35 @@ def test_on_real_days_no_prior_is_rejected_and_pe_gp_ucb_is_as_good_as_the_oracl
     assert regret[PEGPUCB] == pytest.approx(regret[Oracle], abs=0.1)
     _, reports = played(problem, PEGPUCB, 0)
     assert all(report["active_priors"].all() for report in reports)
+
+
+def test_stated_candidates_take_the_place_of_those_of_the_prior_days(root: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    days = ["2004-03-05", "2004-03-12"]
+    kernels = ["squared-exponential", "matern-5/2"]
+    fits = {"name": "fitted", "label": "lab", "parameters": {"days": days, "kernel": kernels, "noise": "known"}}
+    experiment = {
+        "name": "lab",
+        "data": "simulate",
+        "seeds": 1,
+        "iterations": 2,
+        "problems": ["sensors"],
+        "priors": [fits],
+        "algorithms": ["mle"],
+    }
+    plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+    labels = [f"lab-{kernel}-{day}" for kernel in ("squared-exponential", "matern-52") for day in days]
+    assert list(plan.priors("sensors")) == [*labels, "oracle-2004-03-14"]
+    assert [Path(file).stem for file in plan.inputs.problem("sensors")["priors"]] == labels
+    told = plan.priors("sensors")[labels[-1]]
+    assert (told["statement"]["day"], told["statement"]["noise"]) == ("2004-03-12", 0.1)
+    assert plan.problems["sensors"].kind.outline(plan.problem_parameters("sensors")).priors == tuple(labels)
+    for wrong, message in (
+        ({"days": ["2004-03-14"]}, "days: 2004-03-14 is no prior day; allowed: 2004-03-01 to 2004-03-13"),
+        ({"months": ["2004-03"]}, "days: 2004-03 is no prior day"),
+        ({}, "its priors are fitted to days"),
+    ):
+        with pytest.raises(BocuError, match=f"'lab' can be no prior of 'sensors': {message}"):
+            make_plan(
+                {**experiment, "priors": [{**fits, "parameters": wrong}]}, sources_file=root / "data/sources.yaml"
+            )

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from experiments import run_all
+from experiments import audited, run_all
 
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
@@ -21,6 +21,7 @@ FILES = [
     "drmobo",
     "drmobo-sets",
     "grand-tour",
+    "unknown-prior-contextual",
 ]
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 
@@ -137,6 +138,7 @@ SMOKE = {
     "tay2024": ["gp-sample"],
     "tay2024-as-coded": ["gp-sample"],
     "kirschner2020": ["a-general-sd", "a-data-driven-sd", "a-simulator-sd"],
+    "unknown-prior-contextual": ["gp-sample", "gp-sample-simulator"],
 }
 
 
@@ -150,7 +152,7 @@ def test_smoke_scale_runs_up_to_the_figures(root, name):
     def here(entry):
         return {**entry, "problems": [label for label in entry["problems"] if label in kept]}
 
-    for section in ("objectives", "algorithms", "metrics"):
+    for section in {"priors", "objectives", "algorithms", "metrics"} & experiment.keys():
         experiment[section] = [here(e) if isinstance(e, dict) and "problems" in e else e for e in experiment[section]]
         experiment[section] = [e for e in experiment[section] if isinstance(e, str) or e.get("problems") != []]
     experiment["problems"] = [
@@ -163,6 +165,7 @@ def test_smoke_scale_runs_up_to_the_figures(root, name):
         sources_file=root / "data/sources.yaml",
     )
     run_all(plan)
+    assert audited(plan).cases == 60
     for label in {"figure-2", "figure-3"} & set(figures):
         drawing = Panels(figures[label].parameters).draw({"cubes": plan.cubes(), "summary": plan.paths.summary()})
         assert len(drawing.figure.axes[0].get_lines()) >= 3

@@ -19,8 +19,8 @@ from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import GRID
-from bocu.objectives.configured import DistributionallyRobustParameters
-from bocu.objectives.values import Slice, UncertaintyObjective
+from bocu.objectives.functions import Slice, UncertaintyObjective
+from bocu.objectives.stated import DistributionallyRobustParameters
 
 
 class ApproximationParameters(BoundParameters):
@@ -94,7 +94,7 @@ class ApproximatedRobustness(UpperConfidenceAlgorithm[ApproximationParameters]):
     def _rule(self) -> UncertaintyObjective:
         objective = self._pursued()
         if not isinstance(objective, Slice) or objective.beta != 0.0:
-            raise BocuError(f"{self.title}: found {objective}; DRO is wanted")
+            raise BocuError(f"found {objective}; DRO is wanted")
         return self.approximation(objective.ambiguity_set, self.parameters.sensitivity == "identity")
 
 

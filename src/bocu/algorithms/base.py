@@ -44,6 +44,15 @@ class Reported:
     per_prior: bool = False
 
 
+SIMULATOR = "simulator"
+"""The protocol under which contexts are chosen."""
+
+PESSIMISTIC = Reported(
+    "pessimistic_value", "objective of the decision's lower confidence bound, before its payoff was observed", "payoff"
+)
+"""What is reported there of every decision."""
+
+
 class AlgorithmParameters(Parameters):
     """The typed parameters of an algorithm that pursues an objective, and what planning asks of them."""
 
@@ -85,11 +94,6 @@ class Algorithm(ABC, Generic[ParametersType]):
         self.parameters = parameters
         self.generator = generator
 
-    @property
-    def title(self) -> str:
-        """What it is called."""
-        return self.about.title
-
     @classmethod
     def pursues(cls, protocol: str) -> bool:
         """Say whether the objective changes what it does under a protocol."""
@@ -119,7 +123,8 @@ class Algorithm(ABC, Generic[ParametersType]):
             rounds: to be played, not counting the initial design.
         """
         held = 7 * size.kernels * size.arms * rounds
-        return Work({"round": rounds}, numbers=held, tables=rounds, priors=size.priors)
+        choices = rounds * size.choices_per_round
+        return Work({"round": rounds}, numbers=held, tables=choices, priors=size.priors)
 
     @abstractmethod
     def ask(self, round: Round) -> Decision:

@@ -58,6 +58,11 @@ class DecisionModelParameters(Parameters):
         """Return how much more a round, and its work with the observations, take than with one context coordinate."""
         return 1.0, 1.0
 
+    @planning_only
+    def held(self) -> float:
+        """Return how many float64 a run holds beyond what any does."""
+        return 0.0
+
     @property
     def settings(self) -> FitSettings:
         return FitSettings(every=self.refit_every, restarts=self.fit_restarts)
@@ -173,7 +178,9 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
         ascents = 0.3 + 0.7 * parameters.search.restarts / 50
         round, solve = parameters.model.expense(size.context_coordinates)
-        return Work({"round": round * ascents * rounds, "solve": solve * ascents * rounds**3 / 3})
+        return Work(
+            {"round": round * ascents * rounds, "solve": solve * ascents * rounds**3 / 3}, parameters.model.held()
+        )
 
     def __init__(
         self, description: Description, objective: Any, parameters: Continuous, generator: np.random.Generator
@@ -181,7 +188,7 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         super().__init__(description, objective, parameters, generator)
         domain = description.decisions
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
-            raise BocuError(f"{self.title}: decisions in a bounded box are wanted; found {type(domain).__name__}")
+            raise BocuError(f"decisions in a bounded box are wanted; found {type(domain).__name__}")
         self.decisions = Scaling(domain)
         self.contexts = Scaling(description.contexts)
         model, contexts = self.parameters.model, description.contexts.dimension
@@ -304,6 +311,6 @@ class Contextual(ContinuousAlgorithm[Continuous]):
     ) -> None:
         domain = description.contexts
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
-            raise BocuError(f"{self.title}: contexts in a bounded box are wanted; found {type(domain).__name__}")
+            raise BocuError(f"contexts in a bounded box are wanted; found {type(domain).__name__}")
         super().__init__(description, objective, parameters, generator)
         self.lower, self.upper = np.zeros(domain.dimension), np.ones(domain.dimension)

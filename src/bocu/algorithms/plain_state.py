@@ -77,12 +77,14 @@ def put_back(algorithm: "Algorithm[Any]", state: Mapping[str, Any]) -> None:
     if needs_telling(state):
         named = ", ".join(f"{name} ({words})" for name, words in sorted(state[TOLD_AGAIN].items()))
         raise BocuError(
-            f"{algorithm.title}: its state cannot be put back alone, for not all attributes are plain: {named}; "
+            f"{algorithm.about.title}: its state cannot be put back alone, for not all attributes are plain: {named}; "
             "tell it again what it was told, or give the class `state` and `restore`"
         )
     reader = _Reader(_handed_in(algorithm))
     for name, written in state[PLAIN].items():
-        setattr(algorithm, name, reader.read(written, getattr(algorithm, name, None), f"{algorithm.title}: {name}"))
+        setattr(
+            algorithm, name, reader.read(written, getattr(algorithm, name, None), f"{algorithm.about.title}: {name}")
+        )
 
 
 def _handed_in(algorithm: "Algorithm[Any]") -> dict[str, Any]:

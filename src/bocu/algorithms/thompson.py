@@ -13,7 +13,7 @@ from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Integer
 from bocu.core.protocols import GRID
 from bocu.core.rounds import Description, Round
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
 
 
@@ -65,6 +65,7 @@ class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
         solved = min(rounds**2 / 3, rounds * features / 2)  # more observations than features are solved in another way
         counts = {
             "round": rounds,
+            "point": size.points * rounds * (size.choices_per_round - 1),
             "history": exact.counts["history"],
             "feature": size.points * features * rounds,
             "feature_solve": features * solved * rounds,

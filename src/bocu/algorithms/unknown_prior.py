@@ -6,10 +6,10 @@ observation, is reported. All priors learn from all observations. UCB multiplies
 
 The paper's rules are for a context that is the time itself. Under the protocols on a grid of decisions and contexts
 they are ours: arms are rated by the objective of their upper confidence bounds, and what is predicted is the payoff in
-the context that was met. A confidence statement on all points of the grid holds at that point however it was chosen.
-Under the protocol "simulator" the context is the one of which the chosen prior knows least, and recommended is the
-decision whose lower bounds were rated highest in its own round, of those that the prior trusted now chose (Kirschner et
-al. 2020, equation 10).
+the context that was met. A confidence statement on all points of the grid holds at that point however it was chosen
+from what was observed before. Under the protocol "simulator" the context is the one of which the chosen prior knows
+least, and recommended is the decision whose lower bounds were rated highest in its own round, of those that the prior
+trusted now chose (Kirschner et al. 2020, equation 10).
 """
 
 import math
@@ -21,16 +21,14 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm, AlgorithmParameters, Reported
-from bocu.algorithms.beliefs import Beliefs, GridBeliefs, Offers, TimeVaryingBeliefs, refuse_other_arms
-from bocu.algorithms.finite_base import PESSIMISTIC, SIMULATOR, FiniteAlgorithm
+from bocu.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, AlgorithmParameters, Reported
+from bocu.algorithms.beliefs import Beliefs, Offers, TimeVaryingBeliefs
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 from bocu.core.protocols import FINITE, TIME_VARYING
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
-from bocu.objectives.values import UncertaintyObjective
 
 PAYOFF = "payoff"
 """Unit of reported quantities that are in units of the problem's payoff."""
@@ -141,11 +139,14 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     @planning_only
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
         if size.contexts > 1:
+            from bocu.algorithms.finite_base import FiniteAlgorithm
+
             one = FiniteAlgorithm.work(parameters, size, rounds)
             counts = {step: count * (1 if step == "round" else size.priors) for step, count in one.counts.items()}
             return Work(counts, size.priors * one.numbers, one.tables * size.priors, size.priors)
         rows = size.kernels * size.arms * rounds
-        counts = {"round": rounds, "prediction": size.priors * size.arms * rounds, "update": rows * rounds / 2}
+        choices = rounds * size.choices_per_round
+        counts = {"round": choices, "prediction": size.priors * size.arms * choices, "update": rows * rounds / 2}
         return Work(counts, numbers=7 * rows, priors=size.priors)
 
     def __init__(
@@ -153,10 +154,10 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(description.decisions, FiniteDomain):
-            raise BocuError(f"{self.title}: the decision space is a box; a finite one is wanted")
+            raise BocuError("the decision space is a box; a finite one is wanted")
         self.priors = self._candidates()
         self.arms = description.decisions.size
-        refuse_other_arms(self.title, description, self.priors)
+        self._refuse_other_arms()
         self.surrogate = self._believe()
         self.simulates = description.protocol == SIMULATOR
         if self.simulates:
@@ -179,7 +180,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
             BocuError: contexts are no time steps.
         """
         if not isinstance(self.surrogate, TimeVaryingBeliefs):
-            raise BocuError(f"{self.title}: contexts are no time steps; each prior has a posterior over a grid")
+            raise BocuError("contexts are no time steps; each prior has a posterior over a grid")
         return self.surrogate.posteriors.predict(t)
 
     def sqrt_beta(self, t: int) -> float:
@@ -202,7 +203,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         mean, sd = self.surrogate.foresee(prior, arm, round)
         self._pending = _Pending(self._index[prior], mean, sd, sqrt_beta)
         if self.simulates:
-            self._pending.value = self._pessimistic(mean - sqrt_beta * sd, round)
+            self._pending.value = self.surrogate.rate(mean - sqrt_beta * sd, round)
         return arm
 
     def choose_context(self, decision: Decision, round: Round) -> Context:
@@ -286,20 +287,28 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
 
     def _candidates(self) -> tuple[Any, ...]:
         if not self.description.priors:
-            raise BocuError(f"{self.title}: the problem offers no candidate priors")
+            raise BocuError("the problem offers no candidate priors")
         return tuple(self.description.priors)
+
+    def _refuse_other_arms(self) -> None:
+        contexts = self.description.contexts
+        for prior in self.priors:
+            if self.description.protocol in TIME_VARYING:
+                if prior.arms != self.arms:
+                    raise BocuError(f"prior '{prior.label}' has {prior.arms} arms, the problem {self.arms}")
+            elif prior.shape != (wanted := (self.arms, contexts.size if isinstance(contexts, FiniteDomain) else 0)):
+                raise BocuError(f"prior '{prior.label}' is over a grid of {prior.shape}, the problem {wanted}")
 
     def _believe(self) -> Beliefs:
         if self.description.protocol in TIME_VARYING:
             return TimeVaryingBeliefs(self.priors, self.description.noise)
+        from bocu.algorithms.grid_beliefs import GridBeliefs
+        from bocu.objectives.functions import UncertaintyObjective
+
         if not isinstance(self.objective, UncertaintyObjective):
-            raise BocuError(f"{self.title}: found objective {self.objective!r}; an UncertaintyObjective is wanted")
+            raise BocuError(f"found objective {self.objective!r}; an UncertaintyObjective is wanted")
         exact = self.parameters.slope == "exact"
         return GridBeliefs(self.priors, self.objective.exact() if exact else self.objective)
-
-    def _pessimistic(self, lower: np.ndarray, round: Round) -> float:
-        assert isinstance(self.surrogate, GridBeliefs)
-        return float(self.surrogate.rule_in(round)(lower[None, :], round.reference)[0])
 
     def _row(self, choice: Choice) -> int:
         """Return the place of the prior that chose among those that are followed; -1: none did."""

@@ -86,6 +86,24 @@ def score(
         file.attributes({**(writer.attributes() if writer else {}), "specification": canonical_json(branch)})
 
 
+def score_branch(parameters: Mapping[str, Any], inputs: Inputs, output: str | Path) -> None:
+    """Score the runs of one branch as a score job of the workflow is told to.
+
+    Args:
+        parameters: `branch` and `metrics`, plain, of `JobParameters.score`; `runs`, where given, are those that exist.
+        inputs: the files that its problem is built from, and under "runs" its blocks, in the order of their seeds.
+        output: the score file.
+
+    Raises:
+        BocuError: a run file is missing or broken, or is not of this branch.
+    """
+    of_problem = {key: files for key, files in inputs.items() if key != "runs"}
+    partial = "runs" in parameters
+    runs = list(parameters["runs"]) if partial else inputs["runs"]
+    run_files = [runs] if isinstance(runs, str) else list(runs)
+    score(run_files, of_problem, parameters["branch"], parameters["metrics"], output, partial)
+
+
 def _build(specification: Mapping[str, Any]) -> Metric:
     target = load(specification["class"])
     return target(target.Parameters.model_validate(specification["parameters"]))

@@ -1,9 +1,13 @@
 """Every path of an experiment, made in one class and nowhere else. Paths are texts, relative to the working folder."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bocu.experiment.branches import Branch
+if TYPE_CHECKING:
+    from bocu.experiment.branches import Branch
 
 PARTIAL = "/partial"
 FIGURE_SUFFIXES = ("png", "svg", "json")

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bocu.contexts.stated_laws import LawParameters
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest, sections
+from bocu.core.places import places
 from bocu.data.catalogue import Catalogue
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.configuration import Experiment
@@ -167,13 +169,14 @@ class Plan:
         return list(self.inputs.figure(label, folder, PARTIAL).values()) == [cube] and cube in cubes
 
     def audits(self, part: str = "") -> list[str]:
-        """Return what `bocu audit` found, if it did since the last run ended: what the report shows besides."""
-        file = Path(self.paths.audit)
-        if part or not file.is_file():
-            return []
-        since = file.stat().st_mtime_ns
-        runs = [Path(run) for branch in self.branches.values() for run in self.existing_run_files(branch)]
-        return [] if any(run.stat().st_mtime_ns > since for run in runs) else [self.paths.audit]
+        """Return what `bocu audit` found, if there is an audit of the whole: what the report shows besides."""
+        return [self.paths.audit] if not part and Path(self.paths.audit).is_file() else []
+
+    def audited(self) -> list[str]:
+        """Return the files that an audit is made from: problems, runs and scores."""
+        inputs = [value for problem in self.problems for value in self.inputs.problem(problem).values()]
+        problems = [file for value in inputs for file in ([value] if isinstance(value, str) else value)]
+        return [*dict.fromkeys(problems), *(file for stage in ("runs", "scores") for file in self.files()[stage])]
 
     def part_that_exists(self) -> str:
         """Return PARTIAL where there is anything to aggregate.
@@ -212,7 +215,10 @@ class Plan:
         }
         parts = [part for one in every if one for _, part in sections(one.parameters)]
         stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
-        return sorted({*found, *((entry.kind, entry.name, entry.origin) for entry in stand_ins)})
+        found.update((entry.kind, entry.name, entry.origin) for entry in stand_ins)
+        laws = [part.name for part in parts if isinstance(part, LawParameters)]
+        found.update(("law", law, places()[law]) for law in laws if law in places())
+        return sorted(found)
 
     def products(self) -> list[str]:
         """Return all that the experiment comes to: every file, the report and its tables."""

@@ -15,8 +15,8 @@ from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
 from bocu.figures.reading import (
     NO_OBJECTIVE,
-    Branch,
     Cube,
+    CubeBranch,
     seed_counts,
     shared_data_label,
     shown_unit,
@@ -197,15 +197,15 @@ class Panels(Figure):
         return self._described(cubes, rows, drawn, picture)
 
     def _titles(
-        self, cubes: Mapping[str, Cube], branches: Mapping[tuple[int, str], Sequence[Branch]]
-    ) -> dict[tuple[str, Branch], str]:
+        self, cubes: Mapping[str, Cube], branches: Mapping[tuple[int, str], Sequence[CubeBranch]]
+    ) -> dict[tuple[str, CubeBranch], str]:
         """Return what to write for every branch of every problem."""
         # In the order of the experiment's algorithms, which is that of the legend.
         place = {label: i for i, label in enumerate(dict.fromkeys(a for cube in cubes.values() for a in cube.names))}
         # Where one algorithm stands with several objectives in one panel, the objective tells its curves apart.
         several = any(len({b.algorithm for b in found}) < len(found) for found in branches.values())
         given = self.parameters.titles
-        titles: dict[tuple[str, Branch], str] = {}
+        titles: dict[tuple[str, CubeBranch], str] = {}
         for (_, problem), found in branches.items():
             for branch in found:
                 plain = given.get(branch.algorithm, cubes[problem].titles[branch.algorithm])
@@ -218,8 +218,8 @@ class Panels(Figure):
         self,
         cubes: Mapping[str, Cube],
         cells: Sequence[Sequence[Sequence[str]]],
-        titles: Mapping[tuple[str, Branch], str],
-    ) -> dict[tuple[str, Branch], str]:
+        titles: Mapping[tuple[str, CubeBranch], str],
+    ) -> dict[tuple[str, CubeBranch], str]:
         """Return titles in which problems that share a panel are told apart, in the order of the panel."""
         shared = [cell for line in cells for cell in line if len(cell) > 1]
         given = self.parameters.overlaid or []
@@ -246,8 +246,8 @@ class Panels(Figure):
         cubes: Mapping[str, Cube],
         problems: Sequence[str],
         row: Row,
-        branches: Mapping[str, Sequence[Branch]],
-        titles: Mapping[tuple[str, Branch], str],
+        branches: Mapping[str, Sequence[CubeBranch]],
+        titles: Mapping[tuple[str, CubeBranch], str],
         looks: Mapping[str, style.Stroke],
     ) -> Panel:
         kind = row.kind or self.parameters.kind
@@ -366,7 +366,7 @@ def _cells(row: Row, cubes: Mapping[str, Cube]) -> list[list[str]]:
     return [[cell] if isinstance(cell, str) else cell for cell in (row.problems or list(cubes))]
 
 
-def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[Branch]:
+def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[CubeBranch]:
     """Return the branches of a panel, in the order of the cube."""
     if row.metric not in cube.metrics:
         return []
@@ -375,7 +375,7 @@ def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[Br
     return [branch for branch in cube.branches(known) if branch.objective in pursued]
 
 
-def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, Branch], str]) -> dict[str, style.Stroke]:
+def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, CubeBranch], str]) -> dict[str, style.Stroke]:
     """Return the look of every title: its algorithm's, or its own where an algorithm stands under several titles."""
     owners: dict[str, set[str]] = {}
     for (problem, branch), title in titles.items():

@@ -19,6 +19,7 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import Parameters, Positive, validate
 from bocu.io.files import read_netcdf, write_netcdf
+from bocu.priors.observations import Rows
 from bocu.priors.statements import KernelName, Period, Scenario
 
 if TYPE_CHECKING:
@@ -46,19 +47,6 @@ class PriorFit(Parameters):
     read: str = Field(description="what reads the rows, as module:function")
     inputs: tuple[str, ...] = Field(description="names of the coordinates, decisions first")
     rows: Scenario | Period | None = Field(description="which rows; null: all")
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What a prior is fitted to.
-
-    Attributes:
-        points: coordinates, scaled to [0, 1], decisions first, shape (n, d).
-        values: payoffs, shape (n,).
-    """
-
-    points: np.ndarray
-    values: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -115,7 +103,9 @@ def thinned(rows: Rows, most: int) -> Rows:
     return Rows(rows.points[chosen], rows.values[chosen])
 
 
-def fit(rows: Rows, kernel: str, *, ard: bool = True, noise: float | None = None, starts: int = 6) -> Maximum:
+def fit(
+    rows: Rows, kernel: str, *, ard: bool = True, noise: float | None = None, starts: int = 6, timed: bool = False
+) -> Maximum:
     """Find the highest maximum of the marginal likelihood that several starts lead to.
 
     Args:
@@ -124,6 +114,7 @@ def fit(rows: Rows, kernel: str, *, ard: bool = True, noise: float | None = None
         ard: whether every coordinate has its length-scale.
         noise: standard deviation of the noise, in units of the payoff; None: fitted too.
         starts: their number.
+        timed: whether the last coordinate is time, over which the kernel is an exponential one of its own length-scale.
     """
     import torch
     from scipy.optimize import minimize
@@ -133,7 +124,7 @@ def fit(rows: Rows, kernel: str, *, ard: bool = True, noise: float | None = None
     try:
         offset, scale = float(rows.values.mean()), float(rows.values.std())
         known = None if noise is None else (noise / scale) ** 2
-        objective = _Likelihood(rows.points, (rows.values - offset) / scale, kernel, ard, known)
+        objective = _Likelihood(rows.points, (rows.values - offset) / scale, kernel, ard, known, timed)
         ends = [
             minimize(objective, start, jac=True, method="L-BFGS-B", bounds=objective.bounds, options={"maxiter": 500})
             for start in objective.starts(starts)
@@ -146,7 +137,7 @@ def fit(rows: Rows, kernel: str, *, ard: bool = True, noise: float | None = None
     # Of standardised values v the density is that of the payoffs times scale^n.
     heights = -np.array([float(end.fun) for end in ends]) - len(rows.values) * math.log(scale)
     return Maximum(
-        lengthscales=np.broadcast_to(lengthscales, rows.points.shape[1]).copy(),
+        lengthscales=lengthscales,
         variance=variance * scale**2,
         mean=offset + scale * mean,
         noise=scale * math.sqrt(noise_variance),
@@ -165,22 +156,37 @@ class _Likelihood:
         bounds: of every number of the vector.
     """
 
-    def __init__(self, points: np.ndarray, values: np.ndarray, kernel: str, ard: bool, noise: float | None) -> None:
+    def __init__(
+        self, points: np.ndarray, values: np.ndarray, kernel: str, ard: bool, noise: float | None, timed: bool
+    ) -> None:
         import gpytorch
         import torch
 
         positive = gpytorch.constraints.Positive(transform=torch.exp, inv_transform=torch.log)
-        self._dimensions = points.shape[1] if ard else 1
+        coordinates = points.shape[1] - timed
+        #: By the coordinates of the points: which length-scale of the vector is theirs.
+        self._scale_of = [*(range(coordinates) if ard else [0] * coordinates), *([coordinates if ard else 1] * timed)]
+        self._dimensions = self._scale_of[-1] + 1
         self._noise = noise
-        self._points = torch.as_tensor(points, dtype=torch.float64)
+        self._points = torch.as_tensor(np.ascontiguousarray(points), dtype=torch.float64)
         self._values = torch.as_tensor(values, dtype=torch.float64)
-        shared = {"ard_num_dims": self._dimensions if ard else None, "lengthscale_constraint": positive}
+        shared = {
+            "ard_num_dims": coordinates if ard else None,
+            "lengthscale_constraint": positive,
+            "active_dims": tuple(range(coordinates)),
+        }
         family = {
             "squared-exponential": lambda: gpytorch.kernels.RBFKernel(**shared),
             "matern-5/2": lambda: gpytorch.kernels.MaternKernel(nu=2.5, **shared),
         }[kernel]()
         likelihood = gpytorch.likelihoods.GaussianLikelihood(noise_constraint=positive)
-        scaled = gpytorch.kernels.ScaleKernel(family, outputscale_constraint=positive)
+        parts = [family]
+        if timed:
+            parts.append(
+                gpytorch.kernels.MaternKernel(nu=0.5, lengthscale_constraint=positive, active_dims=(coordinates,))
+            )
+        product = gpytorch.kernels.ProductKernel(*parts) if timed else family
+        scaled = gpytorch.kernels.ScaleKernel(product, outputscale_constraint=positive)
         self._model = _exact_model(self._points, self._values, likelihood, scaled).double()
         self._marginal = gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, self._model)
         self._settings = gpytorch.settings.fast_computations
@@ -188,7 +194,7 @@ class _Likelihood:
             self._model.likelihood.noise = noise
             likelihood.requires_grad_(False)
         self._free = [
-            family.raw_lengthscale,
+            *(part.raw_lengthscale for part in parts),
             scaled.raw_outputscale,
             *([] if noise is not None else [likelihood.noise_covar.raw_noise]),
             self._model.mean_module.raw_constant,
@@ -206,10 +212,10 @@ class _Likelihood:
         return found[:count]
 
     def natural(self, vector: np.ndarray) -> tuple[np.ndarray, float, float, float]:
-        """Return length-scales, variance, mean and noise variance of a vector, on the standardised scale."""
+        """Return length-scales by coordinate, variance, mean and noise variance, on the standardised scale."""
         size = self._dimensions
         noise = float(np.exp(vector[size + 1])) if self._noise is None else self._noise
-        return np.exp(vector[:size]), float(np.exp(vector[size])), float(vector[-1]), noise
+        return np.exp(vector[self._scale_of]), float(np.exp(vector[size])), float(vector[-1]), noise
 
     def __call__(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
         import torch

@@ -2,14 +2,28 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.io.files import read_netcdf
-from bocu.priors.gaussian_process import Rows
 from bocu.priors.statements import Period, Scenario
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a prior is fitted to.
+
+    Attributes:
+        points: coordinates, scaled to [0, 1], decisions first, shape (n, d).
+        values: payoffs, shape (n,).
+    """
+
+    points: np.ndarray
+    values: np.ndarray
+
 
 VALUES = ("values", "payoff")
 """What the payoffs of runs are called in prepared files."""
@@ -33,14 +47,14 @@ def prepared_rows(path: str | os.PathLike[str], inputs: Sequence[str], chosen: S
     scaled = (mean.inputs - lower) / (upper - lower)
     name = next((name for name in VALUES if name in prepared), None)
     values = mean(mean.inputs) if name is None else prepared[name].values
-    for wanted in [*inputs, *([chosen.input] if isinstance(chosen, Scenario) else [])]:
+    if isinstance(chosen, Period):
+        raise BocuError(f"{path}: rows of {chosen.period}: its rows have no time; take `scenarios`")
+    for wanted in [*inputs, *([] if chosen is None else [chosen.input])]:
         if wanted not in mean.names:
             raise BocuError(f"{path}: no input '{wanted}'; {nearest(wanted, mean.names)}")
     points = scaled[:, [mean.names.index(name) for name in inputs]]
     if chosen is None:
         return Rows(points, values)
-    if isinstance(chosen, Period):
-        raise BocuError(f"{path}: rows of {chosen.period}: its rows have no time; take `scenarios`")
     share = shares(scaled[:, mean.names.index(chosen.input)], chosen.of) == chosen.part - 1
     return Rows(points[share], values[share])
 

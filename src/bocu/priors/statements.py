@@ -78,6 +78,12 @@ class FittedPrior(FitSettings):
     kernel: KernelName = Field(description="family of the kernel")
     rows: Scenario | Period | None = Field(description="the rows that it is fitted to; null: all")
 
+    def known_noise(self, noise: float) -> float | None:
+        """Return the noise that the fit takes for known, where that of the problem is `noise`; None: it is fitted."""
+        if isinstance(self.noise, str):
+            return noise if self.noise == "known" else None
+        return self.noise
+
 
 Candidate = StatedPrior | FittedPrior
 

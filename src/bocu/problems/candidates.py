@@ -9,7 +9,7 @@ from pydantic import Field
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.priors.grids import grid_priors, lengthscales
-from bocu.priors.statements import Candidate, FittedPrior, StatedPrior
+from bocu.priors.statements import Candidate, FittedPrior, Period, Scenario, StatedPrior
 from bocu.problems.base import ProblemParameters
 from bocu.surrogates.grid import GridPrior
 
@@ -27,6 +27,8 @@ class CandidateParameters(ProblemParameters):
     #: Names of the decision's and of the context's coordinates in those rows.
     decision_inputs: ClassVar[tuple[str, ...]] = ()
     context_inputs: ClassVar[tuple[str, ...]] = ()
+    #: Whether each row has its time.
+    dated: ClassVar[bool] = False
 
     candidates: tuple[FittedPrior | StatedPrior, ...] = Field(
         (), description="candidate priors of the payoff; set by the plan from `priors` of the experiment"
@@ -52,8 +54,16 @@ class CandidateParameters(ProblemParameters):
         return self.model_copy(update={"candidates": tuple(candidates)})
 
     def takes(self, candidate: Candidate) -> str:
+        rows = getattr(candidate, "rows", None)
+        inputs = (*self.decision_inputs, *self.context_inputs)
         if isinstance(candidate, FittedPrior) and not self.read_rows:
             return "no data stand behind it that a prior could be fitted to"
+        if isinstance(rows, Period) and not self.dated:
+            return f"rows of {rows.period}: its rows have no time; take `scenarios`"
+        if isinstance(rows, Scenario) and self.dated:
+            return "scenarios: its rows have times; take `months` or `days`"
+        if isinstance(rows, Scenario) and rows.input not in inputs:
+            return f"scenarios: no input '{rows.input}'; {nearest(rows.input, inputs)}"
         return ""
 
     def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
@@ -66,7 +76,7 @@ class CandidateParameters(ProblemParameters):
                 "fit": FIT,
                 "statement": {
                     **candidate.model_dump(mode="json"),
-                    "noise": self._noise_of(candidate),
+                    "noise": candidate.known_noise(self.noise),  # type: ignore[attr-defined]
                     "read": self.read_rows,
                     "inputs": [*self.decision_inputs, *self.context_inputs],
                 },
@@ -97,12 +107,6 @@ class CandidateParameters(ProblemParameters):
 
     def _fitted(self) -> Iterator[FittedPrior]:
         return (candidate for candidate in self.candidates if isinstance(candidate, FittedPrior))
-
-    def _noise_of(self, candidate: FittedPrior) -> float | None:
-        known: float = self.noise  # type: ignore[attr-defined]
-        if isinstance(candidate.noise, str):
-            return known if candidate.noise == "known" else None
-        return candidate.noise
 
 
 def chosen(priors: Sequence[GridPrior], label: str | None, otherwise: GridPrior) -> GridPrior:

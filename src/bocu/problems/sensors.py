@@ -6,7 +6,7 @@ transformed: the centring is the priors' mean.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -23,6 +23,7 @@ from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.io.files import read_netcdf
 from bocu.priors.fit import Centre, PriorSpecification
+from bocu.priors.statements import Candidate, FittedPrior, Period
 from bocu.priors.stored import differing_in_scale_only, read_prior
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.surrogates.time_varying import TimeVaryingPrior
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from bocu.experiment.branches import ProblemPaths
 
 DATASET = "intel"
+EMPIRICAL = "bocu.priors.fit:fit_prior"  # by name: a run depends on what is fitted, not on how
+PROCESS = "bocu.priors.sensor_process:fit_prior"
 DAY_MINUTES = 24 * 60
 
 Minutes = Annotated[Integer, Field(gt=0)]
@@ -118,6 +121,9 @@ class SensorsParameters(ProblemParameters):
         "prior-days",
         description="prior mean: grand mean of the prior days, of the prior's own day, or of each sensor on that day",
     )
+    candidates: tuple[FittedPrior, ...] = Field(
+        (), description="candidate priors in place of those of the prior days; set by the plan from `priors`"
+    )
 
     def resolve(self, catalogue: "Catalogue", source: str, mirror: str | None) -> Self:
         """Settle the record; the settings of the other one are dropped.
@@ -137,6 +143,26 @@ class SensorsParameters(ProblemParameters):
         resolved._prepared(catalogue)
         return resolved
 
+    def takes(self, candidate: Candidate) -> str:
+        rows = getattr(candidate, "rows", None)
+        if not isinstance(rows, Period):
+            return "its priors are fitted to days; take `fitted` with `days`"
+        if self.record != "log":
+            return f"record '{self.record}': positions of the sensors are not known; allowed: log"
+        days = self.settings.prior_days
+        return "" if rows.period in days else f"days: {rows.period} is no prior day; allowed: {days[0]} to {days[-1]}"
+
+    def with_candidates(self, candidates: Sequence[Candidate]) -> Self:
+        labels = [candidate.label for candidate in candidates]
+        if self.candidates or len({*labels}) < len(labels):
+            raise BocuError("candidates: they are stated under `priors` of the experiment, each with its own label")
+        return self.model_copy(update={"candidates": tuple(candidates)})
+
+    @property
+    def prior_labels(self) -> tuple[str, ...]:
+        """Names of the candidate priors: those that are stated, or else one for each prior day."""
+        return tuple(candidate.label for candidate in self.candidates) or self.settings.prior_days
+
     def horizon(self) -> int:
         return DAY_MINUTES // self.settings.interval
 
@@ -144,17 +170,21 @@ class SensorsParameters(ProblemParameters):
         settings = self.settings
         return {
             "data": self._prepared(paths.catalogue),
-            "priors": [paths.prior(day) for day in settings.prior_days],
+            "priors": [paths.prior(label) for label in self.prior_labels],
             "oracle": paths.prior(_oracle_label(settings.target_day)),
         }
 
     def priors(self) -> dict[str, dict[str, Any]]:
-        """Return one prior a prior day, and the oracle's: the target day's own, known with hindsight only."""
+        """Return one prior a prior day, and the oracle's: the target day's own, known with hindsight only.
+
+        Where candidates are stated, they take the place of those of the prior days.
+        """
         settings = self.settings
-        days = {day: day for day in settings.prior_days} | {_oracle_label(settings.target_day): settings.target_day}
-        return {
+        earlier = () if self.candidates else settings.prior_days
+        days = {day: day for day in earlier} | {_oracle_label(settings.target_day): settings.target_day}
+        return {candidate.label: self._fit_of(candidate) for candidate in self.candidates} | {
             label: {
-                "fit": "bocu.priors.fit:fit_prior",
+                "fit": EMPIRICAL,
                 "statement": PriorSpecification(
                     label=label,
                     day=day,
@@ -166,6 +196,13 @@ class SensorsParameters(ProblemParameters):
             }
             for label, day in days.items()
         }
+
+    def _fit_of(self, candidate: FittedPrior) -> dict[str, Any]:
+        settings = self.settings
+        assert isinstance(candidate.rows, Period)
+        told = candidate.model_dump(mode="json", include={"label", "kernel", "ard", "points", "starts"})
+        told |= {"day": candidate.rows.period, "days": [*settings.prior_days, settings.target_day]}
+        return {"fit": PROCESS, "statement": {**told, "noise": candidate.known_noise(self.noise)}}
 
     def prior_inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
         return {"data": self._prepared(paths.catalogue)}
@@ -224,7 +261,7 @@ class Sensors(Problem):
         settings = self.parameters.settings
         loaded = load_days(inputs["data"], [*settings.prior_days, settings.target_day])
         self.temperatures, self.sensors = loaded.temperatures[-1], loaded.sensors
-        self.prior_labels = settings.prior_days
+        self.prior_labels = self.parameters.prior_labels
         self.priors = tuple(read_prior(path, self.sensors) for path in inputs["priors"])
         self.best_prior = read_prior(inputs["oracle"], self.sensors)
         self.provenance = dict(read_netcdf(inputs["data"]).attrs)
@@ -240,13 +277,13 @@ class Sensors(Problem):
 
     @classmethod
     def outline(cls, parameters: Any) -> Outline:
-        return Outline(priors=parameters.settings.prior_days)
+        return Outline(priors=parameters.prior_labels)
 
     @classmethod
     @planning_only
     def size(cls, parameters: Any) -> Size:
-        days = len(parameters.settings.prior_days)
-        return Size(arms=parameters.settings.sensors_per_seed or MOTES, priors=days, kernels=days)
+        priors = len(parameters.prior_labels)
+        return Size(arms=parameters.settings.sensors_per_seed or MOTES, priors=priors, kernels=priors)
 
     def realise(self, streams: Streams) -> "SensorsRealisation":
         """Draw the sensors of one seed with the stream "problem"; without `sensors_per_seed` all play."""

@@ -11,7 +11,7 @@ have a value.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
@@ -33,7 +33,10 @@ from bocu.core.protocols import ROLLING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.io.files import read_netcdf
+from bocu.priors.observations import Rows
+from bocu.priors.statements import Period, Scenario
 from bocu.problems.base import Problem, ProblemParameters, Realisation, Rehearsal
+from bocu.problems.candidates import CandidateParameters, chosen
 from bocu.problems.finite import MOST_POINTS
 from bocu.surrogates.grid import GridPrior, check_scales
 
@@ -57,6 +60,9 @@ SPANS = {
 SURPLUS, PRICE, PENALTY = 0.1, 1.0, 5.0
 """Revenue of power beyond what was committed, of power committed and delivered, and cost of power not delivered."""
 
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+"""Multiples of it, without their integers, are spread evenly however many there are."""
+
 Points = Annotated[Integer, Field(ge=1, le=MOST_POINTS)]
 
 
@@ -72,8 +78,13 @@ class MarginParameters(Parameters):
         return MaximumMeanDiscrepancyParameters(radius="announced", lengthscale=self.lengthscale, jitter=self.jitter)
 
 
-class WindCommitmentParameters(ProblemParameters):
+class WindCommitmentParameters(CandidateParameters):
     """Parameters of wind power commitment."""
+
+    read_rows: ClassVar[str] = "bocu.problems.wind_commitment:logged_hours"
+    decision_inputs: ClassVar[tuple[str, ...]] = ("committed",)
+    context_inputs: ClassVar[tuple[str, ...]] = ("generated",)
+    dated: ClassVar[bool] = True
 
     record: Literal["auto", "opsd", "levels-2013-2014", "opsd-2017-2019"] = Field(
         "auto", description="hourly wind power; auto: the first of these that the source brings"
@@ -152,7 +163,7 @@ class WindCommitmentParameters(ProblemParameters):
     def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
         if self.source is None or self.record == "auto":
             raise BocuError(f"record, source: found '{self.record}', {self.source}; both are to be settled")
-        return {"data": paths.catalogue.prepared_path(DATASET, self.record, self.source)}
+        return {**super().inputs(paths), "data": paths.catalogue.prepared_path(DATASET, self.record, self.source)}
 
 
 @dataclass(frozen=True)
@@ -203,7 +214,11 @@ class WindCommitment(Problem):
         self.table = revenue(self.decisions, self.contexts.T)
         self.table.setflags(write=False)
         kernel = KERNELS[settings.kernel]((settings.lengthscale,))
-        self.model = GridPrior(self.decisions, self.contexts, kernel, kernel, settings.variance, settings.noise)
+        own = GridPrior(self.decisions, self.contexts, kernel, kernel, settings.variance, settings.noise)
+        self.priors = settings.laid_out(inputs, self.decisions, self.contexts, settings.noise)
+        self.prior_labels = tuple(prior.label for prior in self.priors)
+        self.model = chosen(self.priors, settings.believed, own)
+        self.best_prior = chosen(self.priors, settings.best, self.model) if self.priors else None
         prepared = read_netcdf(inputs["data"])
         self.provenance = dict(prepared.attrs)
         self.simulated = bool(self.provenance.get("data_label"))
@@ -214,13 +229,15 @@ class WindCommitment(Problem):
     def outline(cls, parameters: Any) -> Outline:
         check_scales(parameters.variance, parameters.noise)
         points = product_grid(np.zeros(1), np.ones(1), parameters.decision_points)
-        return Outline(_powers(points))
+        return Outline(_powers(points), priors=parameters.check_candidates(2))
 
     @classmethod
     @planning_only
     def size(cls, parameters: Any) -> Size:
         hour = parameters.initial + parameters.steps
-        return Size(parameters.decision_points, parameters.context_points, rehearsal=hour)
+        priors = max(len(parameters.candidates), 1)
+        points = parameters.decision_points, parameters.context_points
+        return Size(*points, priors=priors, kernels=priors, rehearsal=hour)
 
     def realise(self, streams: Streams) -> "WindRealisation":
         return WindRealisation(self)
@@ -307,6 +324,8 @@ class WindRealisation(Realisation):
             noise=problem.parameters.noise,
             protocol="simulator",
             model=problem.model,
+            priors=problem.priors,
+            best_prior=problem.best_prior,
         )
 
     def payoff(self, decision: Decision, context: Context) -> float:
@@ -335,6 +354,28 @@ def revenue(committed: np.ndarray, generated: np.ndarray) -> np.ndarray:
     """
     surplus, shortfall = np.maximum(generated - committed, 0.0), np.maximum(committed - generated, 0.0)
     return SURPLUS * surplus + PRICE * np.minimum(committed, generated) - PENALTY * shortfall
+
+
+def logged_hours(path: str, inputs: Sequence[str], period: Period | Scenario | None) -> Rows:
+    """Return what a log of past hours would hold: revenues of commitments that cover [0, 1] evenly.
+
+    Args:
+        path: prepared wind power.
+        inputs: names of the coordinates: the power committed, then the power generated.
+        period: the month or day; None: all hours.
+
+    Raises:
+        BocuError: no hour of the period has a value.
+    """
+    prepared = read_netcdf(path)
+    times, generated = prepared["time"].values.astype("datetime64[h]"), prepared["capacity_factor"].values
+    kept = np.isfinite(generated)
+    if isinstance(period, Period):
+        kept &= np.char.startswith(np.datetime_as_string(times, "D"), period.period)
+        if not kept.any():
+            raise BocuError(f"{path}: no hour of {period.period} has a value; it runs from {times[0]} to {times[-1]}")
+    committed = (0.5 + GOLDEN * np.arange(kept.sum())) % 1.0
+    return Rows(np.column_stack([committed, generated[kept]]), revenue(committed, generated[kept]))
 
 
 def empirical_windows(levels: np.ndarray, window: int, size: int) -> np.ndarray:

@@ -7,7 +7,6 @@ A step before all jobs, not a job: Snakemake would run finished jobs again after
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from bocu.ambiguity import machine_code, preparation
@@ -16,19 +15,12 @@ from bocu.experiment.plan import Plan
 from bocu.experiment.registry import find
 
 
-def share_with_jobs() -> None:
-    """Let all jobs of the working folder find machine code beside its results, where homes cannot be written to."""
-    folder = Path(MACHINE_CODE)
-    if folder not in machine_code.shared:
-        machine_code.shared.append(folder)
-
-
 def compile_ahead(plan: Plan) -> None:
     """Compile for this processor what the plan will call, unless that is done; jobs on others compile once for theirs.
 
     What goes wrong is not fatal: jobs compile what they do not find.
     """
-    share_with_jobs()
+    machine_code.share_in(MACHINE_CODE)
     if (
         not any(find("set", name).described().compiled for name in set(_sets(_specifications(plan))))
         or preparation.is_ready()
@@ -57,5 +49,5 @@ def _sets(data: object) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    share_with_jobs()
+    machine_code.share_in(MACHINE_CODE)
     preparation.prepare()

@@ -27,7 +27,7 @@ from bocu.core.rounds import Situation
 from bocu.io.files import canonical_json, set_aside, write_netcdf
 from bocu.io.hashes import hash_files
 from bocu.io.provenance import SCHEMA_VERSION, SIMULATED_LABEL, machine
-from bocu.objectives.configured import Objective
+from bocu.objectives.stated import Objective
 from bocu.problems.base import Problem, Realisation
 from bocu.runs.checkpoints import CheckpointStore, hold
 from bocu.runs.protocol import PROTOCOLS, Announcer
@@ -58,7 +58,10 @@ def build_algorithm(specification: Mapping[str, Any], realisation: Realisation, 
     contexts = realisation.description.contexts
     # Over a finite set of contexts the objective is one and the same in all rounds, but for its radius.
     pursued = objective.over(contexts.points) if objective and isinstance(contexts, FiniteDomain) else objective
-    return target(realisation.description, pursued, parameters, streams["algorithm"])
+    try:
+        return target(realisation.description, pursued, parameters, streams["algorithm"])
+    except BocuError as error:
+        raise BocuError(f"{specification['algorithm']['class']}: {error}") from None
 
 
 def build_objective(specification: Mapping[str, Any] | None) -> Objective | None:

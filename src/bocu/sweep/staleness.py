@@ -246,11 +246,14 @@ class Staleness:
         return self._made(outputs, self.plan.inputs.figure(label, folder, part), jobs.figure(label, folder), roots)
 
     def _audit(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        """Explain what `bocu audit` found, which no job makes."""
+        """Explain what `bocu audit` found, by times alone: it may have been asked for in other numbers."""
+        names = self.plan.audited()
+        causes = self._causes([file], names)
         if not Path(file).exists():
-            return MISSING
-        stale = not self.plan.audits()
-        return Explanation(("runs ended since then; `bocu audit` makes it again",)) if stale else UP_TO_DATE
+            return Explanation(MISSING.reasons, causes)
+        since = Path(file).stat().st_mtime
+        newer = [name for name in names if Path(name).is_file() and Path(name).stat().st_mtime > since]
+        return Explanation(tuple(f"older than its input {name}" for name in newer[:1]), causes)
 
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         paths, jobs = self.plan.paths, self.plan.parameters

@@ -49,6 +49,7 @@ BYSTANDERS = frozenset(
         "bocu.experiment.fingerprints.fingerprint",
     }
 )
+_RUN_JOB = "bocu.runs.job"  # what the script of runs calls: as it, it uses bystanders
 _NAMED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _DIGITS = 16
 _SHORT = 8  # digits of one definition's hash in a run file
@@ -137,6 +138,9 @@ def named_code(data: Any) -> list[str]:
             for stated in (value.get("set"), *_parts(value)):
                 if isinstance(stated, Mapping):
                     found[find("set", stated["name"]).target] = None
+            law = value.get("law")
+            if isinstance(law, Mapping) and "name" in law:
+                found[find("law", law["name"]).target] = None
             if isinstance(value.get("botorch"), str):
                 found[BRIDGE.target] = None
             found.update(dict.fromkeys(_factories(value)))
@@ -216,7 +220,7 @@ def _graph(root: str) -> tuple[str, tuple[Node, ...]]:
 
 def _passed_by(module: str) -> frozenset[str]:
     """Return the modules of which nothing is followed from here."""
-    return BYSTANDERS if module.endswith(".py") else frozenset()
+    return BYSTANDERS if module.endswith(".py") or module == _RUN_JOB else frozenset()
 
 
 class _Modules:

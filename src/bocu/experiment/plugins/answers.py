@@ -30,7 +30,7 @@ Plain = dict[str, Any]
 
 def family(found: Any, entry: Entry) -> Plain:
     """Say what a class is, whatever its parameters."""
-    from bocu.objectives.configured import Objective
+    from bocu.objectives.stated import Objective
 
     told: Plain = {
         "about": plain_about(found.about),

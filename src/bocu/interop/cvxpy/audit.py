@@ -24,14 +24,16 @@ import numpy as np
 from bocu.ambiguity.base import worst_case
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
-from bocu.core.loading import load
+from bocu.core.parameters import sections
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.evaluation.audits import Audit
+from bocu.interop.cvxpy.formulations import READ
 from bocu.interop.cvxpy.programme import Programme, programme_of
 from bocu.interop.cvxpy.sets import ConvexSet
 from bocu.interop.cvxpy.witness import Case, Witness, varies
 from bocu.io.files import read_netcdf
+from bocu.problems.base import ProblemParameters
 from bocu.problems.scalarised_optimum import scalarise
 from bocu.runs.execution import build_problem, replayed
 from bocu.runs.protocol import PROTOCOLS, Announcer
@@ -107,6 +109,7 @@ def audit(
     draw = _Draw(plan, branches, np.random.default_rng(seed), advance)
     drawn = list(draw.scored(cases - cases // 2))
     drawn += draw.met(cases - len(drawn), moments)
+    drawn += draw.scored(cases - len(drawn))  # where algorithms solved too few
     solver = f"Clarabel {version('clarabel')} by CVXPY {version('cvxpy')}"
     found = Audit(plan.experiment.name, tolerance, seed, solver)
     _weigh(found, list(_solved(drawn, found.left_out, advance)))
@@ -123,28 +126,31 @@ class _Draw:
         self._problems: dict[str, Problem] = {}
 
     def scored(self, most: int) -> Iterator[Drawn]:
-        """Draw decisions taken and recommended, evenly from pairs of branch and metric."""
+        """Draw decisions taken and recommended, evenly from pairs of branch and metric; of each branch one seed."""
         pairs = [(branch, metric) for branch in self.branches for metric in self._metrics(branch)]
         if not pairs:
             return
-        share = np.bincount(self.generator.integers(len(pairs), size=most), minlength=len(pairs))
-        for (branch, metric), count in zip(pairs, share, strict=True):
-            if count:
-                self.advance(f"scored: {'/'.join(branch.key)} by {metric.label}")
-                yield from self._scored(branch, metric, int(count))
+        counts: dict[tuple[str, str, str], list[Component]] = {}
+        for place in self.generator.integers(len(pairs), size=most):
+            branch, metric = pairs[place]
+            counts.setdefault(branch.key, []).append(metric)
+        for key, metrics in counts.items():
+            self.advance(f"scored: {'/'.join(key)}")
+            yield from self._scored(self.plan.branch(*key), metrics)
 
-    def met(self, most: int, moments: int) -> Iterator[Drawn]:
+    def met(self, most: int, moments: int) -> list[Drawn]:
         """Draw what algorithms solved in some rounds."""
-        there = [branch for branch in self.branches if self._problem(branch).protocol not in TIME_VARYING]
-        chosen = self.generator.permutation(len(there))[:moments]
-        if not len(chosen):
-            return
-        # Some algorithms solve no worst case: what is kept is cut to the number wanted in the end.
-        found = [self._met(there[place], most) for place in chosen]
-        useful = [cases for cases in found if cases]
-        for cases in useful:
-            for place in self.generator.permutation(len(cases))[: -(-most // len(useful))]:
-                yield cases[place]
+        there = [branch for branch in self.branches if _protocol(branch) not in TIME_VARYING]
+        order = self.generator.permutation(len(there))
+        chosen = sorted(order, key=lambda place: not _robust(there[place]))[:moments]
+        # Some algorithms solve no worst case: the others stand in for them, each with as many rows as the rest.
+        tables = [cases for place in chosen if (cases := self._met(there[place], most))]
+        drawn = [
+            cases[place]
+            for cases in tables
+            for place in self.generator.permutation(len(cases))[: -(-most // len(tables))]
+        ]
+        return [drawn[place] for place in sorted(self.generator.permutation(len(drawn))[:most])]
 
     def _metrics(self, branch: Branch) -> list[Component]:
         """Return the metrics of a branch that have an ambiguity set, scored over a finite set of contexts."""
@@ -164,53 +170,52 @@ class _Draw:
         block = read_runs(file)
         return file, block.isel(seed=int(self.generator.integers(block.sizes["seed"])))
 
-    def _scored(self, branch: Branch, metric: Component, count: int) -> Iterator[Drawn]:
+    def _scored(self, branch: Branch, metrics: list[Component]) -> Iterator[Drawn]:
+        """Draw a round for each metric, of one run."""
         problem = self._problem(branch)
         _, run = self._run(branch)
-        seed = int(run["seed"].item())
+        seed, rounds = int(run["seed"].item()), run["iteration"].values
         realisation = problem.realise(Streams(seed))
         contexts = realisation.description.contexts
         if not isinstance(contexts, FiniteDomain):
             return
-        objective = load(metric.specification["class"])
-        valued = objective(objective.Parameters.model_validate(metric.specification["parameters"]))
-        valued.meet(realisation)
-        stated = _ambiguity(metric)
-        assert stated is not None
-        ambiguity_set, announcer = stated.over(contexts.points), Announcer(stated, contexts.points)
         protocol, seen = PROTOCOLS[problem.protocol], run[context_variable(contexts)].values
-        stored = self._stored(branch, metric, seed)
-        rounds = run["iteration"].values
-        for place in self.generator.integers(len(rounds), size=count):
+        sets = {metric.label: _ambiguity(metric).over(contexts.points) for metric in metrics}
+        announcers = {metric.label: Announcer(_ambiguity(metric), contexts.points) for metric in metrics}
+        scores = self._stored(branch, seed)
+        for metric in metrics:
+            place = int(self.generator.integers(len(rounds)))
             situation = protocol.situation(realisation, int(rounds[place]), seen[:place])
-            kinds = ["scored", "recommended"] if bool(_known(run, "recommended", place)) else ["scored"]
-            kind = kinds[self.generator.integers(len(kinds))]
-            payoffs = _payoffs(realisation, run, kind, int(place), situation)
-            here = ambiguity_set.with_epsilon(announcer.epsilon(situation) or 0.0)
+            kind = "recommended" if _recommended(run, place) and self.generator.integers(2) else "scored"
+            payoffs = _payoffs(realisation, run, kind, place, situation)
+            here = sets[metric.label].with_epsilon(announcers[metric.label].epsilon(situation) or 0.0)
             if (here.has_radius and here.epsilon == 0.0) or not varies(payoffs):
                 continue
-            known = stored[place] if stored is not None and kind == "scored" else None
-            value = float(worst_case(payoffs, situation.reference, here).value) if known is None else float(known)
+            stored = scores is not None and kind == "scored" and metric.registered.name == "dro"
+            if scores is not None and stored:
+                value = float(scores.sel(metric=metric.label).values[place])
+            else:
+                value = float(worst_case(payoffs, situation.reference, here).value)
             where = f"{'/'.join(branch.key)}, seed {seed}, round {int(rounds[place])}, by {metric.label}"
-            yield Drawn(kind, where, Case(here, payoffs, situation.reference, value), known is not None)
+            yield Drawn(kind, where, Case(here, payoffs, situation.reference, value), stored)
 
-    def _stored(self, branch: Branch, metric: Component, seed: int) -> Any:
-        """Return the values (rounds,) in the score file, where they are worst cases and exist."""
+    def _stored(self, branch: Branch, seed: int) -> xr.DataArray | None:
+        """Return the values (metric, rounds) of a seed in the score file; None where there is none."""
         file = Path(self.plan.paths.score_file(branch))
-        if metric.registered.name != "dro" or not file.is_file():
+        if not file.is_file():
             return None
-        scores = read_netcdf(file)
-        if seed not in scores["seed"].values or metric.label not in scores["metric"].values:
+        value = read_netcdf(file)["value"]
+        planned = {metric.label for metric in self.plan.metrics_of(branch.problem.label)}
+        if seed not in value["seed"].values or not planned <= set(value["metric"].values):
             return None
-        return scores["value"].sel(metric=metric.label, seed=seed).values
+        return value.sel(seed=seed)
 
     def _met(self, branch: Branch, most: int) -> list[Drawn]:
         file, run = self._run(branch)
         seed, last = int(run["seed"].item()), int(run["iteration"].values[-1])
         round_ = int(self.generator.integers(1, last + 1))
         self.advance(f"met: {'/'.join(branch.key)}, seed {seed}, round {round_}")
-        named = (branch.algorithm.registered.target,)
-        played = replayed(file, self.plan.inputs.problem(branch.problem.label), seed, round_ - 1, named)
+        played = replayed(file, self.plan.inputs.problem(branch.problem.label), seed, round_ - 1)
         witness = Witness(most, self.generator)
         with witness.looking():
             played.play()
@@ -218,13 +223,26 @@ class _Draw:
         return [Drawn("met", where, case) for case in witness.cases]
 
 
+def _protocol(branch: Branch) -> str:
+    parameters = branch.problem.parameters
+    assert isinstance(parameters, ProblemParameters)
+    return parameters.protocol_among(branch.problem.kind.protocols)
+
+
+def _robust(branch: Branch) -> bool:
+    """Whether a branch states a set, or a radius of its own: others are replayed last, for they may solve none."""
+    stated = [branch.algorithm.parameters, *([branch.objective.parameters] if branch.objective else [])]
+    return any("radius" in type(part).model_fields for parameters in stated for _, part in sections(parameters))
+
+
 def _ambiguity(metric: Component) -> Any:
     """Return the set that a metric states; None where it has none."""
     return getattr(metric.parameters, "set", None)
 
 
-def _known(run: xr.Dataset, name: str, place: int) -> bool:
-    return bool(np.isfinite(run[name].values[place]).all())
+def _recommended(run: xr.Dataset, place: int) -> bool:
+    """Whether the run says what was recommended after a round."""
+    return bool(np.isfinite(run["recommended"].values[place]).all())
 
 
 def _payoffs(realisation: Any, run: xr.Dataset, kind: str, place: int, situation: Any) -> np.ndarray:
@@ -240,7 +258,7 @@ def _payoffs(realisation: Any, run: xr.Dataset, kind: str, place: int, situation
 
 def _solved(drawn: list[Drawn], left_out: dict[str, int], advance: Callable[[str], None]) -> Iterator[Solved]:
     """Solve again, set by set; count what cannot be, by the reason."""
-    groups: dict[int, list[Drawn]] = {}
+    groups: dict[tuple[Any, ...], list[Drawn]] = {}
     for one in drawn:
         groups.setdefault(_identity(one.case), []).append(one)
     for place, members in enumerate(groups.values()):
@@ -260,17 +278,20 @@ def _solved(drawn: list[Drawn], left_out: dict[str, int], advance: Callable[[str
                 left_out[str(error)] = left_out.get(str(error), 0) + 1
 
 
-def _identity(case: Case) -> int:
-    """Tell sets apart that differ in more than their radius: what they are made of is shared, not copied."""
-    own = {key: value for key, value in vars(case.ambiguity_set).items() if key != "epsilon"}
-    parts = (id(value) if not isinstance(value, int | float | bool) else value for value in own.values())
-    return hash((type(case.ambiguity_set), len(case.payoffs), *parts))
+def _identity(case: Case) -> tuple[Any, ...]:
+    """Tell sets apart that differ in more than their radius."""
+    own = case.ambiguity_set
+    n = len(case.payoffs)
+    if hasattr(own, "constraints"):
+        # What a class from outside reads is not known; what it is made of is shared by its copies at other radii.
+        return (type(own), n, *(id(value) for name, value in vars(own).items() if name != "epsilon"))
+    return (type(own), n, *(np.asarray(getattr(own, name, 0.0)).tobytes() for name in READ))
 
 
 def _again(one: Drawn, programme: Programme) -> Solved:
     case = one.case
     low, spread = float(case.payoffs.min()), float(np.ptp(case.payoffs))
-    found = programme.solve((case.payoffs - low) / spread, case.reference, min(case.ambiguity_set.epsilon, 1e6))
+    found = programme.solve((case.payoffs - low) / spread, case.reference, case.ambiguity_set.epsilon)
     return Solved(one, abs((case.value - low) / spread - found.value), found.gap)
 
 

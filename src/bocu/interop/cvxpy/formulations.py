@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: The most contexts of a Wasserstein set: a transport plan has their square of variables.
 MOST_TRANSPORTED = 256
 
+#: What is read of our own sets, beside their class.
+READ = ("gram", "cost", "alpha", "k")
+
 
 def inside(ambiguity_set: AmbiguitySet, q: Any, reference: Any, radius: Any) -> list[Any]:
     """Return the constraints that say: q lies in the set around a reference.

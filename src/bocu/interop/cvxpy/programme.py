@@ -34,7 +34,7 @@ STEP = 1e-5
 #: A solution with a larger gap, in ranges of the payoffs, is none.
 LARGEST_GAP = 1e-6
 
-_WITHIN = 1e-7  # a least radius below is 0: the square root of what constraints may be missed by is not
+_ZERO, _WITHIN = 1e-8, 1e-6  # a least radius below is 0; distributions this much further out are taken for within
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,8 @@ class Programme:
         Raises:
             BocuError: no distribution is within, or Clarabel does not reach an answer.
         """
+        if np.isinf(radius):
+            return self._at_any_radius(payoffs, reference)
         at = self._at(reference, radius)
         found = at.solved(payoffs)
         if "Infeasible" in str(found.status):
@@ -95,6 +97,18 @@ class Programme:
         slope = -float(np.asarray(found.z) @ at.held) if self.radius_varies else None
         return Solution(value, q, slope, gap)
 
+    def _at_any_radius(self, payoffs: Floats, reference: Floats) -> Solution:
+        """Solve for the largest set that there is."""
+        at = self._at(reference, 0.0)
+        if not self.radius_varies:
+            raise BocuError(f"{self.name}: the radius is inf: it must be finite, since it is no variable here")
+        at.payoffs.value, at.price.value = payoffs, 0.0
+        found = self._answer(at.tilted, "at any radius")
+        q = np.maximum(np.asarray(at.q.value), 0.0)
+        q /= q.sum()
+        value = float(q @ payoffs)
+        return Solution(value, q, 0.0, abs(value - found.obj_val_dual) + float(max(found.r_prim, found.r_dual)))
+
     def distance(self, q: Floats, reference: Floats) -> float:
         """Return the least radius at which q (n,) is within; infinity where there is none.
 
@@ -108,18 +122,18 @@ class Programme:
                 "give the radius as a number"
             )
         at.target.value = q
-        if not self._answer(at.nearest, "for a distance", may_be_empty=True):
+        if self._answer(at.nearest, "for a distance", may_be_empty=True) is None:
             return float("inf")
         least = float(at.radius.value)
-        return least if least > _WITHIN else 0.0
+        return least if least > _ZERO else 0.0
 
     def holds(self, q: Floats, reference: Floats, radius: float) -> bool:
         """Say whether q (n,) is within."""
         if self.radius_varies:
-            return self.distance(q, reference) <= radius
+            return self.distance(q, reference) <= radius + _WITHIN
         at = self._at(reference, radius)
         at.target.value = q
-        return self._answer(at.nearest, "for a distribution", may_be_empty=True)
+        return self._answer(at.nearest, "for a distribution", may_be_empty=True) is not None
 
     def tilted(self, payoffs: Floats, reference: Floats, price: float) -> tuple[float, Floats]:
         """Minimise `q.f + price radius` over q and the radius, price positive; return the radius and q (n,).
@@ -146,15 +160,15 @@ class Programme:
         built.at.value = radius
         return built
 
-    def _answer(self, problem: Any, where: str, may_be_empty: bool = False) -> bool:
-        """Solve afresh; say whether there is a solution, where there may be none."""
+    def _answer(self, problem: Any, where: str, may_be_empty: bool = False) -> Any:
+        """Solve afresh and return Clarabel's solution; None where there is none and need not be."""
         import cvxpy as cp
 
         data, chain, inverse = _data_of(problem)
         found = _solved(problem, data, chain)
         if "Infeasible" in str(found.status):
             if may_be_empty:
-                return False
+                return None
             raise BocuError(f"{self.name}: no distribution is within {where}")
         try:
             with warnings.catch_warnings():
@@ -162,7 +176,7 @@ class Programme:
                 problem.unpack_results(found, chain, inverse)
         except cp.error.SolverError:
             raise BocuError(f"{self.name}: Clarabel found no answer {where} ({found.status})") from None
-        return True
+        return found
 
     def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
         """Return the constraints of the user's function.

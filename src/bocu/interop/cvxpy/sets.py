@@ -19,7 +19,7 @@ from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
 from bocu.core.loading import from_registry, load
 from bocu.core.parameters import READING
-from bocu.interop.cvxpy.programme import STEP, Programme
+from bocu.interop.cvxpy.programme import STEP, Programme, Solution
 
 if TYPE_CHECKING:
     from bocu.ambiguity.checks import Floats
@@ -65,7 +65,7 @@ class ConvexSet(AmbiguitySet):
         """Return what is compiled for a number of contexts.
 
         Raises:
-            BocuError: the constraints are not convex by CVXPY's rules, or leave out the reference.
+            BocuError: the constraints are not convex by CVXPY's rules.
         """
         if contexts not in self._programmes:
             self._programmes[contexts] = Programme(contexts, self.constraints, self._name())
@@ -83,31 +83,32 @@ class ConvexSet(AmbiguitySet):
 
     def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         programme = self.programme(f.shape[1])
-        at_end = self.epsilon == 0.0 or not programme.radius_varies
-        rows = Rows(np.empty(len(f)), np.empty(len(f)), np.empty_like(f), gap=np.empty(len(f)))
-        rate = np.empty_like(f) if wanted.rate else None
+        now = self._solutions(programme, f, p, self.epsilon)
+        rows = Rows(
+            value=np.array([one.value for one in now]),
+            slope=np.array([np.nan if one.slope is None else one.slope for one in now]),
+            distribution=np.array([one.distribution for one in now]).reshape(f.shape),
+            gap=np.array([one.gap for one in now]),
+        )
         assert rows.distribution is not None
         assert rows.gap is not None
-        for row, payoffs in enumerate(f):
-            reference = p[min(row, len(p) - 1)]
-            now = programme.solve(payoffs, reference, self.epsilon)
-            rows.value[row], rows.distribution[row], rows.gap[row] = now.value, now.distribution, now.gap
-            if now.slope is not None and not at_end:
-                rows.slope[row] = now.slope
-            if at_end or rate is not None:
-                later = programme.solve(payoffs, reference, self.epsilon + STEP)
-                if at_end:
-                    rows.slope[row] = (later.value - now.value) / STEP
-                if rate is not None:
-                    rate[row] = (later.distribution - now.distribution) / STEP
+        at_end = self.epsilon == 0.0 or not programme.radius_varies
+        if at_end or wanted.rate:
+            later = self._solutions(programme, f, p, self.epsilon + STEP)
+            rows.rate = (np.array([one.distribution for one in later]).reshape(f.shape) - rows.distribution) / STEP
+            if at_end:
+                rows.slope = (np.array([one.value for one in later]) - rows.value) / STEP
         if not self.leaves_support:
             rows.distribution[np.broadcast_to(p == 0.0, f.shape)] = 0.0  # what the solver left there is rounding
             rows.distribution /= rows.distribution.sum(axis=1, keepdims=True)
             solved, rows.value = rows.value, np.einsum("bn,bn->b", rows.distribution, f)
             rows.gap += np.abs(rows.value - solved)
-        np.minimum(rows.slope, 0.0, out=rows.slope)
-        rows.rate = rate
+        rows.slope = np.minimum(rows.slope, 0.0)
         return rows
+
+    @staticmethod
+    def _solutions(programme: Programme, f: Floats, p: Floats, radius: float) -> list[Solution]:
+        return [programme.solve(payoffs, p[min(row, len(p) - 1)], radius) for row, payoffs in enumerate(f)]
 
     def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         # The least of (q.f - tau) / radius, by Dinkelbach (1967): a price of the radius, the best q at it, its price.
@@ -176,7 +177,7 @@ class Constraints(ConvexSet):
             raise BocuError(f"function is {function!r}: it must be a function that returns CVXPY constraints")
         self.function = function
         self._points = None if contexts is None else checks.coordinates(contexts, "constraints")
-        self._known: set[bytes] = set()
+        self._known: set[tuple[bytes, float]] = set()
 
     @classmethod
     def stated(cls, parameters: ConstraintsParameters, contexts: Floats | None) -> Constraints:
@@ -207,14 +208,16 @@ class Constraints(ConvexSet):
 
     def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         programme = self.programme(f.shape[1])
+        least = 0.0 if programme.radius_varies else self.epsilon
         for reference in p:
-            if reference.tobytes() not in self._known:
-                if not programme.holds(reference, reference, self.epsilon):
+            key = reference.tobytes(), least
+            if key not in self._known:
+                if not programme.holds(reference, reference, least):
                     raise BocuError(
-                        f"{self._name()}: the constraints leave out the reference itself at radius {self.epsilon:g}; "
-                        "a set around the reference is wanted"
+                        f"{self._name()}: the constraints leave out the reference itself at radius {least:g}; a set "
+                        "around the reference is wanted"
                     )
-                self._known.add(reference.tobytes())
+                self._known.add(key)
         return super()._rows(f, p, wanted)
 
     def _vertex_distances(self, p: Floats) -> Floats:

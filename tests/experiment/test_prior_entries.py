@@ -1,0 +1,181 @@
+"""The key `priors` of an experiment: what is planned of it, without data, and what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from experiments import tiny
+
+from bocu.core.errors import BocuError
+from bocu.experiment.branches import ProblemPaths
+from bocu.experiment.plan import Plan
+from bocu.experiment.planning import make_plan
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = {"name": "gp-sample", "parameters": {"decision_points": [3, 3], "context_points": [2, 2]}}
+SHORT = {"name": "stated", "label": "short", "parameters": {"lengthscale": 0.1}}
+LONG = {"name": "stated", "label": "long", "parameters": {"lengthscale": [0.5, 0.5, 1, 1], "mean": 1, "variance": 2}}
+UNKNOWING = ["regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
+
+
+@pytest.fixture(autouse=True)
+def _where_no_data_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def plan_of(problems: list[Any], priors: list[Any], **changes: Any) -> Plan:
+    more = {"data": "simulate", "algorithms": ["random", "mle"], "objectives": ["so"], **changes}
+    return make_plan(tiny(problems=problems, priors=priors, **more), sources_file=ROOT / "data/sources.yaml")
+
+
+def labels(plan: Plan, problem: str) -> tuple[str, ...]:
+    return plan.problems[problem].kind.outline(plan.problems[problem].parameters).priors
+
+
+def test_number_and_names_follow_from_the_file_alone():
+    fits = {
+        "name": "fitted",
+        "label": "runs",
+        "parameters": {"kernel": ["squared-exponential", "matern-5/2"], "scenarios": {"input": "nh3", "count": 2}},
+    }
+    plan = plan_of(["plant"], [fits, SHORT])
+    wanted = [f"runs-{kernel}-{part}" for kernel in ("squared-exponential", "matern-52") for part in (1, 2)]
+    assert labels(plan, "plant") == (*wanted, "short")
+    assert plan.prior_files() == [f"results/tiny/priors/plant/{label}.nc" for label in wanted]
+    assert plan.inputs.problem("plant")["candidates"] == plan.prior_files()
+    assert plan.inputs.prior("plant") == {"data": "data/simulate/plant/svgp.nc"}
+    size = plan.problems["plant"].kind.size(plan.problem_parameters("plant"))
+    assert (size.priors, size.kernels) == (5, 5)
+
+
+def test_months_and_days_are_named_after_themselves():
+    months = {"name": "fitted", "label": "wind", "parameters": {"months": ["2013-11", "2013-12"]}}
+    days = {"name": "fitted", "label": "day", "parameters": {"days": ["2013-12-24"], "ard": False}}
+    plan = plan_of(["wind-commitment"], [months, days])
+    assert labels(plan, "wind-commitment") == ("wind-2013-11", "wind-2013-12", "day-2013-12-24")
+    statement = plan.priors("wind-commitment")["day-2013-12-24"]["statement"]
+    assert (statement["rows"], statement["ard"], statement["noise"]) == ({"period": "2013-12-24"}, False, None)
+
+
+def test_priors_are_of_all_problems_that_can_have_them_or_of_those_named():
+    other = {**SAMPLE, "label": "other", "parameters": {**SAMPLE["parameters"], "lengthscale": 0.2}}
+    fits = {"name": "fitted", "label": "fits"}
+    plan = plan_of(
+        ["hills", SAMPLE, other, "plant"],
+        [{**SHORT, "problems": ["gp-sample"]}, LONG | {"parameters": {"lengthscale": 1}}, fits],
+    )
+    assert [labels(plan, label) for label in ("gp-sample", "other", "plant")] == [
+        ("short", "long"),
+        ("long",),
+        ("long", "fits"),
+    ]
+
+
+def test_algorithms_run_where_there_are_candidates_and_pursue_objectives_there():
+    bare = {**SAMPLE, "label": "bare", "parameters": {**SAMPLE["parameters"], "noise": 0.2}}
+    plan = plan_of(
+        ["hills", SAMPLE, bare],
+        [{**SHORT, "problems": ["gp-sample"]}, {**LONG, "problems": ["gp-sample"]}],
+        algorithms=["random", *UNKNOWING],
+        objectives=["so", {"name": "dro", "parameters": {"set": {"name": "kl", "radius": 0.1}}}],
+    )
+    pursued = {key[:2] for key in plan.branches if key[2] in UNKNOWING}
+    assert pursued == {("hills", "any"), ("gp-sample", "so"), ("gp-sample", "dro")}
+    assert len(plan.branches) == 3 + 5 * len(pursued)
+
+
+def test_what_is_believed_in_is_the_model_of_those_who_know_one():
+    believing = {**SAMPLE, "parameters": {**SAMPLE["parameters"], "believed": "long", "best": "short", "ridge": 0.04}}
+    parameters = plan_of([believing], [SHORT, LONG]).problem_parameters("gp-sample")
+    problem = (
+        make_plan(
+            tiny(problems=[believing], priors=[SHORT, LONG], algorithms=["random"]),
+            sources_file=ROOT / "data/sources.yaml",
+        )
+        .problems["gp-sample"]
+        .kind(parameters, {})
+    )
+    assert problem.prior_labels == ("short", "long")
+    assert (problem.model.label, problem.best_prior.label) == ("long", "short")
+    assert (problem.model.mean, problem.model.variance, problem.model.noise) == (1.0, 2.0, pytest.approx(0.2))
+    assert problem.model.decision_kernel.lengthscale == (0.5, 0.5)
+    assert problem.model.context_kernel.lengthscale == (1.0, 1.0)
+    assert problem.own_model.variance == 1.0
+
+
+def test_a_changed_statement_fits_that_prior_anew_and_no_other():
+    def plan(**parameters: Any) -> Plan:
+        fits = [{"name": "fitted", "label": "a", "parameters": parameters}, {"name": "fitted", "label": "b"}]
+        return plan_of([{"name": "plant", "parameters": {"noise": 0.1}}], fits)
+
+    before, after = plan(), plan(ard=False)
+    assert before.parameters.prior("plant", "a") != after.parameters.prior("plant", "a")
+    assert before.parameters.prior("plant", "b") == after.parameters.prior("plant", "b")
+    known = plan(noise="known").priors("plant")
+    assert (known["a"]["statement"]["noise"], known["b"]["statement"]["noise"]) == (0.1, None)
+
+
+def test_a_run_does_not_depend_on_how_priors_are_fitted_but_on_the_file():
+    plan = plan_of(["plant"], [{"name": "fitted", "label": "a"}])
+    branch = next(iter(plan.branches.values()))
+    assert "gaussian_process" not in json.dumps(branch.specification)
+    assert (
+        ProblemPaths(plan.paths.priors("plant"), plan.catalogue).prior("a")
+        in plan.inputs.problem("plant")["candidates"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("problems", "priors", "message"),
+    [
+        ([SAMPLE], [{"name": "fited"}], r"priors.0.name: unknown prior 'fited'; did you mean 'fitted'"),
+        ([SAMPLE], [{"name": "stated"}], r"priors.0.parameters.lengthscale: found"),
+        ([SAMPLE], [SHORT, SHORT], r"priors: the label 'short' stands twice"),
+        ([SAMPLE], [{"name": "fitted"}], r"priors.0: 'fitted' can be no prior of 'gp-sample': no data stand behind it"),
+        (["hills"], [SHORT], r"priors.0: 'short' can be no prior of 'hills': it takes no candidate priors"),
+        ([SAMPLE, "hills"], [{**SHORT, "problems": ["hills"]}], r"'short' can be no prior of 'hills'"),
+        ([SAMPLE], [{**SHORT, "problems": ["gp"]}], r"priors.0.problems: no entry of 'problems' has the label 'gp'"),
+        (
+            ["plant"],
+            [{"name": "fitted", "parameters": {"months": ["2013-13"]}}],
+            r"priors.0.parameters.months.0: found",
+        ),
+        (
+            ["plant"],
+            [{"name": "fitted", "parameters": {"days": ["2013-12-01"], "months": ["2013-12"]}}],
+            r"the rows are split by 'months', 'days' or 'scenarios', one of them",
+        ),
+        (["plant"], [{"name": "fitted", "parameters": {"kernel": ["matern-5/2"] * 2}}], r"'matern-5/2' stands twice"),
+        (["plant"], [{"name": "fitted", "parameters": {"months": ["2013-12"]}}], r"its rows have no time"),
+        (
+            ["plant"],
+            [{"name": "fitted", "parameters": {"scenarios": {"input": "ph2", "count": 2}}}],
+            r"no input 'ph2'; did you mean 'ph'",
+        ),
+        (
+            [{**SAMPLE, "parameters": {"candidates": [{"label": "x"}]}}],
+            [],
+            r"problems.0.parameters.candidates",
+        ),
+        (
+            [{**SAMPLE, "parameters": {"believed": "lang"}}],
+            [SHORT, LONG],
+            r"problems.0.parameters.believed: no candidate prior 'lang'; did you mean 'long'",
+        ),
+        (
+            [SAMPLE],
+            [{**SHORT, "parameters": {"lengthscale": [1, 2, 3]}}],
+            r"prior 'short': found 3 length-scales; allowed: 1, or 4, one a coordinate",
+        ),
+    ],
+)
+def test_what_is_written_wrong_gets_one_line(problems, priors, message):
+    with pytest.raises(BocuError, match=message) as error:
+        plan_of(problems, priors, algorithms=["random"])
+    assert "\n" not in str(error.value)
+
+
+def test_an_algorithm_that_finds_no_candidates_says_where():
+    with pytest.raises(BocuError, match=r"'mle' runs on no problem .*; without candidate priors: gp-sample$"):
+        plan_of([SAMPLE], [])
