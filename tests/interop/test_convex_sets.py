@@ -22,6 +22,7 @@ from bocu.ambiguity import (
 from bocu.core.errors import BocuError
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
+from bocu.experiment.resources import estimate
 from bocu.interop.cvxpy import Constraints, ConvexSet, Intersection, Moments, programme_of
 from bocu.io.files import read_netcdf
 from bocu.objectives.functions import UncertaintyObjective
@@ -338,3 +339,20 @@ def test_a_file_beside_the_experiment_states_a_set(root, tmp_path, monkeypatch) 
         BocuError, match=r"objectives\.0\.parameters\.set\.of: found 'own.py:near_mean'; .*did you mean"
     ):
         planned()
+
+
+def test_planning_reckons_with_their_cost(root) -> None:
+    experiment = {
+        **OWN_EXPERIMENT,
+        "problems": [{"name": "gp-sample"}],
+        "iterations": 100,
+        "objectives": [
+            {"name": "dro", "label": "exact", "parameters": {"set": {"name": "tv", "radius": 0.3}}},
+            {"name": "dro", "label": "convex", "parameters": {"set": {"name": "moments", "mean": 0.1}}},
+        ],
+    }
+    plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+    seconds = {key[1]: estimate(branch, 1).seconds for key, branch in plan.branches.items()}
+    decisions = plan.problems["gp-sample"].kind.size(plan.problem_parameters("gp-sample")).arms
+    # A table in each round, a millisecond and more for each of its decisions.
+    assert seconds["convex"] - seconds["exact"] > 100 * decisions * 1e-3
