@@ -12,8 +12,8 @@ from bocu.core.randomness import STREAMS, Streams
 from bocu.core.rounds import Outline, Situation
 from bocu.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.runs.execution import Inputs, SeedRun
 from bocu.runs.protocol import PROTOCOLS
+from bocu.runs.seed_run import Inputs, SeedRun
 from bocu.testing.breaches import Subject, same, subject
 from bocu.testing.games import run_specification, stated
 
