@@ -26,10 +26,11 @@ include: "workflow/rules/runs.smk"
 include: "workflow/rules/scores.smk"
 include: "workflow/rules/cubes.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 
 
 rule all:
     default_target: True
     input:
-        lambda wildcards: plan.products(),
+        lambda wildcards: plan.targets(),

@@ -126,6 +126,7 @@ def _top_level() -> Iterator[Bad]:
         "algorithms": [[], None, 3, "random", [3], [None], [{"name": ["random"]}]],
         "metrics": [[], 3, "so", [3], [{"name": None}]],
         "figures": [3, "regret", [3], [{"label": "x"}], {"name": "regret"}],
+        "reference": [3, ["random"], "randon", "Random", "hills", ""],
         "overwrite": [3, "perhaps", [True], None],
         "checkpoint_seconds": [-1, "x", float("inf"), float("nan"), [1], True],
     }
@@ -351,7 +352,7 @@ def _figures() -> Iterator[Bad]:
     ):
         figure = {"name": name, "parameters": parameters}
         yield bad(f"figures: {name} {parameters}", tiny(figures=[figure]), "figures.0", says)
-    for parameters, says in (({"algorithms": ["mobbo"]}, "did you mean 'mobo'"), ({"seed": 77}, "seed")):
+    for parameters, says in (({"algorithms": ["mobbo"]}, "'mobbo'"), ({"seed": 77}, "seed")):
         figure = {"name": "robust-front", "parameters": parameters}
         yield bad(f"figures: robust-front {parameters}", scalarised(figures=[figure]), "figures.0", says)
     for key, says in (

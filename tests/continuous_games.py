@@ -26,7 +26,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "drmobo": {},
     "mobo": {},
 }
-"""Every algorithm with few samples and starts, for speed."""
+"""Every algorithm but BoTorch's with few samples and starts, for speed."""
 
 DRO = {"set": {"name": "tv", "radius": 0.4}}
 
@@ -103,9 +103,9 @@ def specification(
     algorithm: str, objective: tuple[str, dict[str, Any]] | None = None, iterations: int = 6, **parameters: Any
 ) -> dict[str, Any]:
     """Specify a run of a registered algorithm with `SMALL` settings; `outputs` goes to the problem."""
-    outputs = parameters.pop("outputs", 2 if algorithm in ("drmobo", "mobo") else 0)
+    outputs = parameters.pop("outputs", 2 if algorithm in ("drmobo", "mobo", "mars", "qnehvi") else 0)
     entry = find("algorithm", algorithm)
-    given = {"search": SEARCH, **SMALL[algorithm], **parameters}
+    given = {"search": SEARCH, **SMALL.get(algorithm, {}), **parameters}
     if entry.load().pursues_objective and objective is None:
         objective = ("dro", DRO)
     stated = find("objective", objective[0]) if objective else None

@@ -3,11 +3,13 @@
 import json
 from typing import Any
 
+from bocu.evaluation.audits import Audit
 from bocu.evaluation.cubes import build_cube, build_summary
 from bocu.evaluation.metrics import ObjectiveMetric
 from bocu.evaluation.scores import score
 from bocu.experiment.branches import OBJECTIVE_METRIC, Branch
 from bocu.experiment.plan import Plan
+from bocu.interop.cvxpy.audit import audit
 from bocu.runs.execution import Block, execute
 
 ALGORITHMS = ["random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
@@ -55,3 +57,11 @@ def run_all(plan: Plan) -> None:
     for problem in plan.problems:
         build_cube(json.loads(plan.parameters.cube(problem)["description"]), plan.paths.cube(problem))
     build_summary(plan.cubes(), plan.paths.summary())
+
+
+def audited(plan: Plan, cases: int = 60, moments: int = 4) -> Audit:
+    """Solve some worst cases of an experiment's runs again, and find them as they were."""
+    found = audit(plan, cases, moments)
+    print(plan.experiment.name, found.told, found.groups, found.left_out)
+    assert found.passed, found.beyond
+    return found

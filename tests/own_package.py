@@ -5,17 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bocu.experiment.fingerprints import definition_links, fingerprint, import_effects
+from bocu.experiment.fingerprints import definition_links, fingerprint
+from bocu.experiment.fingerprints.fingerprint import forget as forget
 
 SOURCE = Path(fingerprint.__file__).parents[2]
-
-
-def forget() -> None:
-    """Let the next fingerprint look at the files again."""
-    for module in (definition_links, import_effects, fingerprint):
-        for value in vars(module).values():
-            if hasattr(value, "cache_clear"):
-                value.cache_clear()
 
 
 def put(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,13 +202,13 @@ def test_where_ucb_bocu_1_is_defined(distance):
         assert 0 <= start("ucb-bocu-1", objective).ask(announce()) < len(DECISIONS)
     for kind, given in refused:
         assert unfit("", kind.Parameters.model_validate(given))
-        with pytest.raises(BocuError, match="UCB-BOCU-1: found"):
+        with pytest.raises(BocuError, match=r"^found"):
             start("ucb-bocu-1", kind.from_specification(given).over(CONTEXTS))
 
 
 def test_misuse_is_one_line():
     without = described()
-    with pytest.raises(BocuError, match="UCB-SO: finite decisions and contexts"):
+    with pytest.raises(BocuError, match=r"^finite decisions and contexts"):
         UCBSO(
             Description(without.decisions, without.contexts, 0.1, "general"),
             None,

@@ -285,7 +285,7 @@ def test_spaces_that_do_not_fit_are_refused():
         (box, finite, "contexts"),
         (open_box, box, "decisions"),
     ):
-        with pytest.raises(BocuError, match=f"SBO-KDE: {what} in a bounded box are wanted"):
+        with pytest.raises(BocuError, match=f"^{what} in a bounded box are wanted"):
             SBOKDE(
                 Description(decisions, contexts, 0.0, "continuous"), None, SBOKDE.Parameters(), np.random.default_rng(0)
             )

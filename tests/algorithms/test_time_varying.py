@@ -303,7 +303,7 @@ def test_when_all_priors_are_rejected_all_come_back_and_the_round_is_flagged(gam
 
 
 def test_when_all_priors_are_rejected_the_run_may_stop_with_one_line(game: Any) -> None:
-    with pytest.raises(BocuError, match=r"^PE-GP-UCB: all 3 priors are rejected in round 3 and on_no_prior is 'stop'"):
+    with pytest.raises(BocuError, match=r"^all 3 priors are rejected in round 3 and on_no_prior is 'stop'"):
         all_wrong(game, on_no_prior="stop")
 
 
@@ -367,7 +367,7 @@ def test_hopeless_evidence_does_not_overflow(game: Any) -> None:
 
 def test_oracle_without_a_known_prior_says_so(game: Any) -> None:
     object.__setattr__(game.description, "best_prior", None)
-    with pytest.raises(BocuError, match=r"^Oracle .*: the problem knows no best prior"):
+    with pytest.raises(BocuError, match=r"^the problem knows no best prior"):
         game.start(Oracle)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ambiguity.cases import CONVEX
 from bocu.ambiguity import machine_code, preparation
 from bocu.experiment.registry import registered
 
@@ -263,8 +264,8 @@ functions = [
     for name, module in sys.modules.items() if name.startswith("bocu.")
     for function in vars(module).values() if isinstance(function, Dispatcher)
 ]
-entries = [f for f in functions if f.__name__ in ("follow", "follow_from_reference", "maximise_nonnegative")]
-assert len(entries) == 3
+entries = [f for f in functions if f.__name__ in ("follow", "follow_from_reference", "maximise_nonnegative", "pivot")]
+assert len(entries) == 4
 print([len(function.signatures) for function in entries])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -275,7 +276,7 @@ print([len(function.signatures) for function in entries])
 @pytest.mark.parametrize("entry", [*registered("set")], ids=lambda entry: entry.name)
 def test_the_sets_that_run_compiled_code_say_so(entry) -> None:
     keys = {"cr": {"k": 3.0}, "cvar": {"alpha": 0.3}, "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"}}
-    stated = {"name": entry.name, **keys.get(entry.name, {})}
+    stated = {"name": entry.name, **{**keys, **CONVEX}.get(entry.name, {})}
     code = f"""
 import sys
 import numpy as np

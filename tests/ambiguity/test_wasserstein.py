@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -215,3 +216,18 @@ def test_a_run_that_measures_transports_starts_without_torch(tmp_path: Path) -> 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "['ot']"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("made", [Wasserstein, matrix_set])
+def test_contexts_at_one_place_are_one_context(made: Callable[[float, np.ndarray], Wasserstein]) -> None:
+    # The payoffs of 1 and 0.5 are at one place, so that 0.5 is what is certain there; the floor 0 lies one unit away.
+    cost = costs(np.array([0.0, 0.0, 1.0]))
+    apart, f, p = made(0.0, cost), np.array([1.0, 0.5, 0.0]), np.array([1.0, 0.0, 0.0])
+    assert float(worst_case(f, p, apart).value) == 0.5
+    expected = [0.0, 0.0, -0.25, -0.5, -np.inf, -np.inf]
+    assert apart.satisficing(np.tile(f, (6, 1)), p, [-1.0, 0.0, 0.25, 0.5, 0.75, 2.0]).tolist() == expected
+    # Where all contexts are one, its worst payoff is certain.
+    together = made(0.3, np.zeros((3, 3)))
+    assert together.satisficing(np.tile(f, (3, 1)), p, [0.0, 1e-6, 1.0]).tolist() == [0.0, -np.inf, -np.inf]
+    assert float(worst_case(f, p, together, rate=True).value) == 0.0

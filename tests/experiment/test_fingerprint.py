@@ -322,10 +322,13 @@ def test_only_a_few_places_load_code_by_a_name_that_is_worked_out(root):
     # What they load is a root of its own, or followed by tables; another place would need one of the two.
     found = set()
     for file in sorted((root / "src/bocu").rglob("*.py")):
-        if re.search(r"\bimport_module\(|__import__\(|__subclasses__|\bglobals\(|\beval\(|\bexec\(", file.read_text()):
+        if re.search(
+            r"\bimport_module\(|__import__\(|__subclasses__|\bglobals\(|(?<!\.)\beval\(|\bexec\(", file.read_text()
+        ):
             found.add(file.relative_to(root / "src/bocu").as_posix())
     assert found <= {
         "core/loading.py",
+        "core/places.py",
         "core/lazy.py",
         "ambiguity/__init__.py",
         "experiment/fingerprints/definitions.py",

@@ -1,5 +1,6 @@
 """The figure of robust fronts: drawn from real runs, in which the best is above all that was tried."""
 
+import csv
 import os
 from pathlib import Path
 
@@ -8,8 +9,13 @@ import pytest
 import xarray as xr
 from experiments import run_all
 
+from bocu.ambiguity import TotalVariation
+from bocu.evaluation.robust_front import MARGIN, front_among, hypervolume
 from bocu.experiment.planning import make_plan
 from bocu.figures.robust_front import RobustFront, RobustFrontParameters
+from bocu.io.files import read_netcdf
+from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
+from bocu.report.build import build
 
 TV = {"name": "tv", "radius": 0.5}
 
@@ -29,7 +35,11 @@ def plan(root, tmp_path_factory):
             {"name": "dro", "label": "kl", "parameters": {"set": {"name": "kl", "radius": 0.1}}},
         ],
         "algorithms": ["random", {"name": "drmobo", "problems": ["two"]}],
-        "metrics": [{"name": "dro", "label": "tv", "parameters": {"set": TV}}],
+        "metrics": [
+            {"name": "dro", "label": "tv", "parameters": {"set": TV}},
+            {"name": "dro", "label": "kl", "parameters": {"set": {"name": "kl", "radius": 0.1}}},
+        ],
+        "figures": ["robust-front"],
     }
     before = Path.cwd()
     os.chdir(tmp_path_factory.mktemp("front"))
@@ -42,11 +52,11 @@ def plan(root, tmp_path_factory):
 
 
 def drawn(plan, problem, **parameters):
-    return RobustFront(RobustFrontParameters(**parameters)).draw(plan.inputs.figure("robust-front", problem))
+    return RobustFront(RobustFrontParameters(**parameters)).draw({"cube": plan.paths.cube(problem)})
 
 
 def test_no_decision_tried_beats_the_best_there_is(plan):
-    drawing = drawn(plan, "two", set=TV)
+    drawing = drawn(plan, "two", metric="tv")
     values, fronts, shares = drawing.figure.axes
     best, *tried = (line.get_ydata() for line in values.get_lines())
     assert len(tried) == 2
@@ -56,33 +66,61 @@ def test_no_decision_tried_beats_the_best_there_is(plan):
     for line in shares.get_lines():
         assert line.get_xdata().tolist() == [1, 2, 3, 4, 5, 6]
         assert (np.asarray(line.get_ydata()) >= 0.0).all()
-    assert "tv sets of radius 0.5" in drawing.caption
+    assert "outputs by tv" in drawing.caption
     assert "3 seeds" in drawing.caption
 
 
-def test_cubes_hold_the_hypervolume_that_is_drawn(plan):
+def test_a_figure_is_drawn_from_its_cube_alone(plan):
+    assert plan.inputs.figure("robust-front", "two") == {"cube": plan.paths.cube("two")}
+
+
+def test_cubes_hold_fronts_and_hypervolumes(plan):
     with xr.open_dataset(plan.paths.cube("one")) as cube:
-        assert "hypervolume_share" not in cube
+        assert not {"hypervolume_share", "front_value", "weight", "output"} & {*cube.variables}
     with xr.open_dataset(plan.paths.cube("two")) as cube:
-        share = cube["hypervolume_share"].load()
-    assert share.dims == ("objective", "algorithm", "metric", "seed", "iteration")
-    assert share.attrs["units"] == "1"
-    lines = [line.get_ydata() for line in drawn(plan, "two", set=TV).figure.axes[2].get_lines()]
-    assert len(lines) == 2
-    rounds = share.sel(metric="tv", iteration=slice(1, None)).mean("seed")
-    for algorithm, objective in (("random", "any"), ("drmobo", "tv")):
-        found = rounds.sel(algorithm=algorithm, objective=objective).values
-        assert any(np.allclose(found, line, atol=1e-9) for line in lines), algorithm
+        cube.load()
+    assert cube["hypervolume_share"].dims == ("objective", "algorithm", "metric", "seed", "iteration")
+    assert cube["hypervolume_share"].attrs["units"] == cube["front_weight"].attrs["units"] == "1"
+    assert cube["front_value"].attrs["units"] == cube.attrs["payoff_units"]
+    run = cube.sel(objective="tv", algorithm="drmobo", metric="tv", seed=101)
+    assert np.allclose(run["front_weight"].sum("output"), 1.0)
+    # The hypervolume of the fronts that stand there is the one that stands beside them.
+    best = run["best_front_guarantee"].values
+    corner = best.min(axis=0) - MARGIN * np.ptp(best, axis=0)
+    share = hypervolume(run["front_guarantee"].values, corner) / hypervolume(best, corner)
+    assert share == pytest.approx(float(run["hypervolume_share"][-1]))
+    # And the fronts are those of the decisions in the run file.
+    decisions = read_netcdf(plan.run_files(plan.branch("two", "tv", "drmobo"))[0]).sel(seed=101)["decision"].values
+    problem = ScalarisedNewsvendor(ScalarisedNewsvendorParameters(outputs=2, contexts=10), {})
+    values = lambda payoffs: TotalVariation(0.5).values(payoffs, problem.reference)[0]  # noqa: E731
+    front = front_among(decisions, problem.payoffs(decisions), run["front_weight"].values, values)
+    assert np.allclose(front.values, run["front_value"])
 
 
-def test_the_set_is_the_first_that_is_pursued_unless_another_is_asked_for(plan):
-    assert drawn(plan, "two").caption == drawn(plan, "two", set=TV).caption
-    other = drawn(plan, "two", set={"name": "kl", "radius": 0.1})
-    assert "kl sets of radius 0.1" in other.caption
+def test_the_metric_is_the_first_unless_another_is_asked_for(plan):
+    assert drawn(plan, "two").caption == drawn(plan, "two", metric="tv").caption
+    other = drawn(plan, "two", metric="kl")
+    assert "outputs by kl" in other.caption
     assert len(other.figure.axes[0].get_lines()) == 3
-    neither = drawn(plan, "two", set={"name": "kl", "radius": 0.2})
-    assert len(neither.figure.axes[0].get_lines()) == 2  # random pursues nothing
+    alone = drawn(plan, "two", algorithms=["random"])
+    assert len(alone.figure.axes[0].get_lines()) == 2
 
 
 def test_one_output_has_no_front(plan):
     assert "this problem has 1" in drawn(plan, "one").caption
+
+
+def test_the_report_has_a_table_of_hypervolumes(plan):
+    page = Path(plan.paths.report())
+    build(plan.describe(), plan.cubes(), plan.paths.summary(), [], page)
+    rows = list(csv.DictReader((page.parent / "tables/hypervolumes.csv").open()))
+    assert {row["problem"] for row in rows} == {"two"}
+    (row,) = [r for r in rows if (r["objective"], r["metric"], r["algorithm"]) == ("tv", "tv", "drmobo")]
+    with xr.open_dataset(plan.paths.cube("two")) as cube:
+        last = cube["hypervolume_share"].sel(objective="tv", algorithm="drmobo", metric="tv")[:, -1].values
+    assert float(row["share"]) == pytest.approx(last.mean())
+    assert float(row["low"]) <= last.mean() <= float(row["high"])
+    assert row["seeds"] == "3"
+    text = page.read_text()
+    assert 'id="problem-two-hypervolume-tv-tv"' in text
+    assert "problem-one-hypervolume" not in text

@@ -96,3 +96,21 @@ def test_what_cannot_be_read_has_no_lineage(tmp_path):
         (tmp_path / name).write_bytes(b"\x00{")
         assert read_lineage(tmp_path / name) is None
     assert read_lineage(tmp_path / "missing.nc") is None
+
+
+def test_an_input_may_be_a_folder(tmp_path, source):
+    folder = tmp_path / "folder"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "inner/a.csv").write_text("1\n")
+    product = str(tmp_path / "product.nc")
+    with making([product], PARAMETERS, [str(folder), source]):
+        write_netcdf(data(), product)
+    found = read_lineage(product).inputs
+    assert found == {str(folder): sha256(folder), source: sha256(source)}
+    (folder / ".snakemake_timestamp").touch()
+    assert found[str(folder)] == sha256(folder)
+    (folder / "inner/a.csv").rename(folder / "inner/b.csv")
+    assert found[str(folder)] != sha256(folder)
+    (folder / "inner/b.csv").rename(folder / "inner/a.csv")
+    (folder / "inner/a.csv").write_text("2\n")
+    assert found[str(folder)] != sha256(folder)

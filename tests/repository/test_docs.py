@@ -13,9 +13,12 @@ PAGES = [
     "CONTRIBUTING.md",
     "docs/commands.md",
     "docs/extending.md",
+    "docs/plug-in.md",
     "docs/files.md",
     "docs/data.md",
     "docs/ambiguity-sets.md",
+    "docs/own-sets.md",
+    "docs/botorch.md",
     "docs/cluster.md",
     "docs/planning.md",
     "docs/ziomek2025.md",
@@ -37,6 +40,18 @@ def test_the_loop_of_ones_own_runs_and_finds_the_peak(root):
     code = blocks(root, "docs/extending.md", "python")[0]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert abs(float(done.stdout.split()[-1]) - 0.8) < 0.03
+
+
+@pytest.mark.ci
+def test_the_loops_of_the_page_on_botorch_run_and_say_what_they_are_for(root):
+    said = []
+    for code in blocks(root, "docs/botorch.md", "python"):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        said += [float(number) for number in re.findall(r"\d\.\d+", done.stdout)]
+    believed, distrusted, _, _, *levels = said
+    assert abs(believed - 0.7) < 0.05
+    assert abs(distrusted - 0.18) < 0.1
+    assert levels == [1.0, 0.9, 1.5]
 
 
 @pytest.mark.parametrize("page", PAGES)

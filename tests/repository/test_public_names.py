@@ -85,8 +85,10 @@ def test_a_learner_on_boxes_asks_for_points_inside():
     ("arguments", "settings", "line"),
     [
         (("ts-boc", [0.0], [0.0]), {}, "unknown algorithm 'ts-boc'; did you mean 'ts-bocu'"),
-        (("ts-bocu", [0.0], [0.0]), {}, "TS-BOCU: found objective None; an UncertaintyObjective is wanted"),
-        (("ucb-so", [0.0], [0.0]), {"sqrt_bet": 1}, "ucb-so: sqrt_bet: unknown key; did you mean 'sqrt_beta'"),
+        (("ts-bocu", [0.0], [0.0]), {}, "^ts-bocu: found objective None; an UncertaintyObjective is wanted"),
+        (("pe-gp-ucb", [0.0], [0.0]), {}, "^pe-gp-ucb: the problem offers no candidate priors"),
+        (("sbo-kde", [0.0], [0.0]), {}, "^sbo-kde: contexts in a bounded box are wanted"),
+        (("ucb-so", [0.0], [0.0]), {"sqrt_bet": 1}, "^ucb-so: sqrt_bet: unknown key; did you mean 'sqrt_beta'"),
         (("ucb-so", [], [0.0]), {}, r"decisions: found shape \(0, 1\); allowed"),
         (("ucb-so", [0.0], [0.0]), {"lengthscale": (1, 2, 3)}, "lengthscale: found 3 numbers; allowed: 1, or 2"),
         (("ucb-so", [0.0], bocu.BoxDomain(np.zeros(1), np.ones(1), ("c",), ("1",))), {}, "contexts: found a box"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from experiments import run_all
+from experiments import audited, run_all
 from test_experiment_files import plan_of
 
 from bocu.io.files import read_netcdf
@@ -50,6 +50,7 @@ def test_other_sets_run_and_are_scored(root):
     changes = {"iterations": 1, "seeds": 1, "problems": problems, "metrics": metrics, "figures": ["regret"]}
     plan = plan_of(root, "drmobo-sets", **changes)
     run_all(plan)
+    assert audited(plan).cases == 60
     cube = read_netcdf(plan.paths.cube("newsvendor-two"))
     done = cube["regret"].values[cube["status"].values[..., 0] == 1]
     assert done.shape[0] == 9  # random, mobo, and drmobo under seven sets

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from experiments import run_all
+from experiments import audited, run_all
 
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
@@ -165,6 +165,7 @@ def test_smoke_scale_runs_up_to_the_figures(root, name):
         sources_file=root / "data/sources.yaml",
     )
     run_all(plan)
+    assert audited(plan).cases == 60
     for label in {"figure-2", "figure-3"} & set(figures):
         drawing = Panels(figures[label].parameters).draw({"cubes": plan.cubes(), "summary": plan.paths.summary()})
         assert len(drawing.figure.axes[0].get_lines()) >= 3

@@ -1,7 +1,7 @@
 """The grand tour holds everything that a paper compares, and runs at smoke scale up to its figures."""
 
 import pytest
-from experiments import run_all
+from experiments import audited, run_all
 from test_experiment_files import plan_of
 
 from bocu.experiment.configuration import read_experiment_file
@@ -11,6 +11,8 @@ from bocu.figures.scoreboard import Scoreboard
 
 KEPT = ["kirschner-a", "newsvendor", "newsvendor-two", "hills"]
 """A problem of each protocol but the hourly one, none of which needs data."""
+BOTORCH = {"botorch-acquisition", "qlognei", "qkg", "mars", "qnehvi"}
+"""Seconds a round: they are compared in an experiment of their own, with no paper's results."""
 SAME = {
     ("ucb-bocu-1", "dro"): "that of ucb-bocu-2",
     **{(name, kind): "those of ucb-so and ucb-ro" for name in ("ucb-bocu-1", "ucb-bocu-2") for kind in ("so", "ro")},
@@ -36,7 +38,7 @@ def test_what_any_paper_compares_is_there(root):
     here = used(plan_of(root, "grand-tour"))
     for file in sorted((root / "config/experiments").glob("*.yaml")):
         for kind, names in used(plan_of(root, file.stem)).items():
-            assert names - {"rs"} <= here[kind], (file.name, kind)
+            assert names - {"rs"} - BOTORCH <= here[kind], (file.name, kind)
 
 
 def test_every_algorithm_runs_wherever_it_is_defined(root):
@@ -114,6 +116,7 @@ def test_smoke_scale_runs_up_to_the_figures(root):
     smaller = {section: experiment[section] for section in ("problems", *kept)}
     plan = plan_of(root, "grand-tour", **smaller, name="smoke-grand-tour", iterations=2, seeds=1, figures=[])
     run_all(plan)
+    assert audited(plan).cases == 60
     inputs = {"cubes": plan.cubes(), "summary": plan.paths.summary()}
     for label, figure in plan_of(root, "grand-tour").figures.items():
         drawing = figure.registered.load()(figure.parameters).draw(inputs)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from experiments import run_all
+from experiments import audited, run_all
 from test_experiment_files import plan_of
 
 from bocu.experiment.configuration import read_experiment_file
@@ -75,6 +75,8 @@ def test_smoke_scale_runs_and_is_scored(root, name):
     changes = {"problems": kept, "iterations": 1, "seeds": 1, "name": f"smoke-{name}", "figures": ["regret", "cost"]}
     plan = plan_of(root, name, **changes)
     run_all(plan)
+    if name != "huang2024-models":  # where no algorithm is robust
+        assert audited(plan, cases=12, moments=6).cases == 12
     for problem in plan.problems:
         cube = read_netcdf(plan.paths.cube(problem))
         done = cube["regret"].values[cube["status"].values[..., 0] == 1]

@@ -46,14 +46,10 @@ def sources(tmp_path, monkeypatch, root):
     return root / "data/sources.yaml"
 
 
-def with_class(plan, name):
-    """Return the plan with its branch of Random run by a class of the user's."""
-    branches = {}
-    for key, branch in plan.branches.items():
-        registered = replace(branch.algorithm.registered, target=f"mine:{name}")
-        mine = replace(branch.algorithm, registered=registered)
-        branches[key] = replace(branch, algorithm=mine) if key[2] == "random" else branch
-    return replace(plan, branches=branches)
+def with_class(sources, name, beside=("pe-gp-ucb",), **changes):
+    """Plan a small experiment with a class of the user's in place of Random."""
+    mine = {"name": f"mine:{name}", "label": "random"}
+    return make_plan(tiny(algorithms=[mine, *beside], **changes), sources_file=sources)
 
 
 def note(plan, branch, pilot):
@@ -86,7 +82,7 @@ def test_a_pilot_ends_with_the_round_in_which_its_time_is_spent(sources):
 
 
 def test_a_whole_pilot_is_the_forecast(sources):
-    plan = with_class(make_plan(tiny(iterations=40), sources_file=sources), "Mine")
+    plan = with_class(sources, "Mine", iterations=40)
     for branch in plan.branches.values():
         forecast = by_pilot(branch, pilot((20, 3.0), (40, 8.0)), 3)
         assert forecast.seconds == pytest.approx(1.0 + 3 * (0.5 + 8.0))
@@ -95,7 +91,7 @@ def test_a_whole_pilot_is_the_forecast(sources):
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_an_unknown_class_is_carried_on_by_the_growth_of_its_own_rounds(sources, power):
-    plan = with_class(make_plan(tiny(iterations=900), sources_file=sources), "Mine")
+    plan = with_class(sources, "Mine", iterations=900)
     found = by_pilot(plan.branch("hills", "any", "random"), pilot((10, 0.1 * 10**power), (20, 0.1 * 20**power)), 1)
     assert found.seconds == pytest.approx(1.5 + 0.1 * 900**power)
     assert found.memory_mb > 230.0 + 3.0 * 880  # 3 MB a round, as from half to whole
@@ -113,7 +109,7 @@ def test_a_known_class_is_carried_on_by_the_growth_of_its_model(sources):
 
 
 def test_runs_of_the_branch_come_first_then_a_pilot_then_caution(sources):
-    plan = with_class(make_plan(tiny(), sources_file=sources), "Mine")
+    plan = with_class(sources, "Mine")
     branch = plan.branch("hills", "any", "random")
     assert Forecaster(plan).block(branch, 2).source == "caution"
     assert Forecaster(plan).unknown(branch) == ("mine:Mine",)
@@ -166,13 +162,13 @@ def test_data_that_are_not_prepared_are_named(sources):
 
 
 def test_a_pilot_that_fails_names_its_branch_and_says_why(sources):
-    plan = with_class(make_plan(tiny(algorithms=["random"]), sources_file=sources), "Broken")
+    plan = with_class(sources, "Broken", beside=())
     with pytest.raises(BocuError, match="hills/any/random: the pilot failed: ValueError: no idea"):
         measure_pilots(plan, iter(plan.branches.values()), print)
 
 
 def test_measuring_writes_what_planning_reads(sources):
-    plan = with_class(make_plan(tiny(), sources_file=sources), "Mine")
+    plan = with_class(sources, "Mine")
     told = []
     measure_pilots(plan, iter(plan.branches.values()), told.append, 60.0)
     assert [line.partition(":")[0] for line in told] == ["hills/any/random", "hills/any/pe-gp-ucb"]

@@ -91,13 +91,16 @@ def test_a_script_reruns_its_jobs_when_its_code_changes_and_not_when_it_is_touch
     os.utime(clone.folder / "workflow/scripts/figure.py")
     assert planned(clone) == set()
     undo = edit(
-        clone, "workflow/scripts/figure.py", "drawing = figure.draw(inputs)", "drawing = figure.draw(dict(inputs))"
+        clone,
+        "workflow/scripts/figure.py",
+        "from bocu.figures.base import draw_files\n",
+        "from bocu.figures.base import draw_files\n\n    parameters = dict(parameters)\n",
     )
     try:
         assert planned(clone) == {("figure", "figures/hills/regret.png"), ("report", "report/index.html")}
     finally:
         undo()
-    undo = edit(clone, "workflow/scripts/run.py", "with Progress(", "block.rounds\n    with Progress(")
+    undo = edit(clone, "workflow/scripts/run.py", "    run_block(", "    parameters = dict(parameters)\n    run_block(")
     try:
         assert {rule for rule, _ in planned(clone)} == {"run", "score", "cube", "summary", "figure", "report"}
         said = clone.run(

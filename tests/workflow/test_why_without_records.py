@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 
+import netCDF4
 import pytest
 from experiments import tiny
 from workflow.conftest import ROOT, Pipeline
@@ -133,11 +134,16 @@ EDITS = {
         "import numpy as np\n\nnp.seterr(under='ignore')\n",
         "runs/sensors/any/random/seeds-0-0.nc",
     ),
-    "the script of runs": ("workflow/scripts/run.py", "with Progress(", "block.rounds\n    with Progress(", "runs/"),
+    "the script of runs": (
+        "workflow/scripts/run.py",
+        "    run_block(",
+        "    parameters = dict(parameters)\n    run_block(",
+        "runs/",
+    ),
     "the script of figures": (
         "workflow/scripts/figure.py",
-        "drawing = figure.draw(inputs)",
-        "drawing = figure.draw(dict(inputs))",
+        "    draw_files(",
+        "    parameters = dict(parameters)\n    draw_files(",
         "figures/all/summary.png",
     ),
     "a title": ("experiment.yaml", "name: tiny\n", "name: tiny\ntitle: Another\n", "report/index.html"),
@@ -217,3 +223,22 @@ def test_the_command_follows_a_stale_prior_down_to_its_code(clone):
     assert said[0] == "results/tiny/cubes/sensors.nc: stale"
     assert any("because of results/tiny/priors/sensors/" in line for line in said)
     assert any("code: changed; edited since then: " in line and "bocu/priors/fit.py" in line for line in said)
+
+
+@pytest.mark.parametrize("kind", ["prior", "data set"])
+def test_an_input_that_was_edited_by_hand_makes_stale_what_reads_it(clone, kind):
+    places = {"prior": "results/tiny/priors/sensors", "data set": "data/simulate/intel"}
+    path = min((clone.folder / places[kind]).glob("*.nc"))
+    content, times = path.read_bytes(), path.stat()
+    with netCDF4.Dataset(path, "a") as data:
+        data.setncattr("title", "edited")
+    try:
+        found = stale(clone)
+        assert found == planned(clone)
+        run = "results/tiny/runs/sensors/any/random/seeds-0-0.nc"
+        assert run in found
+        said = clone.run("bocu", "why", run, "--experiment", "experiment.yaml").stdout
+        assert f"input {path.relative_to(clone.folder)}: its contents were changed" in said
+    finally:
+        path.write_bytes(content)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

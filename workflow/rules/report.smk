@@ -22,6 +22,7 @@ rule report:
         + plan.figure_files("svg", wildcards.part),
         descriptions=lambda wildcards: plan.figure_files("json", wildcards.part),
         cubes=lambda wildcards: plan.cubes(wildcards.part),
+        audit=lambda wildcards: plan.audits(wildcards.part),
         summary=f"{plan.results}{{part}}/cubes/summary.nc",
     output:
         page=report(

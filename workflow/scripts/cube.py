@@ -1,10 +1,8 @@
 """Gather the scores of a problem."""
 
-import json
-
 from bocu.sweep.jobs import job
 
-with job(snakemake):
+with job(snakemake) as parameters:
     from bocu.evaluation.cubes import build_cube
 
-    build_cube(json.loads(snakemake.params.cube["description"]), snakemake.output[0])
+    build_cube(parameters["description"], snakemake.output[0])

@@ -1,11 +1,9 @@
 """Fit one candidate prior."""
 
-import json
-
 from bocu.sweep.jobs import job
 
-with job(snakemake):
+with job(snakemake) as parameters:
     from bocu.core.loading import load
 
-    prior = json.loads(snakemake.params.prior["specification"])
+    prior = parameters["specification"]
     load(prior["fit"])(prior["statement"], dict(snakemake.input.items()), snakemake.output[0])

@@ -2,9 +2,7 @@
 
 from bocu.sweep.jobs import job
 
-with job(snakemake):
+with job(snakemake) as given:
     from bocu.data.prepare import prepare
 
-    parameters = snakemake.params.data
-    raw, output = snakemake.input.raw, snakemake.output[0]
-    prepare(parameters["function"], raw, output, parameters["origin"], parameters["minutes"])
+    prepare(given["function"], snakemake.input.raw, snakemake.output[0], given["origin"], given["minutes"])

@@ -1,16 +1,17 @@
 """Build the report."""
 
-import json
-
 from bocu.sweep.jobs import job
 
-with job(snakemake):
+with job(snakemake) as parameters:
     from bocu.report.build import build
 
+    experiment, made = parameters["experiment"], snakemake.input
     build(
-        json.loads(snakemake.params.report["experiment"]),
-        list(snakemake.input.cubes),
-        snakemake.input.summary,
-        list(snakemake.input.descriptions),
+        experiment,
+        made.cubes,
+        made.summary,
+        made.descriptions,
         snakemake.output.page,
+        experiment["reference"],
+        made.audit,
     )

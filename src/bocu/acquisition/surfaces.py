@@ -7,6 +7,7 @@ the contexts only.
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -244,8 +245,17 @@ class WeightedSurface(Surface):
         return WeightedSurface([surface.rough(indices) for surface in self.surfaces], self.weights)
 
 
-def surface(posterior: Posterior, points: np.ndarray, sqrt_beta: float) -> GaussianSurface:
+class ForeignPosterior(Protocol):
+    """A posterior of another package's model."""
+
+    def surface(self, points: np.ndarray, sqrt_beta: float) -> Surface:
+        """Return the payoff `mu + sqrt_beta sigma` over contexts (M, Dc)."""
+
+
+def surface(posterior: Posterior | ForeignPosterior, points: np.ndarray, sqrt_beta: float) -> Surface:
     """Return the payoff `mu + sqrt_beta sigma` over contexts (M, Dc), in the way that suits the posterior's kernel."""
+    if not isinstance(posterior, Posterior):
+        return posterior.surface(points, sqrt_beta)
     kind = SeparableSurface if posterior.structure.separable else JointSurface
     return kind(posterior, points, sqrt_beta)
 

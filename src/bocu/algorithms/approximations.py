@@ -94,7 +94,7 @@ class ApproximatedRobustness(UpperConfidenceAlgorithm[ApproximationParameters]):
     def _rule(self) -> UncertaintyObjective:
         objective = self._pursued()
         if not isinstance(objective, Slice) or objective.beta != 0.0:
-            raise BocuError(f"{self.title}: found {objective}; DRO is wanted")
+            raise BocuError(f"found {objective}; DRO is wanted")
         return self.approximation(objective.ambiguity_set, self.parameters.sensitivity == "identity")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
+from bocu.algorithms.plain_state import plain_state, put_back
 from bocu.core.about import About
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Parameters, ParametersType
@@ -69,7 +70,7 @@ class Algorithm(ABC, Generic[ParametersType]):
     """A decision maker that learns.
 
     `ask` and `tell` alternate. Between a `tell` and the next `ask`, `state` gives everything that the rest of the
-    run depends on, and `restore` puts it back bit for bit.
+    run depends on, and `restore` puts it back bit for bit. Neither need be written: see `state`.
     """
 
     about: ClassVar[About]
@@ -92,11 +93,6 @@ class Algorithm(ABC, Generic[ParametersType]):
         self.objective = objective
         self.parameters = parameters
         self.generator = generator
-
-    @property
-    def title(self) -> str:
-        """What it is called."""
-        return self.about.title
 
     @classmethod
     def pursues(cls, protocol: str) -> bool:
@@ -127,7 +123,8 @@ class Algorithm(ABC, Generic[ParametersType]):
             rounds: to be played, not counting the initial design.
         """
         held = 7 * size.kernels * size.arms * rounds
-        return Work({"round": rounds}, numbers=held, tables=rounds, priors=size.priors)
+        choices = rounds * size.choices_per_round
+        return Work({"round": rounds}, numbers=held, tables=choices, priors=size.priors)
 
     @abstractmethod
     def ask(self, round: Round) -> Decision:
@@ -163,13 +160,19 @@ class Algorithm(ABC, Generic[ParametersType]):
         Every run asks for it, after each round or after some; later decisions are the same as without.
         """
 
-    @abstractmethod
     def state(self) -> dict[str, Any]:
         """Return all that was learnt, as nested dicts of arrays, numbers, strings and lists of those.
 
-        The generator belongs to the caller, who saves it with its other streams.
+        Nothing that is done later changes it. Where a class says nothing else, it holds all attributes that are plain
+        and names the others (see `bocu.algorithms.plain_state`), which come back by telling again. `generator` belongs
+        to the caller, who saves it with its other streams.
         """
+        return plain_state(self)
 
-    @abstractmethod
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Put back what `state` gave."""
+        """Put back what `state` gave, whatever this object or one built like it has met since.
+
+        Raises:
+            BocuError: a state that the class did not say itself names attributes that are not plain.
+        """
+        put_back(self, state)

@@ -83,7 +83,7 @@ class UCBBOCU1(UpperConfidenceAlgorithm[UCBBOCU1Parameters]):
     def _rule(self) -> UncertaintyObjective:
         rule = self._pursued()
         if not isinstance(rule, Slice) or (rule.beta > 0.0 and rule.difference is None):
-            raise BocuError(f"{self.title}: found {rule}; DRO, or WCS, MR or GEN with a difference are wanted")
+            raise BocuError(f"found {rule}; DRO, or WCS, MR or GEN with a difference are wanted")
         return rule
 
     def _optimistic(self, mean: np.ndarray, width: np.ndarray, round: Round) -> int:

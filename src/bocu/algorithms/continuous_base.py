@@ -7,7 +7,6 @@ contexts and in the functional. All of it happens in unit cubes, into which boxe
 """
 
 import copy
-import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
@@ -18,13 +17,14 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
 from bocu.algorithms.base import Algorithm, AlgorithmParameters, Reported
+from bocu.algorithms.botorch_model import BotorchModelParameters
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.rounds import Context, Decision, Description, Round
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings
-from bocu.surrogates.continuous.structure import Hyperparameters, Structure, joint, product
+from bocu.surrogates.continuous.structure import Structure, joint, product
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
@@ -45,6 +45,10 @@ class DecisionModelParameters(Parameters):
         "a start at another noise level",
     )
 
+    def built(self, decisions: int, contexts: int) -> ContinuousGP:
+        """Return the model before any observation, over so many coordinates of decisions and contexts."""
+        return ContinuousGP(self.structure(decisions, contexts), self.settings)
+
     def structure(self, decisions: int, contexts: int) -> Structure:
         """Return the kernel over so many coordinates of decisions and contexts."""
         return joint(decisions, 0, self.decision_kernel)
@@ -53,6 +57,11 @@ class DecisionModelParameters(Parameters):
     def expense(self, context_coordinates: int) -> tuple[float, float]:
         """Return how much more a round, and its work with the observations, take than with one context coordinate."""
         return 1.0, 1.0
+
+    @planning_only
+    def held(self) -> float:
+        """Return how many float64 a run holds beyond what any does."""
+        return 0.0
 
     @property
     def settings(self) -> FitSettings:
@@ -118,13 +127,15 @@ class ContinuousAlgorithmParameters(AlgorithmParameters):
         1.5, description="multiplier of the posterior standard deviation in the upper confidence bound"
     )
     search: SearchParameters = Field(SearchParameters(), description="how the acquisition function is maximised")
-    model: DecisionModelParameters
+    model: DecisionModelParameters | BotorchModelParameters
 
 
 class ContextualParameters(ContinuousAlgorithmParameters):
     """Confidence bound, search, and a model with contexts."""
 
-    model: ModelParameters = Field(ModelParameters(), description="the Gaussian process of payoffs")
+    model: ModelParameters | BotorchModelParameters = Field(
+        ModelParameters(), description="the Gaussian process of payoffs; or a BoTorch model, such as `botorch-default`"
+    )
 
 
 class Scaling:
@@ -167,7 +178,9 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
         ascents = 0.3 + 0.7 * parameters.search.restarts / 50
         round, solve = parameters.model.expense(size.context_coordinates)
-        return Work({"round": round * ascents * rounds, "solve": solve * ascents * rounds**3 / 3})
+        return Work(
+            {"round": round * ascents * rounds, "solve": solve * ascents * rounds**3 / 3}, parameters.model.held()
+        )
 
     def __init__(
         self, description: Description, objective: Any, parameters: Continuous, generator: np.random.Generator
@@ -175,12 +188,11 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         super().__init__(description, objective, parameters, generator)
         domain = description.decisions
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
-            raise BocuError(f"{self.title}: decisions in a bounded box are wanted; found {type(domain).__name__}")
+            raise BocuError(f"decisions in a bounded box are wanted; found {type(domain).__name__}")
         self.decisions = Scaling(domain)
         self.contexts = Scaling(description.contexts)
-        model = self.parameters.model
-        structure = model.structure(domain.dimension, description.contexts.dimension)
-        self.models = [ContinuousGP(structure, model.settings) for _ in range(description.outputs)]
+        model, contexts = self.parameters.model, description.contexts.dimension
+        self.models = [model.built(domain.dimension, contexts) for _ in range(description.outputs)]
         self.reports: tuple[Reported, ...] = tuple(
             report for output in range(description.outputs) for report in self._reported(output)
         )
@@ -225,34 +237,25 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         return self.decisions.outwards(tried[expected(tried)[0].argmax()])
 
     def report(self) -> dict[str, Any]:
-        found = [model.hyperparameters for model in self.models]
-        values = [value for here in found for value in _listed(here, self._inputs)]
+        values = [value for model in self.models for value in model.found()]
         return {report.name: value for report, value in zip(self.reports, values, strict=True)}
 
     def reinstate(self, report: Mapping[str, object], round: Round) -> None:
         self._round = round
         values = np.array([report[reported.name] for reported in self.reports]).reshape(len(self.models), -1)
         for model, row in zip(self.models, values, strict=True):
-            if not np.isnan(row).any():
-                model.reinstate(Hyperparameters(row[:-2].copy(), float(row[-2]), float(row[-1])))
+            model.reinstate_found(row)
 
     def state(self) -> dict[str, Any]:
         state: dict[str, Any] = {"models": [model.state() for model in self.models]}
         if self._round is not None:
-            announced = self._round
-            state["round"] = {
-                "t": announced.t,
-                "reference": announced.reference,
-                "epsilon": announced.epsilon,
-                "weights": announced.weights,
-            }
+            state["round"] = plain(self._round)
         return state
 
     def restore(self, state: Mapping[str, Any]) -> None:
         for model, saved in zip(self.models, state["models"], strict=True):
             model.restore(saved)
-        announced = state.get("round")
-        self._round = None if announced is None else Round(**announced)
+        self._round = announced(state.get("round"))
 
     @property
     def observed(self) -> np.ndarray:
@@ -277,22 +280,21 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
 
         return surface(posteriors[0], points, sqrt_beta)
 
-    @property
-    def _inputs(self) -> int:
-        return self.models[0].structure.inputs
-
     def _reported(self, output: int) -> list[Reported]:
         """Return what is reported of the fit of one output."""
         several = self.description.outputs > 1
         prefix, of = (f"output_{output + 1}_", f" of output {output + 1}") if several else ("", "")
-        inputs = [f"input {place + 1}" for place in range(self._inputs)]
-        found = [
-            Reported(f"{prefix}lengthscale_{place + 1}", f"fitted length-scale of {name} in the unit cube{of}")
-            for place, name in enumerate(inputs)
-        ]
-        found.append(Reported(f"{prefix}output_scale", f"fitted prior variance of the standardised payoff{of}"))
-        found.append(Reported(f"{prefix}noise_variance", f"fitted noise variance of the standardised payoff{of}"))
-        return found
+        return [Reported(f"{prefix}{name}", f"{what}{of}") for name, what in self.models[output].quantities]
+
+
+def plain(round: Round) -> dict[str, Any]:
+    """Return what was announced of a round with continuous decisions, as plain data."""
+    return {"t": round.t, "reference": round.reference, "epsilon": round.epsilon, "weights": round.weights}
+
+
+def announced(plain: Mapping[str, Any] | None) -> Round | None:
+    """Return the round that `plain` made plain data of."""
+    return None if plain is None else Round(**plain)
 
 
 class Contextual(ContinuousAlgorithm[Continuous]):
@@ -309,10 +311,6 @@ class Contextual(ContinuousAlgorithm[Continuous]):
     ) -> None:
         domain = description.contexts
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
-            raise BocuError(f"{self.title}: contexts in a bounded box are wanted; found {type(domain).__name__}")
+            raise BocuError(f"contexts in a bounded box are wanted; found {type(domain).__name__}")
         super().__init__(description, objective, parameters, generator)
         self.lower, self.upper = np.zeros(domain.dimension), np.ones(domain.dimension)
-
-
-def _listed(here: Hyperparameters | None, inputs: int) -> list[float]:
-    return [math.nan] * (inputs + 2) if here is None else [*here.lengthscales, here.output_scale, here.noise]

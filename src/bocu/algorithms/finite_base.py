@@ -24,6 +24,8 @@ from bocu.core.rounds import Context, Decision, Description, Round
 from bocu.objectives.values import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
 
+_RECOMMENDED_TABLE = 0.5  # of what planning reckons for a round's payoff table: lower bounds leave less to be solved
+
 
 class BoundParameters(AlgorithmParameters):
     """How wide the confidence bounds are."""
@@ -54,14 +56,15 @@ class FiniteAlgorithm(Algorithm[Bounds]):
     @planning_only
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
         distinct = min(rounds / 2, size.arms)  # decisions observed, on average
+        choices = rounds * size.choices_per_round
         counts = {
             "round": rounds,
-            "point": size.points * rounds,
+            "point": size.points * choices,
             "history": size.points * distinct * rounds,
             "solve": rounds**3 / 3,
         }
         numbers = 12 * size.points + 2 * rounds**2 + 2 * size.arms * min(rounds, size.arms)
-        return Work(counts, numbers, tables=rounds)
+        return Work(counts, numbers, tables=rounds + _RECOMMENDED_TABLE * (choices - rounds))
 
     def __init__(
         self, description: Description, objective: Any, parameters: Bounds, generator: np.random.Generator
@@ -69,7 +72,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         super().__init__(description, objective, parameters, generator)
         spaces = description.decisions, description.contexts
         if not all(isinstance(space, FiniteDomain) for space in spaces) or description.model is None:
-            raise BocuError(f"{self.title}: finite decisions and contexts with a Gaussian process over them are wanted")
+            raise BocuError("finite decisions and contexts with a Gaussian process over them are wanted")
         self.posterior = GridPosterior(description.model)
         self.rule = self._rule()
         self.simulates = description.protocol == SIMULATOR
@@ -130,7 +133,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
     def reference(self, round: Round) -> np.ndarray:
         """Return the reference distribution that was announced for a round, shape (contexts,)."""
         if round.reference is None:
-            raise BocuError(f"round {round.t}: reference: none is announced; {self.title} needs one over the contexts")
+            raise BocuError(f"round {round.t}: reference: none is announced; one over the contexts is needed")
         return round.reference
 
     def state(self) -> dict[str, Any]:
@@ -176,7 +179,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
     def _pursued(self) -> UncertaintyObjective:
         """Return the objective that was handed in, for rules that follow it."""
         if not isinstance(self.objective, UncertaintyObjective):
-            raise BocuError(f"{self.title}: found objective {self.objective!r}; an UncertaintyObjective is wanted")
+            raise BocuError(f"found objective {self.objective!r}; an UncertaintyObjective is wanted")
         return self.objective
 
 

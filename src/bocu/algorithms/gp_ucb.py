@@ -8,6 +8,7 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import ExpectedValue
+from bocu.algorithms.botorch_model import BotorchDecisionModelParameters
 from bocu.algorithms.continuous_base import (
     ContinuousAlgorithm,
     ContinuousAlgorithmParameters,
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 class GPUCBParameters(ContinuousAlgorithmParameters):
     """Confidence bound, search, and a model of decisions."""
 
-    model: DecisionModelParameters = Field(
-        DecisionModelParameters(), description="the Gaussian process of payoffs over decisions"
+    model: DecisionModelParameters | BotorchDecisionModelParameters = Field(
+        DecisionModelParameters(),
+        description="the Gaussian process of payoffs over decisions; or a BoTorch model, such as `botorch-default`",
     )
 
 

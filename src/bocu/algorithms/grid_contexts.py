@@ -15,6 +15,7 @@ from pydantic import Field
 from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import WorstCaseValue
 from bocu.acquisition.minimax import IdentitySensitivity, MinimaxFunctional
+from bocu.algorithms.botorch_model import BotorchModelParameters
 from bocu.algorithms.continuous_base import Contextual, ContextualParameters
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.mmd.gram import with_jitter
@@ -60,6 +61,8 @@ class GridContextParameters(ContextualParameters):
             )
         if self.mmd_kernel != "squared-exponential" and not isinstance(self.set, MaximumMeanDiscrepancyParameters):
             raise ValueError("the key 'mmd_kernel' goes with the set 'mmd'")
+        if self.mmd_kernel != "squared-exponential" and isinstance(self.model, BotorchModelParameters):
+            raise ValueError(f"mmd_kernel: '{self.mmd_kernel}' is of our own model; a BoTorch model has no such part")
         return self
 
 

@@ -60,7 +60,7 @@ class MOBO(ContinuousAlgorithm[MOBOParameters]):
         generator: np.random.Generator,
     ) -> None:
         if not isinstance(description.contexts, FiniteDomain):
-            raise BocuError(f"{self.title}: finite contexts are wanted; found {type(description.contexts).__name__}")
+            raise BocuError(f"finite contexts are wanted; found {type(description.contexts).__name__}")
         super().__init__(description, objective, parameters, generator)
         points = description.contexts.points
         self.points = np.stack([self.contexts.inwards(index) for index in range(len(points))])
@@ -121,7 +121,7 @@ class DRMOBO(MOBO):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Slice) or objective.beta != 0.0:
-            raise BocuError(f"{self.title}: found {objective}; DRO is wanted")
+            raise BocuError(f"found {objective}; DRO is wanted")
         self.ambiguity_set = objective.ambiguity_set
 
     def _functional(self, reference: np.ndarray, round: Round) -> Functional:

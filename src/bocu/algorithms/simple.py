@@ -1,6 +1,5 @@
 """Algorithms that learn nothing. Under the simulator they choose contexts uniformly."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -69,15 +68,6 @@ class Random(WithoutModel[RandomParameters]):
         domain = self.description.decisions
         return 0 if isinstance(domain, FiniteDomain) else domain.lower.copy()
 
-    def state(self) -> dict[str, Any]:
-        return {} if self._best is None else {"best": self._best, "best_value": self._best_value}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        best = state.get("best")
-        finite = isinstance(self.description.decisions, FiniteDomain)
-        self._best = None if best is None else int(best) if finite else np.asarray(best, dtype=float)
-        self._best_value = float(state.get("best_value", -np.inf))
-
 
 class ConstantParameters(TypedParameters):
     """Which decision it is."""
@@ -130,12 +120,6 @@ class Constant(WithoutModel[ConstantParameters]):
 
     def recommend(self) -> Decision:
         return self.decision
-
-    def state(self) -> dict[str, Any]:
-        return {}
-
-    def restore(self, state: Mapping[str, object]) -> None:
-        """Nothing was kept."""
 
 
 def _uniform(domain: Domain, generator: np.random.Generator) -> Decision:

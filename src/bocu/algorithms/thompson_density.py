@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import pydantic
 from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.objectives import ObjectiveValue
+from bocu.algorithms.botorch_model import names_factory
 from bocu.algorithms.continuous_base import Contextual, ContinuousAlgorithmParameters, ProductModelParameters
 from bocu.contexts.estimates import KernelDensity
 from bocu.core.about import About, Look
@@ -39,6 +41,16 @@ class ThompsonDensityParameters(ContinuousAlgorithmParameters):
     others: Annotated[Integer, Field(ge=0, le=1_000_000)] = Field(
         128, description="scrambled Sobol contexts without reference mass, which a worst case may move mass to"
     )
+
+    @pydantic.field_validator("model", mode="before")
+    @classmethod
+    def _no_factory(cls, data: object) -> object:
+        if names_factory(data):
+            raise ValueError(
+                "samples are drawn from our own model, whose kernel is a product over decisions and contexts; "
+                "a BoTorch model is not taken here"
+            )
+        return data
 
     def unfit(self, name: str, objective: Parameters) -> str:
         if isinstance(objective, DistributionallyRobustParameters | GeneralParameters):
@@ -73,9 +85,9 @@ class ThompsonDensity(Contextual[ThompsonDensityParameters]):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Objective):
-            raise BocuError(f"{self.title}: found objective {objective!r}; one of bocu.objectives.configured is wanted")
+            raise BocuError(f"found objective {objective!r}; one of bocu.objectives.configured is wanted")
         if reason := self.parameters.unfit("", objective.parameters):
-            raise BocuError(f"{self.title}: {reason}")
+            raise BocuError(reason)
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator

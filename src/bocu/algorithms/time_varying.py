@@ -152,7 +152,7 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
         if everyone:
             if self.parameters.on_no_prior == "stop":
                 raise BocuError(
-                    f"{self.title}: all {len(self.priors)} priors are rejected in round {t} and on_no_prior is 'stop'; "
+                    f"all {len(self.priors)} priors are rejected in round {t} and on_no_prior is 'stop'; "
                     "'reset' goes on with all of them"
                 )
             accounts.active[:] = True
@@ -249,7 +249,7 @@ class FullyBayesian(_WeightedPriors[BayesianParameters]):
     @classmethod
     def _check_hyperprior(cls, hyperprior: tuple[float, ...] | None, priors: int) -> None:
         if hyperprior is not None and len(hyperprior) != priors:
-            raise BocuError(f"{cls.about.title}: hyperprior: found {len(hyperprior)} weights; allowed: {priors}")
+            raise BocuError(f"hyperprior: found {len(hyperprior)} weights; allowed: {priors}")
 
     def _begin(self) -> None:
         hyperprior = self.parameters.hyperprior
@@ -376,7 +376,7 @@ class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
 
     def _candidates(self) -> tuple[Any, ...]:
         if self.description.best_prior is None:
-            raise BocuError(f"{self.title}: the problem knows no best prior")
+            raise BocuError("the problem knows no best prior")
         return (self.description.best_prior,)
 
     def _indices(self) -> list[int]:

@@ -145,7 +145,8 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
             counts = {step: count * (1 if step == "round" else size.priors) for step, count in one.counts.items()}
             return Work(counts, size.priors * one.numbers, one.tables * size.priors, size.priors)
         rows = size.kernels * size.arms * rounds
-        counts = {"round": rounds, "prediction": size.priors * size.arms * rounds, "update": rows * rounds / 2}
+        choices = rounds * size.choices_per_round
+        counts = {"round": choices, "prediction": size.priors * size.arms * choices, "update": rows * rounds / 2}
         return Work(counts, numbers=7 * rows, priors=size.priors)
 
     def __init__(
@@ -153,7 +154,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(description.decisions, FiniteDomain):
-            raise BocuError(f"{self.title}: the decision space is a box; a finite one is wanted")
+            raise BocuError("the decision space is a box; a finite one is wanted")
         self.priors = self._candidates()
         self.arms = description.decisions.size
         self._refuse_other_arms()
@@ -179,7 +180,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
             BocuError: contexts are no time steps.
         """
         if not isinstance(self.surrogate, TimeVaryingBeliefs):
-            raise BocuError(f"{self.title}: contexts are no time steps; each prior has a posterior over a grid")
+            raise BocuError("contexts are no time steps; each prior has a posterior over a grid")
         return self.surrogate.posteriors.predict(t)
 
     def sqrt_beta(self, t: int) -> float:
@@ -286,7 +287,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
 
     def _candidates(self) -> tuple[Any, ...]:
         if not self.description.priors:
-            raise BocuError(f"{self.title}: the problem offers no candidate priors")
+            raise BocuError("the problem offers no candidate priors")
         return tuple(self.description.priors)
 
     def _refuse_other_arms(self) -> None:
@@ -294,13 +295,9 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         for prior in self.priors:
             if self.description.protocol in TIME_VARYING:
                 if prior.arms != self.arms:
-                    raise BocuError(
-                        f"{self.title}: prior '{prior.label}' has {prior.arms} arms, the problem {self.arms}"
-                    )
+                    raise BocuError(f"prior '{prior.label}' has {prior.arms} arms, the problem {self.arms}")
             elif prior.shape != (wanted := (self.arms, contexts.size if isinstance(contexts, FiniteDomain) else 0)):
-                raise BocuError(
-                    f"{self.title}: prior '{prior.label}' is over a grid of {prior.shape}, the problem {wanted}"
-                )
+                raise BocuError(f"prior '{prior.label}' is over a grid of {prior.shape}, the problem {wanted}")
 
     def _believe(self) -> Beliefs:
         if self.description.protocol in TIME_VARYING:
@@ -309,7 +306,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         from bocu.objectives.values import UncertaintyObjective
 
         if not isinstance(self.objective, UncertaintyObjective):
-            raise BocuError(f"{self.title}: found objective {self.objective!r}; an UncertaintyObjective is wanted")
+            raise BocuError(f"found objective {self.objective!r}; an UncertaintyObjective is wanted")
         exact = self.parameters.slope == "exact"
         return GridBeliefs(self.priors, self.objective.exact() if exact else self.objective)
 

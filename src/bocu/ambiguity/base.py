@@ -71,10 +71,9 @@ class Tangent:
     radius: Floats
     distribution: Floats
 
-    def gradient(self) -> Floats:
-        """Gradient of the slope in the payoffs, `q / radius` since `slope = (q.f - tau) / radius`; 0 at radius 0."""
-        inverse = np.divide(1.0, self.radius, out=np.zeros_like(self.radius), where=self.radius > 0.0)
-        return inverse[:, None] * self.distribution
+    def inverse_radius(self) -> Floats:
+        """1 / radius `(B,)`, by which value's gradients become the slope's: `slope = (q.f - tau) / radius`; 0 at 0."""
+        return np.divide(1.0, self.radius, out=np.zeros_like(self.radius), where=self.radius > 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +126,9 @@ class AmbiguitySet(ABC):
 
     #: Whether the slope at radius 0 is finite for payoffs that vary.
     finite_slope_at_zero: ClassVar[bool] = True
+
+    #: Whether values and worst cases are piecewise linear in the radius: nothing of the slope then changes in between.
+    linear_in_pieces: ClassVar[bool] = False
 
     #: The approximations of Tay et al. (2022) are lines in this power of epsilon, the slope of the lower one minus the
     #: sensitivity; None where they are not defined: the value need not lie between the lines.
@@ -194,13 +196,15 @@ class AmbiguitySet(ABC):
 
         Returns:
             (...) in payoff units per unit of radius: 0 where tau is no more than the floor of v, `-inf` where tau
-            exceeds the expectation under the reference.
+            exceeds v(0), for most sets the expectation under the reference.
         """
-        return self._satisficing(payoffs, reference, tau)[0]
-
-    def _satisficing(self, payoffs: ArrayLike, reference: ArrayLike, tau: ArrayLike) -> tuple[Floats, Floats]:
-        """`satisficing` and its gradient in the payoffs `(..., n)`."""
         f, p, low, scale, leading = self._normalise(payoffs, reference)
+        return (scale * self._tangents(f, p, low, scale, leading, tau).slope).reshape(leading)
+
+    def _tangents(
+        self, f: Floats, p: Floats, low: Floats, scale: Floats, leading: tuple[int, ...], tau: ArrayLike
+    ) -> Tangent:
+        """`satisficing` of normalised rows for tau in units of the payoffs, with the points of contact."""
         target = checks.finite("tau", checks.floats("tau", tau))
         try:
             aspiration = (np.broadcast_to(target, leading).reshape(-1) - low) / scale
@@ -208,8 +212,7 @@ class AmbiguitySet(ABC):
             raise BocuError(f"tau has shape {target.shape}: it must be one number or match {leading}") from None
         # An expectation computed elsewhere differs from ours by rounding, which the division by the range magnifies.
         rounding = ROUNDING * (np.abs(aspiration) + np.abs(low) / scale + 1.0)
-        slope, gradient = self._satisficing_rows(f, p, aspiration, rounding)
-        return (scale * slope).reshape(leading), gradient.reshape(*leading, f.shape[1])
+        return self._satisficing_rows(f, p, aspiration, rounding)
 
     @abstractmethod
     def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
@@ -262,11 +265,36 @@ class AmbiguitySet(ABC):
 
     @abstractmethod
     def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
-        """Tangents for normalised rows whose tau lies strictly between the floor 0 and the expectation."""
+        """Tangents for normalised rows whose tau lies strictly between the floor 0 and v(0)."""
+
+    def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
+        """Gradient of v in the reference `(B, n)`, up to a constant a row, from worst case and slope.
+
+        It is `-slope dd(q, p)/dp`, minus the slope being the multiplier of `d <= epsilon`.
+        """
+        raise BocuError(
+            f"{type(self).__name__} has no gradient in the reference: take a reference that requires none, or a set "
+            "that defines _in_reference"
+        )
+
+    def _slope_in_reference(
+        self, f: Floats, p: Floats, q: Floats, slope: Floats, rate: Floats
+    ) -> tuple[Floats, Floats]:
+        """Derivatives in epsilon of `_in_reference` `(B, n)` and of the slope `(B,)`."""
+        if self.linear_in_pieces:
+            return np.zeros_like(f), np.zeros_like(slope)
+        raise BocuError(
+            f"the slope of {type(self).__name__} has no gradient in the reference and the radius: take ones that "
+            "require none, or a set that defines _slope_in_reference"
+        )
 
     def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
         only_values = Wanted(distribution=False)
         return np.stack([self.with_epsilon(r)._rows(f, p, only_values).value for r in radii], axis=1)
+
+    def _value_at_zero(self, f: Floats, p: Floats) -> Floats:
+        """The value at radius 0 for normalised rows: the expectation, unless other distributions are at distance 0."""
+        return expectation(f, p)
 
     def _sensitivity(self, f: Floats, p: Floats) -> Floats:
         """Sensitivity S of the linearisation `E - S s(epsilon)` for normalised rows (Tay et al., 2022)."""
@@ -286,18 +314,19 @@ class AmbiguitySet(ABC):
         """Distance `(n,)` from each single context to one reference `(n,)`."""
         return np.asarray(self.distance(np.eye(len(p)), p))
 
-    def _satisficing_rows(self, f: Floats, p: Floats, tau: Floats, rounding: Floats) -> tuple[Floats, Floats]:
-        mean = expectation(f, p)
-        answer, gradient = np.zeros(len(f)), np.zeros_like(f)
-        at_mean = np.abs(tau - mean) <= rounding
-        answer[tau > mean] = -np.inf
-        if at_mean.any():
-            answer[at_mean] = self.with_epsilon(0.0)._rows(f[at_mean], pick(p, at_mean), Wanted(False)).slope
-        between = (tau > 0) & (tau < mean) & ~at_mean
+    def _satisficing_rows(self, f: Floats, p: Floats, tau: Floats, rounding: Floats) -> Tangent:
+        start = self._value_at_zero(f, p)
+        answer = Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
+        at_start = np.abs(tau - start) <= rounding
+        answer.slope[tau > start] = -np.inf
+        if at_start.any():
+            answer.slope[at_start] = self.with_epsilon(0.0)._rows(f[at_start], pick(p, at_start), Wanted(False)).slope
+        between = (tau > 0) & (tau < start) & ~at_start
         if between.any():
             tangent = self._satisfice(f[between], pick(p, between), tau[between])
-            answer[between], gradient[between] = tangent.slope, tangent.gradient()
-        return answer, gradient
+            answer.slope[between], answer.radius[between] = tangent.slope, tangent.radius
+            answer.distribution[between] = tangent.distribution
+        return answer
 
     def _normalise(
         self, payoffs: ArrayLike, reference: ArrayLike

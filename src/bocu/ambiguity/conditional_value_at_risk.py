@@ -42,6 +42,7 @@ class ConditionalValueAtRisk(AmbiguitySet):
     )
     Parameters = ConditionalValueAtRiskParameters
     leaves_support = False
+    linear_in_pieces = True
     has_radius = False
 
     def __init__(self, alpha: float) -> None:
@@ -81,14 +82,17 @@ class ConditionalValueAtRisk(AmbiguitySet):
             rows.rate = np.zeros_like(f)
         return rows
 
-    def _satisficing_rows(self, f: Floats, p: Floats, tau: Floats, rounding: Floats) -> tuple[Floats, Floats]:
-        # The value is the same at every radius, 0 included: the aspiration is met by it or not at all.
-        tangent = self._satisfice(f, p, tau - rounding)
-        return tangent.slope, tangent.gradient()
+    def _value_at_zero(self, f: Floats, p: Floats) -> Floats:
+        return self._rows(f, p, Wanted(False)).value
 
     def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
-        met = tau <= self._rows(f, p, Wanted(False)).value
-        return Tangent(np.where(met, 0.0, -np.inf), np.zeros(len(f)), np.zeros_like(f))
+        # The value is the same at every radius: what is met at 0 is met everywhere.
+        return Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
+
+    def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
+        # v = w - sum_i p_i (w - f_i)_+ / alpha at the value at risk w, the largest payoff that the worst case keeps.
+        at_risk = np.where(q > 0.0, f, 0.0).max(axis=1)
+        return np.minimum(f - at_risk[:, None], 0.0) / self.alpha
 
     def _polytope(self, p: Floats) -> Polytope:
         return Polytope(len(p), np.eye(len(p)), p / self.alpha, np.ones((1, len(p))), np.ones(1))

@@ -28,6 +28,12 @@ COMPILERS = ("numba", "llvmlite", "numpy")
 shared: list[Path] = []
 
 
+def share_in(folder: str | os.PathLike[str]) -> None:
+    """Keep machine code in a folder, too."""
+    if Path(folder) not in shared:
+        shared.append(Path(folder))
+
+
 def places() -> list[Path]:
     """Where to look for machine code, and to write what is not found, in this order.
 

@@ -15,7 +15,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from bocu.core.errors import BocuError
 from bocu.core.loading import from_registry
-from bocu.core.parameters import NotNegative, Number, Parameters, nearest
+from bocu.core.parameters import READING, NotNegative, Number, Parameters, Reading, nearest
 from bocu.core.rounds import Situation
 
 if TYPE_CHECKING:
@@ -66,19 +66,22 @@ class SetParameters(Parameters):
 
     @pydantic.model_validator(mode="wrap")
     @classmethod
-    def _of_the_set_named(cls, data: Any, validate: pydantic.ModelWrapValidatorHandler[SetParameters]) -> SetParameters:
+    def _of_the_set_named(
+        cls, data: Any, validate: pydantic.ModelWrapValidatorHandler[SetParameters], info: pydantic.ValidationInfo
+    ) -> SetParameters:
         given = {"name": data} if isinstance(data, str) else data
         if not isinstance(given, Mapping):
             return validate(given)
         name = given.get("name", cls.model_fields["name"].default)
         if not isinstance(name, str):
             return validate({"name": name})
-        model = _model_of(name)
+        called, model = _named(name, (info.context or {}).get(READING))
         for key in given:
             if key not in model.model_fields:
                 known = nearest(str(key), model.model_fields)
-                raise _fault(key, given[key], f"the set '{name}' has no such key; {known}")
-        return validate(given) if model is cls else model.model_validate({**given, "name": name})
+                raise fault(key, given[key], f"the set '{name}' has no such key; {known}")
+        given = {**given, "name": called}
+        return validate(given) if model is cls else model.model_validate(given, context=info.context)
 
     @pydantic.model_validator(mode="after")
     def _a_radius_that_there_is(self) -> SetParameters:
@@ -158,14 +161,18 @@ def _registered_sets() -> Iterator[tuple[str, type[AmbiguitySet]]]:
         yield entry.name, entry.load()
 
 
-def _model_of(name: str) -> type[SetParameters]:
+def _named(name: str, reading: Reading | None) -> tuple[str, type[SetParameters]]:
+    """Return what specifications call a set, and the class of its parameters."""
     try:
-        return set_class(name).Parameters
+        entry = from_registry("find")("set", name, folder=reading.folder if reading else None)
+        family = entry.load() if reading is None or reading.imports else entry.described()
+        return entry.called, family.Parameters
     except BocuError as error:
-        raise _fault("name", name, str(error)) from None
+        raise fault("name", name, str(error)) from None
 
 
-def _fault(key: Any, found: Any, message: str) -> pydantic.ValidationError:
+def fault(key: str, found: object, message: str) -> pydantic.ValidationError:
+    """Return the error of a key of a set."""
     details = InitErrorDetails(
         type=PydanticCustomError("set", "{message}", {"message": message}), loc=(key,), input=found
     )

@@ -11,6 +11,7 @@ ENTRIES = (
     "bocu.ambiguity.mmd.critical_line",
     "bocu.ambiguity.mmd.near_reference",
     "bocu.ambiguity.mmd.nonnegative",
+    "bocu.ambiguity.mmd.pivoting",
     "bocu.ambiguity.wasserstein_chain",
 )
 
@@ -35,8 +36,8 @@ def prepare() -> None:
     gram = np.eye(contexts) + 0.1
     payoffs = np.cos(np.arange(4.0 * contexts)).reshape(4, contexts)
     spread, narrow = np.full(contexts, 1.0 / contexts), np.eye(contexts)[0]
-    # From the floor, from the reference, and away from a reference without mass at some contexts.
-    for epsilon, reference in ((0.7, spread), (0.4, spread), (0.0, narrow)):
+    # By pivoting, from the reference, away from a reference without mass at some contexts, and from the floor.
+    for epsilon, reference in ((0.7, spread), (0.4, spread), (0.0, narrow), (2.0, narrow)):
         worst_case(payoffs, reference, MaximumMeanDiscrepancy(epsilon, gram))
     line = np.arange(float(contexts))
     on_a_line = Wasserstein(0.4, np.abs(line[:, None] - line))

@@ -9,6 +9,7 @@ import torch
 
 from bocu.ambiguity.base import AmbiguitySet, WorstCase, worst_case
 from bocu.ambiguity.checks import Floats, real_tensor
+from bocu.ambiguity.derivatives import In, value_and_slope
 from bocu.ambiguity.sampled import SampledWorstCase, sampled_worst_case
 
 
@@ -16,7 +17,7 @@ def worst_case_of_tensor(payoffs: torch.Tensor, reference: object, ambiguity_set
     """`worst_case` for a tensor of payoffs `(..., n)`, in float64 on the payoffs' device.
 
     The gradient of `value` is the worst distribution (where it is not unique, one of them), that of `slope` the rate at
-    which the distribution moves with epsilon.
+    which the distribution moves with epsilon. A reference that requires a gradient gets one, too.
     """
     answer = worst_case(array_of(payoffs), array_of(reference), ambiguity_set, rate=True)
     exact = payoffs.double()
@@ -25,10 +26,21 @@ def worst_case_of_tensor(payoffs: torch.Tensor, reference: object, ambiguity_set
     constant = exact.detach()
     # Adding an exact zero keeps the solver's digits and attaches the gradient.
     zero = exact - constant
+    value = like(answer.value, payoffs) + (distribution * zero).sum(-1)
+    slope = like(answer.slope, payoffs) + (rate * zero).sum(-1)
+    if isinstance(reference, torch.Tensor) and reference.requires_grad and torch.is_grad_enabled():
+        in_reference = In(payoffs=False, reference=True, radius=False)
+        found = value_and_slope(ambiguity_set, array_of(payoffs), array_of(reference), in_reference, with_slope=True)
+        still = (reference - reference.detach()).to(payoffs.device).double()
+        value, slope = (
+            number + (like(part.reference, payoffs) * still).sum(-1)
+            for number, part in zip((value, slope), found, strict=True)
+            if part is not None and part.reference is not None
+        )
     return WorstCase(
-        value=like(answer.value, payoffs) + (distribution * zero).sum(-1),
+        value=value,
         distribution=distribution,
-        slope=like(answer.slope, payoffs) + (rate * zero).sum(-1),
+        slope=slope,
         gap=like(answer.gap, payoffs),
         rate=rate,
     )
@@ -48,15 +60,6 @@ def sampled_worst_case_of_tensor(samples: torch.Tensor, infimum: object, epsilon
         floor_weight=moved,
         slope=like(answer.slope, samples),
     )
-
-
-def satisficing_of_tensor(
-    payoffs: torch.Tensor, reference: object, ambiguity_set: AmbiguitySet, tau: float
-) -> torch.Tensor:
-    """`Set.satisficing` for a tensor, with its gradient where the slope is finite and tau below the expectation."""
-    slope, gradient = ambiguity_set._satisficing(array_of(payoffs), array_of(reference), tau)
-    exact = payoffs.double()
-    return like(slope, payoffs) + (like(gradient, payoffs) * (exact - exact.detach())).sum(-1)
 
 
 def array_of(values: object) -> Any:

@@ -34,6 +34,7 @@ class TotalVariation(AmbiguitySet):
         paper="Tay et al. 2024",
     )
     leaves_support = True
+    linear_in_pieces = True
     sensitivity_power = 1.0
 
     def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
@@ -95,6 +96,10 @@ class TotalVariation(AmbiguitySet):
         moved = 1.0 - stays.sum(axis=1)
         stays[row, _receivers(f, p)] += moved
         return Tangent(-theta / 2.0, 2.0 * moved, stays)
+
+    def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
+        # v = sum_i p_i min(f_i, theta) - epsilon theta / 2 at the level theta of the context that loses mass last.
+        return np.minimum(f, -2.0 * slope[:, None])
 
     def _sensitivity(self, f: Floats, p: Floats) -> Floats:
         return np.where(p > 0.0, f, 0.0).max(axis=1) / 2.0

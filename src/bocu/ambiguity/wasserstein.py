@@ -37,8 +37,7 @@ class Wasserstein(AmbiguitySet):
     Args:
         epsilon: mean cost that nature may spend on moving mass.
         cost: (n, n) symmetric, not negative, zero on the diagonal; usually Euclidean distances between contexts.
-            Contexts
-            at zero cost from each other are one context: mass moves between them for free.
+            Contexts at zero cost from each other are one context: mass moves between them for free.
     """
 
     about = About(
@@ -46,6 +45,7 @@ class Wasserstein(AmbiguitySet):
         summary="every distribution that the reference becomes by moving mass at a mean cost of the radius or less",
     )
     leaves_support = True
+    linear_in_pieces = True
     costly = True
     compiled = True
     sensitivity_power = 1.0
@@ -162,6 +162,12 @@ class Wasserstein(AmbiguitySet):
             root[active] += short[going] / plan.spent[going]
         return Tangent(-root, lines.dear_cost, _moved(lines.dear, p))
 
+    def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
+        # v = sum_i p_i min_j (f_j + l C_ij) - l epsilon at the price l of moving mass.
+        targets = _Plan.best(f, p, self.cost, -slope).targets
+        moved = self.cost[np.arange(f.shape[1]), targets]
+        return np.take_along_axis(f, targets, axis=1) - slope[:, None] * moved
+
     def _ends(self, f: Floats, p: Floats) -> _Lines:
         """The steepest line, all mass to the nearest minimiser, and the flat one, no mass moved at a cost."""
         count, n = f.shape
@@ -169,16 +175,22 @@ class Wasserstein(AmbiguitySet):
         for row in range(count):
             minimisers = np.flatnonzero(f[row] == 0.0)
             nearest[row] = minimisers[self.cost[:, minimisers].argmin(axis=1)]
-        stay = np.broadcast_to(np.arange(n), f.shape).copy()
-        payoff = f
-        if self._free:
-            for row in range(count):
-                stay[row] = np.where(self.cost == 0.0, f[row], np.inf).argmin(axis=1)
-            payoff = np.take_along_axis(f, stay, axis=1)
-        flat = expectation(payoff, p)
+        stay = self._stay(f)
+        flat = expectation(np.take_along_axis(f, stay, axis=1), p)
         dear_cost = _spent(nearest, p, self.cost)
         zero = np.zeros(count)
         return _Lines(nearest, stay, zero.copy(), dear_cost, flat, zero.copy(), zero.copy(), zero.copy())
+
+    def _stay(self, f: Floats) -> Targets:
+        """Where mass goes that may move at no cost: itself, or the worst context `(B, n)` at zero cost from it."""
+        stay = np.broadcast_to(np.arange(f.shape[1]), f.shape).copy()
+        if self._free:
+            for row in range(len(f)):
+                stay[row] = np.where(self.cost == 0.0, f[row], np.inf).argmin(axis=1)
+        return stay
+
+    def _value_at_zero(self, f: Floats, p: Floats) -> Floats:
+        return expectation(np.take_along_axis(f, self._stay(f), axis=1) if self._free else f, p)
 
     def _polytope(self, p: Floats) -> Polytope:
         # Variables q and the transported mass, row by row from p.

@@ -16,6 +16,8 @@ def check_command(
     plan = open_plan(experiment, mirror, config or [])
     jobs = len(plan.branches) * len(plan.blocks)
     runs = len(plan.branches) * plan.experiment.seeds.count
+    for kind, label, origin in plan.outside():
+        typer.echo(f"{kind} '{label}': from outside: {origin}")
     typer.echo(
         f"{experiment}: {len(plan.problems)} problems, {len(plan.branches)} branches, {jobs} run jobs, {runs} runs"
     )

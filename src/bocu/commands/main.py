@@ -15,6 +15,7 @@ COMMANDS = {
     "run": "bocu.commands.run:run_command",
     "list": "bocu.commands.listing:list_command",
     "check": "bocu.commands.check:check_command",
+    "new": "bocu.commands.new:new_command",
     "design": "bocu.commands.design:design_command",
     "schema": "bocu.commands.schema:schema_command",
     "worst-case": "bocu.commands.worst_case:worst_case_command",
@@ -25,6 +26,7 @@ COMMANDS = {
     "diff": "bocu.commands.diff:diff_command",
     "prune": "bocu.commands.prune:prune_command",
     "verify": "bocu.commands.verify:verify_command",
+    "audit": "bocu.commands.audit:audit_command",
 }
 # Options of theirs that are not stated here: the keys of a set, which its class knows.
 OPEN_ENDED = {"worst-case": {"allow_extra_args": True, "ignore_unknown_options": True}}
@@ -37,6 +39,19 @@ app = typer.Typer(
 )
 for _name, _target in COMMANDS.items():
     app.command(_name, context_settings=OPEN_ENDED.get(_name))(load(_target))
+
+
+def _add_offered() -> None:
+    """Add the commands that installed packages offer; one that is broken hides no other."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group="bocu.commands"):
+        if point.name in COMMANDS:
+            continue
+        try:
+            app.command(point.name)(point.load())
+        except Exception as error:  # of their code
+            print(f"warning: command '{point.name}' ({point.value}): {type(error).__name__}: {error}", file=sys.stderr)
 
 
 def _version(wanted: bool) -> None:
@@ -58,6 +73,8 @@ def _root(
 
 def main() -> None:
     """Run a command; a fault of the user's ends with one line and exit status 1."""
+    if not COMMANDS.keys() & sys.argv[1:2]:  # looking for others takes a moment
+        _add_offered()
     try:
         app()
     except BocuError as error:

@@ -3,19 +3,26 @@
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from bocu.experiment.registry import Entry
 
 
 def schema_command(
     output: Annotated[Path | None, typer.Option(help="File to write; standard output if left out.")] = None,
     tables: Annotated[bool, typer.Option("--tables", help="Tables for people instead, in Markdown.")] = False,
+    installed: Annotated[
+        bool,
+        typer.Option("--installed", help="With what installed packages offer by entry points, in the JSON schema."),
+    ] = False,
 ) -> None:
     """Print the JSON schema of an experiment file, or its keys as tables; both are made from the typed model."""
     from bocu.io.files import write_text
 
-    text = key_tables() if tables else json.dumps(experiment_schema(), indent=2) + "\n"
+    text = key_tables() if tables else json.dumps(experiment_schema(installed), indent=2) + "\n"
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -24,6 +31,7 @@ def schema_command(
 
 def key_tables() -> str:
     """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
+    from bocu.algorithms.botorch_model import BotorchModelParameters
     from bocu.ambiguity.parameters import SetParameters
     from bocu.experiment.configuration import (
         AlgorithmEntry,
@@ -47,7 +55,8 @@ def key_tables() -> str:
     ]
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
-    for kind in ("problem", "prior", "set", "objective", "algorithm", "metric", "figure"):
+    parts.append(_table("A BoTorch model", BotorchModelParameters, MODEL))
+    for kind in ("problem", "prior", "set", "law", "objective", "algorithm", "metric", "figure"):
         for thing in registered(kind):
             title, parameters = f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters
             others, summary = aliases(kind, thing.name), thing.load().about.line
@@ -61,6 +70,10 @@ def key_tables() -> str:
 
 
 EXPERIMENT_MODULE = "bocu.experiment.configuration"
+MODEL = (
+    "In place of our own under the key `model` of algorithms with continuous decisions. A registered name alone is the "
+    "model with its defaults: `model: botorch-default`."
+)
 TABLES_HEAD = """# The experiment file
 
 Every key, its default and what it does. This page is generated (`make schema`); so is
@@ -106,10 +119,25 @@ def _plain(value: object) -> str:
     return json.dumps(to_jsonable_python(value)).replace("|", "\\|")
 
 
-def experiment_schema() -> dict[str, object]:
-    """Return the schema of the whole file; the parameters of every registered name are part of it."""
+OUTSIDE = {"pattern": ":"}  # module:Class, or path/to/file.py:Class
+
+
+def _known(kind: str, installed: bool) -> "list[Entry]":
+    """Return what is registered and, if wanted, what installed packages offer."""
+    from bocu.experiment.plugins.lookup import offered
+    from bocu.experiment.registry import registered
+
+    return [*registered(kind), *(offered(kind) if installed else ())]
+
+
+def experiment_schema(installed: bool = False) -> dict[str, object]:
+    """Return the schema of the whole file; the parameters of every registered name are part of it.
+
+    Args:
+        installed: add what installed packages offer by entry points.
+    """
     from bocu.experiment.configuration import Experiment
-    from bocu.experiment.registry import aliases, registered
+    from bocu.experiment.registry import aliases
 
     schema = Experiment.model_json_schema(ref_template="#/$defs/{model}")
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
@@ -126,40 +154,42 @@ def experiment_schema() -> dict[str, object]:
         entry = definitions[definition]
         entry["required"] = ["name"]  # a label left out is the name
         entry["allOf"] = []
-        for thing in registered(kind):
+        things = _known(kind, installed)
+        for thing in things:
             parameters = thing.load().Parameters.model_json_schema(ref_template="#/$defs/{model}")
             definitions.update(parameters.pop("$defs", {}))
             names = {"enum": [thing.name, *aliases(kind, thing.name)]}
             entry["allOf"].append(
                 {"if": {"properties": {"name": names}}, "then": {"properties": {"parameters": parameters}}}
             )
-        allowed = [name for thing in registered(kind) for name in (thing.name, *aliases(kind, thing.name))]
-        entry["properties"]["name"]["enum"] = allowed
-        schema["$defs"][definition] = {"anyOf": [{"enum": allowed, "type": "string"}, entry]}
-    definitions["SetParameters"] = _any_set(definitions)
+        allowed = [name for thing in things for name in (thing.name, *aliases(kind, thing.name))]
+        entry["properties"]["name"]["anyOf"] = [{"enum": allowed}, OUTSIDE]
+        schema["$defs"][definition] = {"anyOf": [{"anyOf": [{"enum": allowed}, OUTSIDE], "type": "string"}, entry]}
+    definitions["SetParameters"] = _any_set(definitions, _known("set", installed))
     # What may be written in short.
+    for name in ("BotorchModelParameters", "BotorchDecisionModelParameters"):
+        definitions[name] = {"anyOf": [{"type": "string"}, definitions[name]]}
     definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
     definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}
     return schema
 
 
-def _any_set(definitions: dict[str, Any]) -> dict[str, Any]:
+def _any_set(definitions: dict[str, Any], things: "list[Entry]") -> dict[str, Any]:
     """Return the schema of a set of any name, whose own keys stand beside its name; adds to the definitions."""
     from bocu.ambiguity.parameters import SetParameters
-    from bocu.experiment.registry import registered
 
     name = dict(definitions["SetParameters"]["properties"]["name"])
     forms = []
-    for thing in registered("set"):
+    for thing in things:
         schema = thing.load().Parameters.model_json_schema(ref_template="#/$defs/{model}")
         definitions.update(schema.pop("$defs", {}))
         # Of those without a name all but the default are ruled out.
         required = [] if thing.name == SetParameters.model_fields["name"].default else ["name"]
         forms.append({"if": {"properties": {"name": {"const": thing.name}}, "required": required}, "then": schema})
-    name["enum"] = [thing.name for thing in registered("set")]
+    name["anyOf"] = [{"enum": [thing.name for thing in things]}, OUTSIDE]
     return {
         "anyOf": [
-            {"enum": name["enum"], "type": "string"},
+            {"anyOf": name["anyOf"], "type": "string"},
             {"type": "object", "properties": {"name": name}, "allOf": forms},
         ]
     }

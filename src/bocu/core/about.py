@@ -11,12 +11,14 @@ It stands on the class, as one attribute that code fingerprints skip::
         )
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, cast, get_args
+from typing import Any, Literal, TypeVar, cast, get_args
 
 Colour = Literal["vermillion", "blue", "green", "purple", "orange", "sky", "black", "grey"]
 Dash = Literal["solid", "dashed", "dash-dot", "long-dash", "dash-dot-dot", "dotted"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -74,3 +76,13 @@ class About:
     def line(self) -> str:
         """The summary with its paper, for listings."""
         return f"{self.summary} ({self.paper})" if self.paper else self.summary
+
+
+def told(about: About) -> Callable[[Function], Function]:
+    """Return a decorator that puts on a function what stands on classes as `about`."""
+
+    def put(function: Function) -> Function:
+        function.about = about  # type: ignore[attr-defined]
+        return function
+
+    return put

@@ -1,11 +1,11 @@
-"""Importing a class that is named as text."""
+"""Importing what is named as text: "module:Class", or as a specification calls it, "algorithm/ts-bocu"."""
 
 import importlib
 from collections.abc import Collection, Iterator, Mapping
-from importlib.metadata import entry_points
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.places import import_place
 
 _REGISTRY = "bocu.experiment.registry"
 
@@ -16,7 +16,9 @@ def refuse_unknown_classes(recorded: object, where: str, named: Collection[str] 
     A file that somebody sent would else run code of its choice when it is looked at.
 
     Args:
-        recorded: a specification as a file holds it: "class" and "phi" of its parts are what would be imported.
+        recorded: a specification as a file holds it: "class", "phi" and "of" of its parts are what would be imported.
+            Sets are looked up by name, and a name finds nothing but what the experiment at hand, or an installed
+            package, offers.
         where: the file, for the error line.
         named: what the experiment at hand names itself, "module:Class".
 
@@ -24,7 +26,10 @@ def refuse_unknown_classes(recorded: object, where: str, named: Collection[str] 
         BocuError: it asks for anything else.
     """
     for target in _targets(recorded):
-        if target not in named and target not in _registered():
+        if ":" not in target:
+            kind, _, name = target.partition("/")
+            from_registry("find")(kind, name, f"{where}: ")
+        elif target not in named and target not in _registered():
             raise BocuError(
                 f"{where}: asks to import '{target}', which is neither registered, nor an entry point, nor named by "
                 "the experiment; refused"
@@ -34,7 +39,7 @@ def refuse_unknown_classes(recorded: object, where: str, named: Collection[str] 
 def _targets(recorded: object) -> Iterator[str]:
     if isinstance(recorded, Mapping):
         for key, value in recorded.items():
-            if key in ("class", "phi") and isinstance(value, str):
+            if key in ("class", "phi", "of") and isinstance(value, str):
                 yield value
             else:
                 yield from _targets(value)
@@ -44,15 +49,19 @@ def _targets(recorded: object) -> Iterator[str]:
 
 
 def _registered() -> set[str]:
-    registry = from_registry("REGISTRY")
-    own = {target for targets in registry.values() for target in targets.values() if ":" in target}
-    return own | {point.value for kind in registry for point in entry_points(group=f"bocu.{kind}s")}
+    return {target for targets in from_registry("REGISTRY").values() for target in targets.values() if ":" in target}
 
 
 def load(target: str) -> Any:
-    """Import `target`, written "module:Class"."""
-    module, _, name = target.partition(":")
-    return getattr(importlib.import_module(module), name)
+    """Import `target`: "module:Class" or, as a specification calls it, "kind/name".
+
+    Raises:
+        BocuError: there is nothing of that kind and name.
+    """
+    if ":" in target:
+        return import_place(target)
+    kind, _, name = target.partition("/")
+    return from_registry("find")(kind, name).load()
 
 
 def from_registry(name: str) -> Any:

@@ -5,7 +5,9 @@ import difflib
 import re
 import types
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 import pydantic
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -30,6 +32,23 @@ Count = Annotated[Integer, pydantic.Field(ge=1)]
 LARGEST_SEED = 2**63 - 1
 """The largest integer that a run file holds."""
 
+READING = "reading"
+"""Key of a `Reading` in the context of a validation."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How classes from outside, that what is validated may name, are found.
+
+    Attributes:
+        folder: what paths of files are relative to; None where classes are not named by where they stand.
+        imports: whether they are imported, or stand-ins take their place, as planning has it.
+    """
+
+    folder: Path | None = None
+    imports: bool = False
+
+
 SUCCESSORS = {
     "ball": "set",
     "distance": "name",
@@ -46,6 +65,9 @@ class Parameters(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    #: The key that a text alone stands for, where one may take the place of the whole section.
+    in_short: ClassVar[str] = ""
 
     def unused(self) -> Mapping[str, str]:
         """Return the keys that change nothing as the others stand, each with the reason."""
@@ -77,28 +99,32 @@ def _meant(name: Any, known: Collection[str]) -> str:
     return f"did you mean '{match[0]}'?" if match else ""
 
 
-def validate(model: type[ParametersType], data: Mapping[str, object], where: str) -> ParametersType:
+def validate(
+    model: type[ParametersType], data: Mapping[str, object], where: str, reading: "Reading | None" = None
+) -> ParametersType:
     """Build a typed section from plain data.
 
     Args:
         model: the section's type.
         data: what the user wrote.
         where: the file, and the key that the section stands under.
+        reading: how classes from outside are found; left out, only what is installed or planned is.
 
     Raises:
         BocuError: one line with file, key, what was found and what is allowed, for the first fault.
     """
+    context = {READING: reading}
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, context=context)
     except pydantic.ValidationError as error:
-        key, message = _first_fault(model, data, error)
+        key, message = _first_fault(model, data, error, context)
         raise BocuError(f"{where}{key}: {message}") from None
 
 
 def sections(section: Parameters) -> Iterator[tuple[str, Parameters]]:
     """Return a section and those inside it, each with the path of keys that leads there, ending in a dot."""
     yield "", section
-    for key in type(section).model_fields:
+    for key in (*type(section).model_fields, *(section.model_extra or ())):
         value = getattr(section, key)
         for part, inner in [(key, value)] if isinstance(value, Parameters) else _listed(key, value):
             for path, found in sections(inner):
@@ -110,7 +136,9 @@ def _listed(key: str, value: object) -> list[tuple[str, Parameters]]:
     return [(f"{key}.{place}", item) for place, item in enumerate(items) if isinstance(item, Parameters)]
 
 
-def _first_fault(model: object, data: object, error: pydantic.ValidationError) -> tuple[str, str]:
+def _first_fault(
+    model: object, data: object, error: pydantic.ValidationError, context: Mapping[str, Any]
+) -> tuple[str, str]:
     """Return the path of keys of the first fault, and what is wrong there."""
     # Unknown keys first: a misspelt key also makes the right one look missing.
     faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
@@ -120,7 +148,7 @@ def _first_fault(model: object, data: object, error: pydantic.ValidationError) -
     places = {_place(model, other["loc"]).keys for other in faults}
     more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
     if place.union:
-        inside, message = _union_fault(place.annotation, _value_at(data, place.keys, fault["input"]))
+        inside, message = _union_fault(place.annotation, _value_at(data, place.keys, fault["input"]), context)
         return ".".join(part for part in (key, inside) if part), f"{message}{more}"
     if fault["type"] == "extra_forbidden":
         fields = _keys_of(_place(model, fault["loc"][:-1]).annotation)
@@ -204,13 +232,13 @@ def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> object:
     return data
 
 
-def _union_fault(annotation: object, value: object) -> tuple[str, str]:
+def _union_fault(annotation: object, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
     """Say what is wrong with a value of several allowed forms: by the form that it has, or all forms there are."""
     if (form := _form_meant(_members(annotation), value)) is not None:
         try:
-            pydantic.TypeAdapter(form).validate_python(value)
+            pydantic.TypeAdapter(form).validate_python(value, context=dict(context))
         except pydantic.ValidationError as error:
-            return _first_fault(form, value, error)
+            return _first_fault(form, value, error, context)
     forms = [_in_words(member) for member in _members(annotation)]
     names = [name for member in _members(annotation) for name in _names(member)]
     if type(None) in get_args(annotation):
@@ -220,7 +248,11 @@ def _union_fault(annotation: object, value: object) -> tuple[str, str]:
 
 
 def _form_meant(members: Sequence[object], value: object) -> Any:
-    """Return the form that a list or mapping is meant to have: the only one, or the one whose keys are nearest."""
+    """Return the form that a value is meant to have.
+
+    Of a mapping the only one, or the one whose keys are nearest; of a list the only one; of a text the section that has
+    a form in short.
+    """
     if isinstance(value, Mapping):
         models = [member for member in members if _is_model(_plain(member))]
         close = [
@@ -229,6 +261,9 @@ def _form_meant(members: Sequence[object], value: object) -> Any:
             if any(difflib.get_close_matches(str(key)[:100], _keys_of(member), n=1) for key in value)
         ]
         return (close or (models if len(models) == 1 else [None]))[0]
+    if isinstance(value, str):
+        named = [member for member in members if _is_model(_plain(member)) and _plain(member).in_short]
+        return named[0] if len(named) == 1 else None
     if isinstance(value, list | tuple) and value:
         lists = [member for member in members if get_origin(_plain(member)) in (list, tuple)]
         return lists[0] if len(lists) == 1 else None

@@ -36,7 +36,8 @@ def build_cube(description: Mapping[str, object], output: str | Path) -> None:
         description: what the plan says of it: `branches` (labels, score file, name, parameters and about of
             the algorithm of each), `metrics`, `seeds` (first,
             count), `iterations`, `initial` (size of the initial design), and names for the attributes.
-        output: the cube, with dimensions (objective, algorithm, metric, seed, iteration, prior).
+        output: the cube, with dimensions (objective, algorithm, metric, seed, iteration), of some problems prior,
+            weight and output.
 
     Raises:
         BocuError: no score stands, or one does not fit the plan.
@@ -85,8 +86,9 @@ class _Cube:
                     raise BrokenFileError(branch["score"], f"dimension '{dim}' does not fit the plan")
             self.status[place][self._positions(scores, branch["score"])] = DONE
             self.sources[place] = branch["score"]
-            if "prior" in scores.coords:
-                self.coordinates["prior"] = scores["prior"].values.tolist()
+            for dim in ("prior", "weight", "output"):
+                if dim in scores.coords:
+                    self.coordinates[dim] = scores[dim].values.tolist()
             for name, variable in scores.data_vars.items():
                 dims = tuple(str(dim) for dim in variable.dims)
                 self.variables.setdefault(str(name), (dims, variable.dtype, dict(variable.attrs)))

@@ -16,6 +16,7 @@ from bocu.core.loading import load
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import EVERY, TIME_VARYING
 from bocu.core.rounds import Situation
+from bocu.evaluation.robust_front import RunFront
 from bocu.evaluation.scalarised_metrics import ScalarisedScores
 from bocu.objectives.configured import Objective
 from bocu.objectives.values import UncertaintyObjective
@@ -84,10 +85,8 @@ class Metric(ABC):
             best[row] = found[key]
         return best - value, value
 
-    def hypervolume_share(
-        self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
-    ) -> np.ndarray:
-        """Return what the decisions up to each row guarantee, as a share of what the best front does, shape (rows,).
+    def front(self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray) -> RunFront:
+        """Return what the decisions of a run guarantee, beside the best front.
 
         Args:
             realisation: the problem as the seed met it, of several outputs.
@@ -95,7 +94,7 @@ class Metric(ABC):
             decisions: coordinates, shape (rows, dimension).
         """
         self.meet(realisation)
-        return self._scalarised.hypervolume_share(realisation, situations, decisions)
+        return self._scalarised.front(realisation, situations, decisions)
 
     def _rows(
         self, realisation: Realisation, situations: Sequence[Situation]

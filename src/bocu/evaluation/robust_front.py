@@ -53,6 +53,26 @@ class Front:
         return hypervolume(self.guaranteed, corner)
 
 
+@dataclass(frozen=True)
+class RunFront:
+    """What the decisions of a run guarantee, beside the best there is.
+
+    Attributes:
+        tried: the front among all decisions of the run.
+        best: the front of the problem, at the same weights.
+        share: hypervolume of the front among the decisions up to each row, as a share of that of the best, (rows,).
+    """
+
+    tried: Front
+    best: Front
+    share: Floats
+
+
+def front_of_run(decisions: Floats, payoffs: Floats, best: Front, values: Values) -> RunFront:
+    """Set the decisions of a run, (rows, Dx), and their noise-free payoffs, (rows, n, K), beside the best front."""
+    return RunFront(front_among(decisions, payoffs, best.weights, values), best, growing_share(payoffs, best, values))
+
+
 def guarantees(payoffs: ArrayLike, values: Values) -> Floats:
     """What each output is worth by itself, `(..., K)`, of payoffs `(..., n, K)`."""
     table = np.moveaxis(checks.floats("payoffs", payoffs), -1, -2)

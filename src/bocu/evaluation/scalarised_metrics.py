@@ -15,7 +15,7 @@ from bocu.problems.scalarised_optimum import PayoffTables, Pool, ScalarisedSearc
 
 if TYPE_CHECKING:
     from bocu.core.rounds import Situation
-    from bocu.evaluation.robust_front import Front
+    from bocu.evaluation.robust_front import Front, RunFront
     from bocu.problems.base import Realisation
 
 
@@ -69,16 +69,14 @@ class ScalarisedScores:
             regret[rows] = np.where(best > value[rows], best - value[rows], 0.0)
         return regret, value
 
-    def hypervolume_share(
-        self, realisation: "Realisation", situations: Sequence["Situation"], decisions: np.ndarray
-    ) -> np.ndarray:
-        """Return `Metric.hypervolume_share` of decisions, shape (rows, Dx), by what counts in the first situation."""
-        from bocu.evaluation.robust_front import front_of_pool, growing_share
+    def front(self, realisation: "Realisation", situations: Sequence["Situation"], decisions: np.ndarray) -> "RunFront":
+        """Return `Metric.front` of decisions, shape (rows, Dx), by what counts in the first situation."""
+        from bocu.evaluation.robust_front import front_of_pool, front_of_run
 
         searched = self._searching(realisation, situations[0])
         if searched.front is None:
             searched.front = front_of_pool(searched.search, searched.pool)
-        return growing_share(realisation.table(decisions), searched.front, searched.pool.values)
+        return front_of_run(decisions, realisation.table(decisions), searched.front, searched.pool.values)
 
     def _alike(self, situations: Sequence["Situation"]) -> list[list[int]]:
         """Gather the rows that the metric values alike."""

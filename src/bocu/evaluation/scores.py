@@ -22,16 +22,29 @@ from bocu.runs.records import ROUNDS, context_variable, decision_variable, read_
 if TYPE_CHECKING:
     import xarray as xr
 
+    from bocu.evaluation.robust_front import RunFront
     from bocu.problems.base import Problem
 
 logger = logging.getLogger(__name__)
 
-_SCORED = {
-    "regret": "instantaneous regret under the metric",
-    "value": "value of the decision under the metric",
-    "recommended_regret": "regret under the metric of the decision recommended after the round",
-    "hypervolume_share": "hypervolume of what the decisions so far guarantee, as a share of the best front's",
+_BY_ROUND, _BY_WEIGHT = ("metric", "seed", "iteration"), ("metric", "seed", "weight")
+_SCORED: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "regret": (_BY_ROUND, "instantaneous regret under the metric"),
+    "value": (_BY_ROUND, "value of the decision under the metric"),
+    "recommended_regret": (_BY_ROUND, "regret under the metric of the decision recommended after the round"),
+    "hypervolume_share": (
+        _BY_ROUND,
+        "hypervolume of what the decisions so far guarantee, as a share of the best front's",
+    ),
+    "front_weight": ((*_BY_WEIGHT, "output"), "weights of the front's net"),
+    "front_value": (_BY_WEIGHT, "largest value of the weighted sum among the decisions of the run"),
+    "front_guarantee": ((*_BY_WEIGHT, "output"), "value of each output by itself at that decision"),
+    "best_front_value": (_BY_WEIGHT, "largest value of the weighted sum that there is"),
+    "best_front_guarantee": ((*_BY_WEIGHT, "output"), "value of each output by itself at the best decision"),
 }
+"""What is scored, by name: dimensions and long name."""
+_OF_FRONTS = tuple(name for name in _SCORED if "front" in name or name == "hypervolume_share")
+_PURE_NUMBERS = ("hypervolume_share", "front_weight")
 
 
 def score(
@@ -50,7 +63,8 @@ def score(
         branch: its specification, without seeds.
         metrics: their labels and plain specifications.
         output: the score file: `regret`, `value` and, of several outputs, `hypervolume_share` with dimensions (metric,
-            seed, iteration), and what the runs reported of themselves.
+            seed, iteration), the fronts (metric, seed, weight) of that hypervolume, and what the runs reported of
+            themselves.
         partial: leave out what is broken or of another specification, instead of ending.
 
     Raises:
@@ -70,6 +84,24 @@ def score(
         iterations = range(1 - problem.initial, branch["iterations"] + 1)
         _coordinates(file, [metric["label"] for metric in metrics], iterations, problem.prior_labels)
         file.attributes({**(writer.attributes() if writer else {}), "specification": canonical_json(branch)})
+
+
+def score_branch(parameters: Mapping[str, Any], inputs: Inputs, output: str | Path) -> None:
+    """Score the runs of one branch as a score job of the workflow is told to.
+
+    Args:
+        parameters: `branch` and `metrics`, plain, of `JobParameters.score`; `runs`, where given, are those that exist.
+        inputs: the files that its problem is built from, and under "runs" its blocks, in the order of their seeds.
+        output: the score file.
+
+    Raises:
+        BocuError: a run file is missing or broken, or is not of this branch.
+    """
+    of_problem = {key: files for key, files in inputs.items() if key != "runs"}
+    partial = "runs" in parameters
+    runs = list(parameters["runs"]) if partial else inputs["runs"]
+    run_files = [runs] if isinstance(runs, str) else list(runs)
+    score(run_files, of_problem, parameters["branch"], parameters["metrics"], output, partial)
 
 
 def _build(specification: Mapping[str, Any]) -> Metric:
@@ -97,8 +129,8 @@ def _blocks(run_files: Sequence[str | Path], branch: Mapping[str, Any], partial:
 
 def _scored(block: "xr.Dataset", problem: "Problem", panel: Sequence[Metric]) -> dict[str, np.ndarray]:
     """Return regret and value of what was decided and, under the simulator, the regret of what is recommended."""
-    shape = (len(panel), block.sizes["seed"], block.sizes["iteration"])
-    found = {name: np.full(shape, np.nan) for name in _scored_names(block)}
+    sizes = {"metric": len(panel), **_front_sizes(block), **{str(dim): size for dim, size in block.sizes.items()}}
+    found = {name: np.full([sizes[dim] for dim in _SCORED[name][0]], np.nan) for name in _scored_names(block)}
     protocol = PROTOCOLS[problem.protocol]
     for row, seed in enumerate(block["seed"].values):
         run = block.isel(seed=row)
@@ -112,7 +144,8 @@ def _scored(block: "xr.Dataset", problem: "Problem", panel: Sequence[Metric]) ->
             scored = metric.score(realisation, situations, decisions)
             found["regret"][column, row], found["value"][column, row] = scored
             if "hypervolume_share" in found:
-                found["hypervolume_share"][column, row] = metric.hypervolume_share(realisation, situations, decisions)
+                for name, values in _front(metric.front(realisation, situations, decisions)).items():
+                    found[name][column, row] = values
             if "recommended_regret" in found:
                 recommended = run["recommended_index"].values
                 regret, _ = metric.score(realisation, situations, np.maximum(recommended, 0))
@@ -120,10 +153,32 @@ def _scored(block: "xr.Dataset", problem: "Problem", panel: Sequence[Metric]) ->
     return found
 
 
+def _front(found: "RunFront") -> dict[str, np.ndarray]:
+    return {
+        "hypervolume_share": found.share,
+        "front_weight": found.best.weights,
+        "front_value": found.tried.values,
+        "front_guarantee": found.tried.guaranteed,
+        "best_front_value": found.best.values,
+        "best_front_guarantee": found.best.guaranteed,
+    }
+
+
+def _front_sizes(runs: "xr.Dataset") -> dict[str, int]:
+    """Return the sizes of what fronts have beside the dimensions of runs; nothing where there is one output."""
+    from bocu.evaluation.robust_front import WEIGHTS
+    from bocu.problems.scalarised_optimum import weight_net
+
+    if "output" not in runs.dims:
+        return {}
+    outputs = runs.sizes["output"]
+    return {"weight": len(weight_net(outputs, WEIGHTS)), "output": outputs}
+
+
 def _scored_names(runs: "xr.Dataset") -> list[str]:
     left_out = {
         "recommended_regret": runs.attrs["protocol"] != "simulator",  # elsewhere what counts is what was decided
-        "hypervolume_share": "output" not in runs.dims,
+        **dict.fromkeys(_OF_FRONTS, "output" not in runs.dims),
     }
     return [name for name in _SCORED if not left_out.get(name)]
 
@@ -142,10 +197,13 @@ class _Writer:
         for name in self.carried:
             variable = first[name]
             file.define(str(name), [str(dim) for dim in variable.dims], variable.dtype, variable.attrs)
+        for dim, size in _front_sizes(first).items():
+            file.dimension(dim, size)
+            file.coordinate(dim, dim, range(1, size + 1), {"long_name": f"number of the {dim}", "units": "1"})
         for name in _scored_names(first):
-            units = "1" if name == "hypervolume_share" else first.attrs["payoff_units"]
-            attributes = {"long_name": _SCORED[name], "units": units}
-            file.define(name, ("metric", "seed", "iteration"), "f8", attributes)
+            units = "1" if name in _PURE_NUMBERS else first.attrs["payoff_units"]
+            dims, long_name = _SCORED[name]
+            file.define(name, dims, "f8", {"long_name": long_name, "units": units})
 
     def add(self, block: "xr.Dataset", scored: Mapping[str, np.ndarray]) -> None:
         rows = slice(self.rows, self.rows + block.sizes["seed"])

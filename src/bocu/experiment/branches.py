@@ -1,10 +1,11 @@
 """What an experiment is made of: components with checked parameters, and the branches that combine them."""
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bocu.core.parameters import Parameters
+from bocu.core.parameters import Parameters, Reading, validate
 from bocu.data.catalogue import Catalogue
 from bocu.experiment.fingerprints.fingerprint import run_roots
 from bocu.experiment.registry import Entry as Registered
@@ -24,12 +25,25 @@ class Component:
 
     @functools.cached_property
     def kind(self) -> Any:
-        """Its class."""
-        return self.registered.load()
+        """Its class, or the stand-in of one from outside."""
+        return self.registered.described()
+
+    def recorded(self, parameters: Mapping[str, object]) -> Parameters:
+        """Return parameters as a specification holds them.
+
+        Raises:
+            BocuError: the class does not take them.
+        """
+        kind = self.kind
+        if not self.registered.origin:
+            own: Parameters = validate(kind.Parameters, parameters, "", Reading())
+            return own
+        read: Parameters = kind.read_parameters(parameters, "", Reading())
+        return read
 
     @property
     def specification(self) -> dict[str, Any]:
-        return {"class": self.registered.target, "parameters": self.parameters.model_dump(mode="json")}
+        return {"class": self.registered.identity, "parameters": self.parameters.model_dump(mode="json")}
 
 
 class ScoringObjective(Component):

@@ -32,11 +32,22 @@ def _label(value: object) -> object:
 Label = Annotated[str, BeforeValidator(_label), Field(pattern=LABEL, max_length=LONGEST_LABEL)]
 
 
+def default_label(name: str) -> str:
+    """Return the label of what is named so: the name, or "my-own" for the class MyOwn, wherever it stands."""
+    if ":" not in name:
+        return name
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name.rpartition(":")[2])
+    return "-".join(parts).lower()
+
+
 class Entry(Parameters):
     """A registered thing with its parameters, under a label of the user's own."""
 
     label: Label = Field(description="Name in paths, cubes and figures; unique in its list; the name by itself.")
-    name: str = Field(description="Registered name (see `bocu list`).")
+    name: str = Field(
+        description="Registered name or entry point (see `bocu list`), `module:Class`, or `path/to/file.py:Class`, "
+        "relative to this file."
+    )
     parameters: dict[str, Any] = Field(default_factory=dict, description="Parameters that differ from the defaults.")
 
     @pydantic.model_validator(mode="before")
@@ -45,7 +56,7 @@ class Entry(Parameters):
         if isinstance(data, str):
             data = {"name": data}
         if isinstance(data, Mapping) and isinstance(data.get("name"), str) and "label" not in data:
-            data = {**data, "label": data["name"]}
+            data = {**data, "label": default_label(data["name"])}
         return data
 
 
@@ -182,6 +193,11 @@ class Experiment(Parameters):
         description="Objectives that runs are scored by.",
     )
     figures: list[FigureEntry] | None = Field(None, description="Figures; all that the problems allow, if left out.")
+    reference: Label | None = Field(
+        None,
+        description="Label of the algorithm that all others are compared with, such as one's own; if left out, each "
+        "table takes its best, and figures that divide by one take `random`.",
+    )
     overwrite: bool = Field(False, description="Allow fewer seeds or iterations than the results of this name hold.")
     checkpoint_seconds: Number = Field(
         20.0, ge=0, le=1e6, description="Seconds between two checkpoints of a run; changes no result."
@@ -247,6 +263,12 @@ def origin(key: str, files: Sequence[str | Path], overrides: Mapping[str, object
         if key in _top_level_keys(file):
             return str(file)
     return str(there[-1]) if there else "configuration"
+
+
+def folder_of(key: str, files: Sequence[str | Path], overrides: Mapping[str, object] | None = None) -> Path:
+    """Return what paths under a top-level key are relative to: its file's folder, or the working folder."""
+    file = Path(origin(key, files, overrides))
+    return file.parent if file.is_file() else Path()
 
 
 def check_file(file: str | Path) -> None:

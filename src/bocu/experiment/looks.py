@@ -9,6 +9,7 @@ from typing import TypeVar, get_args
 from bocu.core.about import About, Colour, Dash, Look
 from bocu.core.errors import BocuError
 from bocu.experiment.branches import Component
+from bocu.experiment.configuration import default_label
 
 COLOURS: tuple[Colour, ...] = tuple(colour for colour in get_args(Colour) if colour != "grey")
 DASHES: tuple[Dash, ...] = get_args(Dash)
@@ -26,7 +27,8 @@ class Named:
 
     def title(self, label: str) -> str:
         """Return what is written for it under a label: the papers' spelling where the label is one of its names."""
-        return self.about.title if label == self.name else self.about.aliases.get(label, label)
+        own = label in (self.name, default_label(f":{self.name}"))
+        return self.about.title if own else self.about.aliases.get(label, label)
 
 
 def abouts(algorithms: Mapping[str, Component]) -> dict[str, dict[str, str]]:

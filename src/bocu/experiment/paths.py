@@ -1,9 +1,13 @@
 """Every path of an experiment, made in one class and nowhere else. Paths are texts, relative to the working folder."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bocu.experiment.branches import Branch
+if TYPE_CHECKING:
+    from bocu.experiment.branches import Branch
 
 PARTIAL = "/partial"
 FIGURE_SUFFIXES = ("png", "svg", "json")
@@ -49,6 +53,11 @@ class ResultPaths:
     def record(self) -> str:
         """The experiment as it was last run: what a smaller one may not replace unasked."""
         return f"{self.folder}/experiment.json"
+
+    @property
+    def audit(self) -> str:
+        """What `bocu audit` found."""
+        return f"{self.folder}/audit.json"
 
     def design(self, sha256: str) -> str:
         """Return the copy of a given initial design, under the hash of what it holds: a moved file reruns nothing."""

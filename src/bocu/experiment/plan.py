@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bocu.contexts.stated_laws import LawParameters
 from bocu.core.errors import BocuError
-from bocu.core.parameters import nearest
+from bocu.core.parameters import nearest, sections
+from bocu.core.places import places
 from bocu.data.catalogue import Catalogue
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.configuration import Experiment
@@ -27,8 +29,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def signed(function: Function) -> Function:
-    """Note its signature on a function of a rule: Snakemake asks for it several times a job, which adds up."""
-    function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    """Note its parameters on a function of a rule: Snakemake asks for them several times a job, which adds up."""
+    from snakemake.common import overwrite_function_params
+
+    overwrite_function_params(function, inspect.signature(function).parameters)
     return function
 
 
@@ -164,6 +168,16 @@ class Plan:
         cube = self.paths.cube(folder, PARTIAL)
         return list(self.inputs.figure(label, folder, PARTIAL).values()) == [cube] and cube in cubes
 
+    def audits(self, part: str = "") -> list[str]:
+        """Return what `bocu audit` found, if there is an audit of the whole: what the report shows besides."""
+        return [self.paths.audit] if not part and Path(self.paths.audit).is_file() else []
+
+    def audited(self) -> list[str]:
+        """Return the files that an audit is made from: problems, runs and scores."""
+        inputs = [value for problem in self.problems for value in self.inputs.problem(problem).values()]
+        problems = [file for value in inputs for file in ([value] if isinstance(value, str) else value)]
+        return [*dict.fromkeys(problems), *(file for stage in ("runs", "scores") for file in self.files()[stage])]
+
     def part_that_exists(self) -> str:
         """Return PARTIAL where there is anything to aggregate.
 
@@ -191,10 +205,35 @@ class Plan:
         """What cubes hold of every algorithm for figures and tables, by label."""
         return abouts({branch.algorithm.label: branch.algorithm for branch in self.branches.values()})
 
+    def outside(self) -> list[tuple[str, str, str]]:
+        """Return kind, label and origin of everything that is none of ours."""
+        branches = self.branches.values()
+        every: list[Component | None] = [*self.problems.values(), *self.metrics, *self.figures.values()]
+        every += [part for branch in branches for part in (branch.objective, branch.algorithm)]
+        found = {
+            (one.registered.kind, one.label, one.registered.origin) for one in every if one and one.registered.origin
+        }
+        parts = [part for one in every if one for _, part in sections(one.parameters)]
+        stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
+        found.update((entry.kind, entry.name, entry.origin) for entry in stand_ins)
+        laws = [part.name for part in parts if isinstance(part, LawParameters)]
+        found.update(("law", law, places()[law]) for law in laws if law in places())
+        return sorted(found)
+
     def products(self) -> list[str]:
         """Return all that the experiment comes to: every file, the report and its tables."""
         made = [file for files in self.files().values() for file in files]
         return [*made, self.paths.report(), self.paths.report_tables()]
+
+    def targets(self) -> list[str]:
+        """Return the products to ask Snakemake for, so that all are made; the fewer, the sooner it has planned.
+
+        What a missing score is made from is made unasked; runs that were deleted below a score that stands are not.
+        """
+        scored = [branch for branch in self.branches.values() if Path(self.paths.score_file(branch)).exists()]
+        runs = {file for branch in self.branches.values() for file in self.run_files(branch)}
+        runs -= {file for branch in scored for file in self.run_files(branch) if not Path(file).exists()}
+        return [file for file in self.products() if file not in runs]
 
     def describe(self) -> dict[str, Any]:
         """Return the experiment, with every parameter as it stands, as plain data."""

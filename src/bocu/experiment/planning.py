@@ -1,6 +1,6 @@
 """From a configuration to a plan: everything that a user may have written wrong is found here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from bocu.algorithms.base import AlgorithmParameters
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
-from bocu.core.parameters import nearest, sections, validate
+from bocu.core.parameters import Reading, nearest, sections
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
 from bocu.data.catalogue import Catalogue, load_catalogue
@@ -21,9 +21,11 @@ from bocu.experiment.configuration import (
     Experiment,
     FigureEntry,
     check_file,
+    folder_of,
     origin,
     parse_experiment,
 )
+from bocu.experiment.entry_parameters import read_parameters
 from bocu.experiment.papers import known_papers
 from bocu.experiment.plan import Plan
 from bocu.experiment.registry import find, registered
@@ -64,6 +66,7 @@ def make_plan(
         load_catalogue(sources_file or catalogue_at_hand()),
         Path(scripts) if scripts is not None else _scripts(sources_file),
         lambda key: f"{origin(key, files, overrides)}: ",
+        lambda key: folder_of(key, files, overrides),
     )
     return maker.plan()
 
@@ -91,10 +94,12 @@ class _Maker:
     experiment: Experiment
     catalogue: Catalogue
     scripts: Path
-    origin: Any
+    origin: Callable[[str], str]
+    folder: Callable[[str], Path]
 
     def plan(self) -> Plan:
         self._refuse_unknown_papers()
+        self._refuse_unknown_reference()
         stated = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
         problems = self._with_priors(stated)
         self._outlines = {
@@ -139,19 +144,20 @@ class _Maker:
 
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
         where = f"{self.origin(section)}{section}.{position}"
-        found = find(kind, entry.name, f"{where}.name: ")
-        family = found.load()
-        parameters = validate(family.Parameters, entry.parameters, f"{where}.parameters.")
-        for path, part in sections(parameters):
-            for key, reason in part.unused().items():
-                if key in part.model_fields_set:
-                    raise BocuError(f"{where}.parameters.{path}{key}: it changes nothing: {reason}; leave it out")
-            if isinstance(part, SetParameters):
-                try:
-                    part.check()
-                except BocuError as error:
-                    raise BocuError(f"{where}.parameters.{path}{error}") from None
-        made = ScoringObjective if kind == "metric" and issubclass(family, Objective) else Component
+        folder = self.folder(section)
+        found = find(kind, entry.name, f"{where}.name: ", folder)
+        try:
+            family = found.described()
+        except BocuError as error:
+            raise BocuError(f"{where}.name: {error}") from None
+        reading, inside = Reading(folder), f"{where}.parameters."
+        if isinstance(family, type):
+            parameters = read_parameters(family, entry.parameters, inside, reading)
+            is_objective = issubclass(family, Objective)
+        else:
+            parameters = family.read_parameters(entry.parameters, inside, reading)
+            is_objective = family.is_objective
+        made = ScoringObjective if kind == "metric" and is_objective else Component
         return made(entry.label, found, parameters)
 
     def _problem(self, position: int, entry: Entry) -> Component:
@@ -215,6 +221,14 @@ class _Maker:
             if key not in known_papers():
                 where = f"{self.origin('papers')}papers.{position}"
                 raise BocuError(f"{where}: unknown paper '{key}'; {nearest(key, known_papers())}")
+
+    def _refuse_unknown_reference(self) -> None:
+        wanted, known = self.experiment.reference, [entry.label for entry in self.experiment.algorithms]
+        if wanted is not None and wanted not in known:
+            raise BocuError(
+                f"{self.origin('reference')}reference: no entry of 'algorithms' has the label '{wanted}'; "
+                f"{nearest(wanted, known)}"
+            )
 
     @staticmethod
     def _outline(where: str, problem: Component) -> Outline:
@@ -350,17 +364,26 @@ class _Maker:
     ) -> Sequence[Component | None]:
         if not algorithm.kind.pursues(protocol):
             return [None]
-        parameters = algorithm.parameters
-        assert isinstance(parameters, AlgorithmParameters)
         labelled = {objective.label: objective for objective in objectives}
         pursued = []
         for objective in self._chosen(entry, "objectives", labelled, where):
-            unfit = parameters.unfit(objective.registered.name, objective.parameters)
+            unfit = self._unfit(algorithm, objective)
             if unfit and entry.objectives is not None:
                 raise BocuError(f"{where}.objectives: '{algorithm.label}' cannot pursue '{objective.label}': {unfit}")
             if not unfit:
                 pursued.append(objective)
         return pursued
+
+    @staticmethod
+    def _unfit(algorithm: Component, objective: Component) -> str:
+        """Say why an algorithm is not defined for an objective; empty where it is."""
+        parameters = algorithm.parameters
+        assert isinstance(parameters, AlgorithmParameters)
+        if not (algorithm.registered.origin or objective.registered.origin):
+            return parameters.unfit(objective.registered.name, objective.parameters)
+        from bocu.experiment.plugins.memo import unfit
+
+        return unfit(algorithm, objective)
 
     def _figure_entries(self, problems: Mapping[str, Component]) -> Sequence[FigureEntry]:
         if self.experiment.figures is not None:
@@ -372,6 +395,13 @@ class _Maker:
             or any(self._shows(kind, problem) for problem in problems.values())
         ]
 
+    def _against(self, figure: Component) -> Component:
+        """Return a figure with the experiment's reference, if it compares with one and names none itself."""
+        against = getattr(figure.parameters, "against", None)
+        if self.experiment.reference is None or against is None:
+            return figure
+        return Component(figure.label, figure.registered, against(self.experiment.reference))
+
     def _shows(self, figure: Any, problem: Component) -> bool:
         """Say whether a figure's class is defined for a problem."""
         protocol = self._protocol(problem)
@@ -382,7 +412,7 @@ class _Maker:
         figures: dict[str, Component] = {}
         folders: dict[str, list[str]] = {}
         for position, entry in enumerate(self._figure_entries(problems)):
-            figure = self._component("figure", "figures", position, entry)
+            figure = self._against(self._component("figure", "figures", position, entry))
             figures[figure.label] = figure
             if figure.kind.scope == "experiment":
                 folders[figure.label] = ["all"]

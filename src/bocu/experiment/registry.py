@@ -6,6 +6,7 @@ same thing leads to the first.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
@@ -64,7 +65,17 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "cr": "bocu.ambiguity.divergences.cressie_read:CressieRead",
         "cvar": "bocu.ambiguity.conditional_value_at_risk:ConditionalValueAtRisk",
         "phi": "bocu.ambiguity.divergences.phi_divergence:PhiDivergence",
+        "moments": "bocu.interop.cvxpy.moments:Moments",
+        "intersection": "bocu.interop.cvxpy.intersection:Intersection",
+        "constraints": "bocu.interop.cvxpy.sets:Constraints",
     },
+    "law": {
+        "normal": "bocu.contexts.stated_laws:NormalLaw",
+        "uniform": "bocu.contexts.stated_laws:UniformLaw",
+        "burr-xii": "bocu.contexts.stated_laws:BurrLaw",
+        "complicated": "bocu.contexts.stated_laws:ComplicatedLaw",
+    },
+    "constraint": {},  # functions, which are the user's own
     "objective": _OBJECTIVES,
     "algorithm": {
         "random": "bocu.algorithms.simple:Random",
@@ -89,6 +100,11 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "ts-bocu-kde": "bocu.algorithms.thompson_density:ThompsonDensity",
         "drmobo": "bocu.algorithms.multi_objective:DRMOBO",
         "mobo": "bocu.algorithms.multi_objective:MOBO",
+        "botorch-acquisition": "bocu.interop.botorch.any_acquisition:BotorchAcquisition",
+        "qlognei": "bocu.interop.botorch.baselines:QLogNEI",
+        "qkg": "bocu.interop.botorch.baselines:QKG",
+        "mars": "bocu.interop.botorch.baselines:MARS",
+        "qnehvi": "bocu.interop.botorch.baselines:QNEHVI",
         "pe-gp-ucb": "bocu.algorithms.time_varying:PEGPUCB",
         "mle": "bocu.algorithms.time_varying:MaximumLikelihood",
         "fully-bayesian": "bocu.algorithms.time_varying:FullyBayesian",
@@ -96,6 +112,10 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "oracle": "bocu.algorithms.time_varying:Oracle",
         "tv-gp-ucb": "oracle",
     },
+    "model": {
+        "botorch-default": "bocu.interop.botorch.models:single_task_gp",
+    },
+    "acquisition": {},  # BoTorch's own go by their names
     "metric": {
         **_OBJECTIVES,  # every objective is one
         "so": "bocu.evaluation.metrics:Stochastic",
@@ -122,24 +142,69 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A registered class.
+    """A class that experiment files name.
 
     Attributes:
-        name: as written in experiment files.
-        target: "module:Class".
+        kind: a key of `REGISTRY`, such as "problem" or "algorithm".
+        name: the registered name, or the entry point's; of a class that is named by where it stands, the class's.
+        target: "module:Class", or "/path/to/file.py:Class".
+        origin: of a class from outside, where it comes from, for error lines; empty for ours.
+        code: hash of the definitions of a class that is named by where it stands; empty for others.
     """
 
+    kind: str
     name: str
     target: str
+    origin: str = ""
+    code: str = ""
+
+    @property
+    def called(self) -> str:
+        """What tells it from others of its kind, wherever it stands."""
+        return f"{self.name}@{self.code}" if self.code else self.name
+
+    @property
+    def identity(self) -> str:
+        """What a specification calls it."""
+        return f"{self.kind}/{self.called}"
+
+    @property
+    def shown(self) -> str:
+        """What people are told of where it comes from."""
+        return self.origin or self.target
+
+    def described(self) -> Any:
+        """Return what planning looks at: the class, or of one from outside a stand-in, which imports nothing.
+
+        Raises:
+            BocuError: as `load`.
+        """
+        if not self.origin:
+            return load(self.target)
+        from bocu.experiment.plugins.stand_ins import stand_in
+
+        return stand_in(self)
 
     def load(self) -> Any:
-        """Import the class."""
-        return load(self.target)
+        """Import the class.
+
+        Raises:
+            BocuError: of a class from outside: it is not there, or breaks the contract.
+        """
+        if not self.origin:
+            return load(self.target)
+        from bocu.experiment.plugins.lookup import load_outside
+
+        return load_outside(self)
+
+
+BRIDGE = Entry("model", "bridge", "bocu.interop.botorch.models:FactoryModel")
+"""What plays a BoTorch model under our algorithms; with its factory a root of the code that such a run reaches."""
 
 
 def registered(kind: str) -> Iterator[Entry]:
     """Return all of a kind in the order of the registry, each under its first name."""
-    return (Entry(name, target) for name, target in REGISTRY[kind].items() if ":" in target)
+    return (Entry(kind, name, target) for name, target in REGISTRY[kind].items() if ":" in target)
 
 
 def aliases(kind: str, name: str) -> list[str]:
@@ -147,13 +212,31 @@ def aliases(kind: str, name: str) -> list[str]:
     return [alias for alias, target in REGISTRY[kind].items() if target == name]
 
 
-def find(kind: str, name: str, where: str = "") -> Entry:
-    """Look up a registered name or alias.
+def find(kind: str, name: str, where: str = "", folder: Path | None = None) -> Entry:
+    """Look up what an experiment file, or a specification, names.
+
+    Args:
+        kind: as in `Entry`.
+        name: registered, an alias, an entry point's, or as a specification calls it; with a folder also "module:Class"
+            and "path/to/file.py:Class".
+        where: file and key, for error lines.
+        folder: what paths are relative to: that of the experiment file. Left out, nothing is found that no package
+            offers and no experiment at hand names: files of results do not say what to import.
 
     Raises:
         BocuError: the name is unknown; the line says the nearest one.
     """
-    names = REGISTRY[kind]
-    if name not in names:
-        raise BocuError(f"{where}unknown {kind} '{name}'; {nearest(name, [entry.name for entry in registered(kind)])}")
-    return Entry(name, names[name]) if ":" in names[name] else find(kind, names[name])
+    names = REGISTRY.get(kind, {})
+    if name in names:
+        return Entry(kind, name, names[name]) if ":" in names[name] else find(kind, names[name])
+    from bocu.experiment.plugins import lookup
+
+    if ":" in name and folder is not None:
+        return lookup.outside(kind, name, folder, where)
+    if lookup.HASHED in name:
+        return lookup.planned(kind, name, where)
+    found = lookup.entry_point(kind, name, where)
+    if found is not None:
+        return found
+    known = [entry.name for entry in (*registered(kind), *lookup.offered(kind))] if names else []
+    raise BocuError(f"{where}unknown {kind} '{name}'; {nearest(name, known)}")

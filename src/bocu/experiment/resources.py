@@ -72,14 +72,14 @@ class Estimate:
 
 def estimate(branch: "Branch", seeds: int) -> Estimate:
     """Estimate what a block of `seeds` seeds of a branch takes, by the model alone."""
-    problem = branch.problem.registered.load()
+    problem = branch.problem.kind
     priced_as, set_up = prices_of("problems", problem)
-    unknown = [branch.problem.registered.target] if priced_as == UNKNOWN_PROBLEM else []
+    unknown = [branch.problem.registered.shown] if priced_as == UNKNOWN_PROBLEM else []
     size: Size = problem.size(branch.problem.parameters)
     rounds = branch.iterations
     work, prices = _work(branch, size, size.rehearsal or rounds)
     if prices is COSTS["algorithms"][UNKNOWN_ALGORITHM]:
-        unknown.append(branch.algorithm.registered.target)
+        unknown.append(branch.algorithm.registered.shown)
     valuation = _valuation(branch) if work.tables else None
     a_seed = sum(count * prices[step] for step, count in work.counts.items())
     if valuation is not None:
@@ -101,7 +101,7 @@ def _work(branch: "Branch", size: Size, rounds: int) -> tuple[Work, Prices]:
     """Count what a seed takes, with the prices of it; cautiously where a step has none."""
     from bocu.algorithms.base import Algorithm
 
-    algorithm, parameters = branch.algorithm.registered.load(), branch.algorithm.parameters
+    algorithm, parameters = branch.algorithm.kind, branch.algorithm.parameters
     work: Work = algorithm.work(parameters, size, rounds)
     _, prices = prices_of("algorithms", algorithm)
     if work.counts.keys() <= prices.keys():
@@ -110,10 +110,11 @@ def _work(branch: "Branch", size: Size, rounds: int) -> tuple[Work, Prices]:
 
 
 @functools.cache
-def prices_of(kind: str, found: type) -> tuple[str, Prices]:
-    """Return the class whose prices hold for a class, and these."""
+def prices_of(kind: str, found: Any) -> tuple[str, Prices]:
+    """Return the class whose prices hold for a class, or for what stands in for it, and these."""
     known: Mapping[str, Prices] = COSTS[kind]
-    names = (f"{base.__module__}:{base.__qualname__}" for base in found.__mro__)
+    own = isinstance(found, type)
+    names = (f"{base.__module__}:{base.__qualname__}" for base in found.__mro__) if own else iter(found.bases)
     name = next(name for name in names if name in known)
     return name, known[name]
 

@@ -9,9 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from pydantic import Field
 
 from bocu.core.about import About
+from bocu.core.loading import load
 from bocu.core.parameters import Parameters
 from bocu.figures import style
 from bocu.io.files import atomic_path, write_json
@@ -62,6 +65,23 @@ class PictureParameters(Parameters):
     def mentioned(self) -> Iterator[Mention]:
         """Return the names of other things in the experiment, which planning looks up."""
         yield from ()
+
+
+class ComparingParameters(PictureParameters):
+    """Parameters of a figure that compares all algorithms with one."""
+
+    reference: str | None = Field(
+        None,
+        description="Label of the algorithm that counts as 1; the experiment's `reference`, the registered 'random' or "
+        "the first, if left out.",
+    )
+
+    def against(self, label: str) -> Self:
+        """Return these parameters with the experiment's reference, where they name none."""
+        return self if self.reference is not None else self.model_copy(update={"reference": label})
+
+    def mentioned(self) -> Iterator[Mention]:
+        yield from mentions("algorithm", "reference", self.reference)
 
 
 class FigureParameters(PictureParameters):
@@ -147,6 +167,21 @@ def nothing_to_show(cube: "Cube", title: str, reason: str, whole_experiment: boo
     figure.text(0.5, 0.5, said, ha="center", va="center", wrap=True)
     problem = "" if whole_experiment else cube.problem
     return Drawing(figure, title, said, said, problem, cube.data_label)
+
+
+def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[str, str | Path]) -> None:
+    """Draw a figure as a figure job of the workflow is told to.
+
+    Args:
+        parameters: `specification`, plain, and of a figure of the problem itself `problem`, of `JobParameters.figure`.
+        inputs: the files that it is drawn from.
+        outputs: what `save` writes: `png`, `svg`, `description`.
+    """
+    specification = parameters["specification"]
+    kind = load(specification["class"])
+    figure: Figure = kind(kind.Parameters.model_validate(specification["parameters"]))
+    drawn_from = {**inputs, **({"problem": parameters["problem"]} if "problem" in parameters else {})}
+    save(figure.draw(drawn_from), outputs["png"], outputs["svg"], outputs["description"])
 
 
 def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | Path) -> None:

@@ -61,7 +61,8 @@ def _known(
         case "metric":
             return {metric.label for problem in problems for metric in plan.metrics_of(problem)}
         case "registered algorithm":
-            return {entry.name for entry in registered("algorithm")}
+            run = {branch.algorithm.registered.name for branch in branches}
+            return run | {entry.name for entry in registered("algorithm")}
         case "rejecting algorithm":
             return {entry.name for entry in registered("algorithm") if _rejects(entry)}
         case "seed":

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 REGRET, RECOMMENDED_REGRET, PAYOFF = "regret", "recommended_regret", "payoff"
+HYPERVOLUME_SHARE = "hypervolume_share"
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,11 @@ class Cube:
         return [int(seed) for seed in self.data["seed"].values]
 
     @property
+    def outputs(self) -> int:
+        """Payoffs that are observed at once."""
+        return int(self.data.sizes.get("output", 1))
+
+    @property
     def priors(self) -> list[str]:
         """Labels of the candidate priors; none where the problem has none."""
         return [str(label) for label in self.data["prior"].values] if "prior" in self.data.coords else []
@@ -153,6 +159,19 @@ class Cube:
         values, seeds = self.values(variable, branch, metric)
         whole = ~np.isnan(values[:, self.iterations >= 1]).any(axis=1)
         return values[whole], seeds[whole]
+
+    def hypervolume_share(self, branch: Branch, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the share of the best front's hypervolume after each round, shape (seeds, rounds), and the seeds.
+
+        Seeds that are not finished, or where the best front guarantees nothing finite, are left out; there are none
+        where payoffs have one output.
+        """
+        started = self.iterations >= 1
+        if HYPERVOLUME_SHARE not in self.data:
+            return np.empty((0, started.sum())), np.empty(0, dtype=int)
+        values, seeds = self.values(HYPERVOLUME_SHARE, branch, metric)
+        known = ~np.isnan(values).any(axis=1)
+        return values[known][:, started], seeds[known]
 
     def payoff(self, branch: Branch) -> tuple[np.ndarray, np.ndarray]:
         """Return the noise-free payoff in the context met, shape (seeds, iterations), and the finished seeds.

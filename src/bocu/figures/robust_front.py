@@ -1,66 +1,64 @@
 """Robust fronts: what the decisions that runs tried guarantee, beside the best there is, and its hypervolume.
 
-Beyond the DRMOBO paper: `bocu.evaluation.robust_front` says what is drawn.
+Beyond the DRMOBO paper: `bocu.evaluation.robust_front` says what is drawn. Scoring worked it out, under each metric.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
-from bocu.ambiguity.parameters import SetParameters, StatedSet
 from bocu.core.about import About
-from bocu.core.domains import FiniteDomain
-from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import Integer
 from bocu.core.protocols import SCALARISED
-from bocu.evaluation.robust_front import MARGIN, WEIGHTS
+from bocu.evaluation.robust_front import MARGIN
 from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import Cube, seed_counts, with_unit
-from bocu.figures.realised import RealisedParameters, paths_of, problem_inputs
-from bocu.io.files import read_netcdf
+from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts, with_unit
 
 if TYPE_CHECKING:
-    import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
-
-    from bocu.evaluation.robust_front import Front
-    from bocu.experiment.inputs import FigurePaths
-    from bocu.problems.base import Problem, Realisation
-    from bocu.problems.scalarised_optimum import Values
-
-Runs = Sequence[tuple[str, "xr.Dataset"]]
-"""Run files with the labels of their algorithms."""
 
 TITLE = "Robust front"
 TRUE_LINE: dict[str, Any] = {"color": style.BLACK, "marker": "o", "markersize": 2.5, "linewidth": 0.9}
 
 
-class RobustFrontParameters(RealisedParameters):
+class RobustFrontParameters(FigureParameters):
     """Parameters of `RobustFront`."""
 
-    set: StatedSet | None = Field(
+    metric: str | None = Field(None, description="Label of the metric that values payoffs; the first, if left out.")
+    objective: str | None = Field(
         None,
-        description="The ambiguity set that robustness is against; left out, the first that a run pursues. Of the "
-        "runs, those that pursue dro over just this set are drawn, and those that pursue nothing.",
+        description="Label of the objective pursued, whose runs are drawn beside those that pursue none; left out, the "
+        "one with the metric's label, else the first.",
     )
-    algorithms: list[str] = Field(["random", "mobo", "drmobo"], description="Registered names of what is drawn.")
-    weights: Annotated[Integer, Field(ge=2)] = Field(WEIGHTS, description="Weights of the net, at least.")
+    algorithms: list[str] | None = Field(None, description="Labels of what is drawn; all, if left out.")
     seed: Integer | None = Field(None, description="The seed whose front is drawn; the first finished, if left out.")
 
-    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
-        runs = [file for algorithm in self.algorithms for file in paths.run_files(algorithm)]
-        return {**super().inputs(paths), "runs": runs}
-
     def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("registered algorithm", "algorithms", self.algorithms)
+        yield from mentions("metric", "metric", self.metric)
+        yield from mentions("objective", "objective", self.objective)
+        yield from mentions("algorithm", "algorithms", self.algorithms)
         yield from mentions("seed", "seed", self.seed)
+
+
+@dataclass(frozen=True)
+class SeedFront:
+    """The front of one seed.
+
+    Attributes:
+        weights: of the first output, shape (weights,).
+        values: what the weighted sum is worth, shape (weights,).
+        guaranteed: what each output is worth by itself, shape (weights, 2).
+    """
+
+    weights: np.ndarray
+    values: np.ndarray
+    guaranteed: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -68,13 +66,15 @@ class Tried:
     """What the runs of one algorithm tried.
 
     Attributes:
-        fronts: by seed, among all decisions of the run.
-        share: hypervolume after each round as a share of the true front's, shape (seeds, rounds).
+        branch: the runs.
+        seeds: those that are finished, in the order of `share`.
+        share: hypervolume after each round as a share of the best front's, shape (seeds, rounds).
     """
 
+    branch: Branch
     title: str
     look: style.Stroke
-    fronts: Mapping[int, "Front"]
+    seeds: Sequence[int]
     share: np.ndarray
 
 
@@ -90,129 +90,76 @@ class RobustFront(Figure):
     parameters: RobustFrontParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        from bocu.core.randomness import Streams
-        from bocu.runs.execution import build_problem
-
         cube = Cube(inputs["cube"])
-        problem = build_problem(cube.problem_specification(), problem_inputs(inputs))
-        realisation = problem.realise(Streams(cube.seeds[0]))
-        outputs = realisation.description.outputs
-        if outputs != 2:
-            return nothing_to_show(cube, TITLE, f"a front has two outputs, this problem has {outputs}")
-        runs = [(path.parent.name, read_netcdf(path)) for path in paths_of(inputs.get("runs", []))]
-        stated = self.parameters.set or _first_pursued(runs)
-        values, true = self._true(realisation, stated)
-        tried = self._tried(cube, problem, _against(runs, stated), values, true)
+        if cube.outputs != 2:
+            return nothing_to_show(cube, TITLE, f"a front has two outputs, this problem has {cube.outputs}")
+        metric = cube.metric(self.parameters.metric)
+        tried = self._tried(cube, metric)
         if not tried:
             return nothing_to_show(cube, TITLE, "no run is finished")
-        seed = self.parameters.seed if self.parameters.seed is not None else min(tried[0].fronts)
+        seed = self.parameters.seed if self.parameters.seed is not None else min(tried[0].seeds)
         picture = style.new_figure(2.3)
         left, middle, right = picture.subplots(1, 3)
-        shown = [(each, each.fronts[seed]) for each in tried if seed in each.fronts]
-        _draw_values(left, true, shown, cube.units)
-        _draw_fronts(middle, true, shown, cube.units)
+        shown = [(each, _front(cube, each.branch, metric, seed)) for each in tried if seed in each.seeds]
+        branch, met = (shown[0][0].branch, seed) if shown else (tried[0].branch, min(tried[0].seeds))
+        best = _front(cube, branch, metric, met, "best_front")
+        _draw_values(left, best, shown, cube.units)
+        _draw_fronts(middle, best, shown, cube.units)
         _draw_shares(right, tried)
         handles, labels = middle.get_legend_handles_labels()
         picture.legend(handles, labels, loc="outside lower center", ncols=4)
-        return self._described(cube, picture, tried, seed, stated)
+        return _described(cube, picture, tried, seed, metric)
 
-    def _true(self, realisation: "Realisation", stated: SetParameters) -> tuple["Values", "Front"]:
-        from bocu.evaluation.robust_front import true_front
-        from bocu.runs.protocol import PROTOCOLS
-
-        description = realisation.description
-        assert isinstance(description.contexts, FiniteDomain)
-        situation = PROTOCOLS[description.protocol].situation(realisation, 1, np.empty(0))
-        ambiguity_set = stated.over(description.contexts.points)
-        ambiguity_set = ambiguity_set.with_epsilon(stated.epsilon(situation, ambiguity_set))
-        dimension, outputs = description.decisions.dimension, description.outputs
-
-        def values(payoffs: np.ndarray) -> np.ndarray:
-            return ambiguity_set.values(payoffs, situation.reference)[0]
-
-        return values, true_front(realisation.table, dimension, outputs, values, self.parameters.weights)
-
-    def _tried(self, cube: Cube, problem: "Problem", runs: Runs, values: "Values", true: "Front") -> Sequence[Tried]:
-        """Gather what the runs tried, by the label of their algorithm."""
-        found: dict[str, dict[int, tuple[Front, np.ndarray]]] = {}
-        for label, run in runs:
-            seeds = found.setdefault(label, {})
-            for row, seed in enumerate(run["seed"].values):
-                seeds[int(seed)] = self._of_seed(problem, run.isel(seed=row), int(seed), values, true)
-        return [
-            Tried(
-                cube.titles[label],
-                cube.looks[label],
-                {seed: front for seed, (front, _) in seeds.items()},
-                np.array([share for _, share in seeds.values()]),
-            )
-            for label, seeds in found.items()
-        ]
-
-    def _of_seed(
-        self, problem: "Problem", run: "xr.Dataset", seed: int, values: "Values", true: "Front"
-    ) -> tuple["Front", np.ndarray]:
-        """Return the front among all decisions of a seed, and its share of the true hypervolume in each round."""
-        from bocu.core.randomness import Streams
-        from bocu.evaluation.robust_front import front_among, growing_share
-
-        realisation = problem.realise(Streams(seed))
-        decisions = run["decision"].values
-        payoffs = realisation.table(decisions)
-        front = front_among(decisions, payoffs, true.weights, values)
-        return front, growing_share(payoffs, true, values)[run["iteration"].values >= 1]
-
-    def _described(
-        self, cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int, ambiguity_set: SetParameters
-    ) -> Drawing:
-        counts = {each.title: len(each.fronts) for each in tried}
-        caption = (
-            f"{cube.title}. Left: worst-case expectation of the weighted sum of both outputs over "
-            f"{ambiguity_set.name} sets of radius {ambiguity_set.radius}, for each weight of the first: the best there "
-            f"is, and the best among the decisions that seed {seed} tried. Middle: what these decisions guarantee, the "
-            f"worst-case expectation of "
-            f"each output by itself. Right: hypervolume of the guarantees of all decisions up to a round as a share of "
-            f"that of the best, mean (lines) and 95 % intervals (bands) over {seed_counts(counts)}; the corner lies "
-            f"{MARGIN:.0%} of the range below the least of the best's guarantees."
-        )
-        ends = ", ".join(f"{each.title} {each.share[:, -1].mean():.3g}" for each in tried)
-        alternative = (
-            "Line charts of worst-case expectation by weight and of guaranteed payoffs, and one of shares of "
-            f"hypervolume, which end at: {ends}."
-        )
-        return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label)
+    def _tried(self, cube: Cube, metric: str) -> Sequence[Tried]:
+        """Gather what the runs tried, of those that pursue nothing or the objective that is drawn."""
+        objectives = cube.objectives()
+        pursued = self.parameters.objective or (metric if metric in objectives else objectives[0])
+        found = []
+        for branch in cube.branches(self.parameters.algorithms):
+            share, seeds = cube.hypervolume_share(branch, metric)
+            if branch.objective in (pursued, NO_OBJECTIVE) and len(seeds):
+                label = branch.algorithm
+                found.append(Tried(branch, cube.titles[label], cube.looks[label], seeds.tolist(), share))
+        return found
 
 
-def _pursued(run: "xr.Dataset") -> Mapping[str, Any] | None:
-    """Return the ambiguity set that a run pursues, as plain data; None where it pursues none."""
-    objective = json.loads(run.attrs["specification"])["objective"]
-    return objective["parameters"].get("set") if objective else None
+def _front(cube: Cube, branch: Branch, metric: str, seed: int, prefix: str = "front") -> SeedFront:
+    """Return the front of a seed: of what it tried, or with the prefix "best_front" the best there is for it."""
+    place = {"objective": branch.objective, "algorithm": branch.algorithm, "metric": metric, "seed": seed}
+
+    def read(name: str) -> np.ndarray:
+        return cube.data[name].sel(place).transpose("weight", ...).values
+
+    return SeedFront(read("front_weight")[:, 0], read(f"{prefix}_value"), read(f"{prefix}_guarantee"))
 
 
-def _first_pursued(runs: Runs) -> SetParameters:
-    pursued = (_pursued(run) for _, run in runs)
-    for label, run in runs:
-        refuse_unknown_classes(_pursued(run), f"runs of {label}")
-    return SetParameters.model_validate(
-        next((ambiguity_set for ambiguity_set in pursued if ambiguity_set is not None), {})
+def _described(cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int, metric: str) -> Drawing:
+    counts = {each.title: len(each.seeds) for each in tried}
+    caption = (
+        f"{cube.title}. Left: value of the weighted sum of both outputs by {metric}, for each weight of the first: the "
+        f"best there is, and the best among the decisions that seed {seed} tried. Middle: what these decisions "
+        "guarantee, the value of each output by itself. Right: hypervolume of the guarantees of all decisions up to a "
+        f"round as a share of that of the best, mean (lines) and 95 % intervals (bands) over {seed_counts(counts)}; "
+        f"the corner lies {MARGIN:.0%} of the range below the least of the best's guarantees."
     )
+    ends = ", ".join(f"{each.title} {each.share[:, -1].mean():.3g}" for each in tried)
+    alternative = (
+        "Line charts of the value of the weighted sum by weight and of guaranteed payoffs, and one of shares of "
+        f"hypervolume, which end at: {ends}."
+    )
+    return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label)
 
 
-def _against(runs: Runs, ambiguity_set: SetParameters) -> Runs:
-    """Leave out runs that pursue another ambiguity set."""
-    return [(label, run) for label, run in runs if _pursued(run) in (None, ambiguity_set.model_dump(mode="json"))]
-
-
-def _draw_values(axes: "Axes", true: "Front", shown: Sequence[tuple[Tried, "Front"]], units: str) -> None:
-    axes.plot(true.weights[:, 0], true.values, **{**TRUE_LINE, "marker": ""})
+def _draw_values(axes: "Axes", true: SeedFront, shown: Sequence[tuple[Tried, SeedFront]], units: str) -> None:
+    axes.plot(true.weights, true.values, **{**TRUE_LINE, "marker": ""})
     for tried, front in shown:
-        axes.plot(front.weights[:, 0], front.values, **tried.look.line())
+        axes.plot(front.weights, front.values, **tried.look.line())
     axes.set_xlabel("weight of output 1")
-    axes.set_ylabel(with_unit("worst-case expectation", units))
+    axes.set_ylabel(with_unit("value", units))
     style.grid(axes)
 
 
-def _draw_fronts(axes: "Axes", true: "Front", shown: Sequence[tuple[Tried, "Front"]], units: str) -> None:
+def _draw_fronts(axes: "Axes", true: SeedFront, shown: Sequence[tuple[Tried, SeedFront]], units: str) -> None:
     first, second = _in_order(true).T
     axes.plot(first, second, label="best there is", **TRUE_LINE)
     for tried, front in shown:
@@ -223,7 +170,7 @@ def _draw_fronts(axes: "Axes", true: "Front", shown: Sequence[tuple[Tried, "Fron
     style.grid(axes, "both")
 
 
-def _in_order(front: "Front") -> np.ndarray:
+def _in_order(front: SeedFront) -> np.ndarray:
     """Return what is guaranteed, each point once, by the first output."""
     return np.unique(front.guaranteed.round(12), axis=0)
 

@@ -12,7 +12,7 @@ from bocu.core.about import About
 from bocu.core.parameters import Parameters
 from bocu.evaluation.statistics import CONFIDENCE, Interval
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
+from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import (
     NO_OBJECTIVE,
     Branch,
@@ -23,7 +23,7 @@ from bocu.figures.reading import (
     spoken,
 )
 from bocu.figures.realised import paths_of
-from bocu.figures.summary import regret_ratio
+from bocu.figures.summary import regret_ratio, without
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ class ScoreBlock(Parameters):
     )
 
 
-class ScoreboardParameters(PictureParameters):
+class ScoreboardParameters(ComparingParameters):
     """Parameters of `Scoreboard`."""
 
     blocks: list[ScoreBlock] | None = Field(None, description="The blocks; one for each metric, if left out.")
@@ -66,9 +66,6 @@ class ScoreboardParameters(PictureParameters):
         description="What is written for an algorithm, by its label, or for its runs under one objective, by "
         "`algorithm/objective`; what is written alike shares a row.",
     )
-    reference: str | None = Field(
-        None, description="Label of the algorithm that counts as 1; the registered 'random' or the first, if left out."
-    )
     title: str | None = Field(None, description="Heading of the figure.")
 
     def mentioned(self) -> Iterator[Mention]:
@@ -78,7 +75,7 @@ class ScoreboardParameters(PictureParameters):
             yield from mentions("objective", f"blocks.{place}.pursued", block.pursued)
         yield from mentions("problem", "columns", self.columns)
         yield from mentions("branch", "titles", self.titles)
-        yield from mentions("algorithm", "reference", self.reference)
+        yield from super().mentioned()
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,7 @@ class Scoreboard(Figure):
         if not tables:
             reason = f"no finished run can be compared with {written}, or its mean regret is not positive"
             return nothing_to_show(next(iter(cubes.values())), "Scoreboard", reason, whole_experiment=True)
-        return self._described(cubes, tables, written, self._picture(cubes, tables))
+        return self._described(cubes, tables, (reference, written), self._picture(cubes, tables))
 
     def _written(self, cubes: Mapping[str, Cube]) -> dict[str, str]:
         own = {label: title for cube in cubes.values() for label, title in cube.titles.items()}
@@ -204,8 +201,9 @@ class Scoreboard(Figure):
         return heads
 
     def _described(
-        self, cubes: Mapping[str, Cube], tables: Sequence[ScoreTable], reference: str, picture: "Picture"
+        self, cubes: Mapping[str, Cube], tables: Sequence[ScoreTable], named: tuple[str, str], picture: "Picture"
     ) -> Drawing:
+        label_of_reference, reference = named
         problems = list(dict.fromkeys(problem for table in tables for problem in table.columns if problem in cubes))
         counts = {
             problem: max(
@@ -221,6 +219,7 @@ class Scoreboard(Figure):
             f"that runs pursue, where they pursue one, and are scored by ({scored}). Bold: the least of a "
             f"column. Italic: the {CONFIDENCE:.0%} bootstrap interval over paired seeds holds 1. Empty: not defined or "
             f"not finished, or the regret of {reference} is not positive."
+            + without(list(cubes.values()), label_of_reference, reference)
         )
         told = [
             f"{table.title}: "

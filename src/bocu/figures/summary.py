@@ -1,6 +1,6 @@
 """One picture of the whole experiment: the final regret of every algorithm on every problem."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.evaluation.statistics import CONFIDENCE, Interval, bootstrap_ratio
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
+from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, reference_label, seed_counts, shared_data_label, spoken
 from bocu.figures.realised import paths_of
 
@@ -19,20 +19,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
-class SummaryParameters(PictureParameters):
+class SummaryParameters(ComparingParameters):
     """Parameters of `Summary`."""
 
     metric: str | None = Field(
         None,
         description="Label of the metric; if left out, that of the objective's own label, or the problem's first.",
     )
-    reference: str | None = Field(
-        None, description="Label of the algorithm that counts as 1; the registered 'random' or the first, if left out."
-    )
 
     def mentioned(self) -> Iterator[Mention]:
         yield from mentions("metric", "metric", self.metric)
-        yield from mentions("algorithm", "reference", self.reference)
+        yield from super().mentioned()
 
 
 @dataclass(frozen=True)
@@ -49,6 +46,12 @@ class SummaryRow:
     simulated: bool
     metric: str
     ratios: dict[str, Interval]
+
+
+def without(cubes: Sequence[Cube], reference: str, title: str) -> str:
+    """Say on which problems the reference did not run, in a sentence with a space before; empty where there is none."""
+    missed = [cube.problem for cube in cubes if all(branch.algorithm != reference for branch in cube.branches())]
+    return f" {title} did not run on {spoken(missed)}." if missed else ""
 
 
 class Summary(Figure):
@@ -119,6 +122,7 @@ class Summary(Figure):
             f"Cumulative regret at the end of every run, divided by that of {titles[reference]} (1), scored "
             f"{scored}: ratio of means over {seed_counts(counts)} with {CONFIDENCE:.0%} bootstrap intervals over "
             "paired seeds."
+            + without(cubes, reference, titles[reference])
             + (
                 f" Not comparable (regret of {titles[reference]} is not positive): {spoken(left_out)}."
                 if left_out

@@ -10,7 +10,7 @@ import numpy as np
 from bocu.io.files import atomic_path, check_metadata
 from bocu.io.lineage import lineage_attributes
 
-CHUNK_ELEMENTS = 2**18  # of a compressed chunk: 2 MB of floats
+STORED_ELEMENTS = 2**18  # of a compressed chunk: 2 MB of floats
 GROWING_CHUNK = 64  # along a dimension of unknown size
 CACHE_BYTES = 2**22  # of chunks of one variable; the library's own choice would be many times that
 CHUNK_ELEMENTS = 2**22  # read and written at once: 32 MB of floats
@@ -26,6 +26,11 @@ class ChunkFile:
     def __init__(self, file: Any, sizes: Mapping[str, int | None]) -> None:
         self._file = file
         self.sizes = dict(sizes)
+
+    def dimension(self, name: str, size: int) -> None:
+        """Add a dimension that was not known when the file was opened."""
+        self._file.createDimension(name, size)
+        self.sizes[name] = size
 
     def coordinate(self, name: str, dim: str, values: Sequence[Any], attributes: Mapping[str, Any]) -> None:
         """Write a whole one-dimensional variable of numbers or text."""
@@ -68,8 +73,8 @@ class ChunkFile:
     def _chunks(self, dims: Sequence[str]) -> list[int]:
         """Whole rounds, as many seeds as fit, one of everything else: figures read by algorithm."""
         chunks = dict.fromkeys(dims, 1)
-        left = CHUNK_ELEMENTS
-        for dim in ("prior", "checkpoint", "iteration", "seed"):
+        left = STORED_ELEMENTS
+        for dim in ("output", "weight", "prior", "checkpoint", "iteration", "seed"):
             if dim in chunks:
                 chunks[dim] = max(1, min(self.sizes[dim] or GROWING_CHUNK, left))
                 left //= chunks[dim]

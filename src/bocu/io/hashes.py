@@ -1,15 +1,29 @@
-"""The SHA-256 of files: one function, for raw data, inputs of runs, and what a plan compares."""
+"""The SHA-256 of files and folders: one function, for raw data, inputs of runs, and what a plan compares."""
 
 import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
+TIMESTAMP = ".snakemake_timestamp"  # in a folder that a rule made; its time is the folder's
+
 
 def sha256(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a file as 64 hexadecimal digits; the file is read in pieces."""
+    """Return the SHA-256 of a file, or of the names and hashes of all files below a folder.
+
+    Returns:
+        64 hexadecimal digits; files are read in pieces.
+    """
+    if Path(path).is_dir():
+        return _sha256_of_folder(Path(path))
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _sha256_of_folder(folder: Path) -> str:
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != TIMESTAMP)
+    lines = [f"{sha256(file)} {file.relative_to(folder).as_posix()}\n" for file in files]
+    return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def hash_files(inputs: Mapping[str, str | list[str]]) -> dict[str, str]:

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bocu.ambiguity import checks
-from bocu.ambiguity.base import AmbiguitySet, is_tensor, worst_case
+from bocu.ambiguity import checks, derivatives
+from bocu.ambiguity.base import AmbiguitySet, is_tensor
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.derivatives import EVERYTHING, Differential, In
 from bocu.core.errors import BocuError
 
 
@@ -108,6 +109,16 @@ class UncertaintyObjective(ABC):
             BocuError: as `bocu.ambiguity.worst_case` does.
         """
 
+    def of_tensors(self, payoffs: Any, reference: Any, radius: Any = None) -> Any:
+        """Values of tensors `(..., n)`, float64, also within the transforms of `torch.func`.
+
+        Args:
+            payoffs: (..., n).
+            reference: (n,) or (..., n), a tensor.
+            radius: a tensor () in place of the set's own, for objectives that have one.
+        """
+        return self(payoffs, reference)
+
     def argmax(self, payoffs: ArrayLike, reference: ArrayLike, *, tolerance: float = 0.0) -> Best:
         """The best decision without solving all of them exactly where bounds can exclude some.
 
@@ -130,6 +141,11 @@ class UncertaintyObjective(ABC):
         """The objective at another radius of its set; itself where the radius does not matter."""
         return self
 
+    @property
+    def has_radius(self) -> bool:
+        """Whether values depend on a radius."""
+        return False
+
     def exact(self) -> UncertaintyObjective:
         """The objective with the exact slope in place of a difference."""
         return self
@@ -145,10 +161,14 @@ class Expectation(UncertaintyObjective):
             from bocu.ambiguity.tensors import like
 
             p = checks.distribution(_plain(reference), payoffs.shape[-1])
-            return (checks.real_tensor("payoffs", payoffs).double() * like(p, payoffs)).sum(-1)
+            return self.of_tensors(payoffs, reference if is_tensor(reference) else like(p, payoffs))
         payoff = checks.payoffs(payoffs)
         p = checks.distribution(reference, payoff.shape[-1])
         return payoff @ p if p.ndim == 1 else np.einsum("...n,...n->...", payoff, p)
+
+    def of_tensors(self, payoffs: Any, reference: Any, radius: Any = None) -> Any:
+        """See `UncertaintyObjective.of_tensors`; the reference is not checked."""
+        return (checks.real_tensor("payoffs", payoffs).double() * reference.to(payoffs.device).double()).sum(-1)
 
 
 @dataclass(frozen=True)
@@ -158,13 +178,42 @@ class Minimum(UncertaintyObjective):
     def __call__(self, payoffs: Any, reference: Any) -> Any:
         """`min f`, see `UncertaintyObjective.__call__`; the reference is only checked."""
         checks.distribution(_plain(reference), payoffs.shape[-1] if is_tensor(payoffs) else np.shape(payoffs)[-1])
+        return self.of_tensors(payoffs, reference) if is_tensor(payoffs) else checks.payoffs(payoffs).min(axis=-1)
+
+    def of_tensors(self, payoffs: Any, reference: Any, radius: Any = None) -> Any:
+        """See `UncertaintyObjective.of_tensors`; the reference is not checked."""
+        return checks.real_tensor("payoffs", payoffs).double().amin(dim=-1)
+
+
+class SetObjective(UncertaintyObjective):
+    """An objective over an ambiguity set, with derivatives in the payoffs, the reference and the radius."""
+
+    def with_epsilon(self, epsilon: float) -> SetObjective:
+        """The objective at another radius of its set; itself where the radius does not matter."""
+        return self
+
+    @abstractmethod
+    def differential(self, payoffs: ArrayLike, reference: ArrayLike, wanted: In = EVERYTHING) -> Differential:
+        """Values of decisions and their derivatives, see `bocu.ambiguity.derivatives`; of arrays, as `__call__`."""
+
+    def __call__(self, payoffs: Any, reference: Any) -> Any:
+        """See `UncertaintyObjective.__call__`; tensors carry gradients to the payoffs and the reference."""
         if is_tensor(payoffs):
-            return checks.real_tensor("payoffs", payoffs).double().amin(dim=-1)
-        return checks.payoffs(payoffs).min(axis=-1)
+            return self.of_tensors(payoffs, reference)
+        return self._of_arrays(payoffs, reference)
+
+    def of_tensors(self, payoffs: Any, reference: Any, radius: Any = None) -> Any:
+        """See `UncertaintyObjective.of_tensors`."""
+        from bocu.objectives.tensors import solved
+
+        return solved(self, payoffs, reference, radius)
+
+    @abstractmethod
+    def _of_arrays(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats: ...
 
 
 @dataclass(frozen=True)
-class Slice(UncertaintyObjective):
+class Slice(SetObjective):
     """GEN, and with it DRO, WCS and MR: `alpha v + beta delta` at the set's epsilon."""
 
     ambiguity_set: AmbiguitySet
@@ -180,22 +229,41 @@ class Slice(UncertaintyObjective):
         if self.difference is not None and not 0.0 < self.difference < np.inf:
             raise BocuError(f"difference is {self.difference}: it must be finite and more than 0")
 
-    def __call__(self, payoffs: Any, reference: Any) -> Any:
-        """`alpha v + beta delta`, see `UncertaintyObjective.__call__`."""
-        if is_tensor(payoffs):
-            return self._of_tensor(payoffs, reference)
+    def _of_arrays(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats:
         if self.difference is not None:
             return self.from_bounds(payoffs, payoffs, reference)
         value, slope = self.ambiguity_set.values(payoffs, reference)
         return self._combine(value, slope)
 
-    def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
+    def with_epsilon(self, epsilon: float) -> SetObjective:
         """GEN at another radius."""
         return (
             self
             if epsilon == self.ambiguity_set.epsilon
             else replace(self, ambiguity_set=self.ambiguity_set.with_epsilon(epsilon))
         )
+
+    @property
+    def has_radius(self) -> bool:
+        return self.ambiguity_set.has_radius
+
+    def differential(self, payoffs: ArrayLike, reference: ArrayLike, wanted: In = EVERYTHING) -> Differential:
+        """`alpha v + beta delta` and its derivatives; a difference is one of two solves."""
+        by_slope = self.difference is None and self.beta > 0.0
+        now, slope = derivatives.value_and_slope(self.ambiguity_set, payoffs, reference, wanted, with_slope=by_slope)
+        if self.beta == 0.0:
+            return now.scaled(self.alpha)
+        if slope is not None:
+            return (
+                slope.scaled(self.beta) if self.alpha == 0.0 else now.scaled(self.alpha).plus(slope.scaled(self.beta))
+            )
+        assert self.difference is not None
+        ahead = self.ambiguity_set.with_epsilon(self.ambiguity_set.epsilon + self.difference)
+        later, _ = derivatives.value_and_slope(ahead, payoffs, reference, wanted, with_slope=False)
+        steepness = self.beta / self.difference
+        both = now.scaled(self.alpha - steepness).plus(later.scaled(steepness))
+        # The value by the difference itself, which keeps more digits.
+        return replace(both, value=self._combine(now.value, (later.value - now.value) / self.difference))
 
     def exact(self) -> UncertaintyObjective:
         """GEN with the exact slope."""
@@ -244,15 +312,6 @@ class Slice(UncertaintyObjective):
             return self.alpha * value
         return self.beta * slope if self.alpha == 0.0 else self.alpha * value + self.beta * slope
 
-    def _of_tensor(self, payoffs: object, reference: object) -> object:
-        now = worst_case(payoffs, reference, self.ambiguity_set)
-        if self.difference is None:
-            return self._combine(now.value, now.slope)
-        later = worst_case(
-            payoffs, reference, self.ambiguity_set.with_epsilon(self.ambiguity_set.epsilon + self.difference)
-        )
-        return self._combine(now.value, (later.value - now.value) / self.difference)
-
     def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
         step = self.difference if self.beta > 0.0 else None
         if self.ambiguity_set.costly:
@@ -270,13 +329,22 @@ class Slice(UncertaintyObjective):
 class AtZero(Slice):
     """WCS and MR: GEN at radius 0, whatever the radius of a round."""
 
-    def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
+    def with_epsilon(self, epsilon: float) -> SetObjective:
         """Itself."""
         return self
 
+    @property
+    def has_radius(self) -> bool:
+        return False
+
+    def differential(self, payoffs: ArrayLike, reference: ArrayLike, wanted: In = EVERYTHING) -> Differential:
+        """As that of GEN, but for the radius, which has no part."""
+        found = super().differential(payoffs, reference, wanted._replace(radius=False))
+        return replace(found, radius=np.zeros_like(found.value)) if wanted.radius else found
+
 
 @dataclass(frozen=True)
-class Satisficing(UncertaintyObjective):
+class Satisficing(SetObjective):
     """RS at aspiration tau."""
 
     ambiguity_set: AmbiguitySet
@@ -286,12 +354,11 @@ class Satisficing(UncertaintyObjective):
         if not np.isfinite(checks.real("tau", self.tau)):
             raise BocuError(f"tau is {self.tau}: it must be finite")
 
-    def __call__(self, payoffs: Any, reference: Any) -> Any:
-        """`k(tau)`, see `UncertaintyObjective.__call__`."""
-        if is_tensor(payoffs):
-            from bocu.ambiguity.tensors import satisficing_of_tensor
+    def differential(self, payoffs: ArrayLike, reference: ArrayLike, wanted: In = EVERYTHING) -> Differential:
+        """`k(tau)` and its derivatives."""
+        return derivatives.satisficing(self.ambiguity_set, payoffs, reference, self.tau, wanted)
 
-            return satisficing_of_tensor(payoffs, reference, self.ambiguity_set, self.tau)
+    def _of_arrays(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats:
         return self.ambiguity_set.satisficing(payoffs, reference, self.tau)
 
 

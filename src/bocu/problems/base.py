@@ -264,4 +264,4 @@ class Problem(ABC):
 
     @abstractmethod
     def realise(self, streams: Streams) -> Realisation:
-        """Draw what one seed meets, from the stream "problem" alone."""
+        """Draw what one seed meets, from the streams "problem" and, of several outputs, "weights" alone."""

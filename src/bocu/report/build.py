@@ -14,6 +14,8 @@ import yaml
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.parameters import nearest
+from bocu.evaluation.audits import read_audit
+from bocu.evaluation.statistics import CONFIDENCE
 from bocu.experiment.papers import papers
 from bocu.figures.reading import DONE, MISSING, Cube, counted
 from bocu.io.files import read_netcdf, write_text
@@ -31,6 +33,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     ),
     "ranks": ("problem", "objective", "metric", "algorithm", "seeds", "mean_rank", "friedman_p_value"),
     "growth": ("problem", "objective", "metric", "algorithm", "seeds", "exponent", "low", "high"),
+    "hypervolumes": ("problem", "objective", "metric", "algorithm", "rounds", "seeds", "share", "low", "high"),
     "seconds": ("problem", "objective", "algorithm", "seeds", "seconds_per_round", "standard_error"),
     "checkpoints": (
         "problem", "objective", "metric", "algorithm", "round", "seeds", "mean", "standard_error", "units",
@@ -55,6 +58,7 @@ def build(
     figures: Sequence[str | Path],
     output: str | Path,
     reference: str | None = None,
+    audits: Sequence[str | Path] = (),
 ) -> None:
     """Write the report: one HTML file that needs no network, and its tables as CSV files.
 
@@ -64,19 +68,26 @@ def build(
         summary: the experiment's summary.
         figures: descriptions (JSON) of the figures, in the order of the report; each names its pictures.
         output: the page; tables go to `table_files(output)`.
-        reference: label of the algorithm that others are compared with; the best of each table, if left out.
+        reference: label of the algorithm that others are compared with; the best of each table, if left out, and
+            where it has no finished run.
+        audits: what `bocu audit` found, one file or none.
 
     Raises:
         BocuError: a file is missing or broken, or no algorithm has the label `reference`.
     """
     opened = [Cube(path) for path in cubes]
-    known = {label for cube in opened for label in cube.names}
+    planned: Any = experiment.get("algorithms", [])
+    known = {label for cube in opened for label in cube.names} | {entry["label"] for entry in planned}
     if reference is not None and reference not in known:
         raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
     kinds = _records(opened, read_netcdf(summary), reference)
     pictures = [_picture(path, Path(output).parent) for path in figures]
     lineage = lineage_of(output)
-    page = {**_page(experiment, opened, kinds, pictures), "lineage": lineage.text if lineage else ""}
+    page = {
+        **_page(experiment, opened, kinds, pictures, reference),
+        "audit": _audit(audits),
+        "lineage": lineage.text if lineage else "",
+    }
     write_text(output, _template().render(page))
     for kind, path in table_files(output).items():
         tables.write_csv(path, kinds[kind], COLUMNS[kind])
@@ -91,6 +102,7 @@ def _records(cubes: Sequence[Cube], summary: Any, reference: str | None) -> dict
         "differences": gather(lambda cube: records.difference_records(cube, reference)),
         "ranks": gather(records.mean_ranks),
         "growth": gather(records.growth),
+        "hypervolumes": gather(records.hypervolumes),
         "seconds": gather(records.seconds),
         "checkpoints": gather(lambda cube: records.checkpoints(summary, cube)),
         "holes": gather(records.holes),
@@ -149,6 +161,7 @@ def _page(
     cubes: Sequence[Cube],
     kinds: Mapping[str, list[records.Fields]],
     pictures: Sequence[Picture],
+    reference: str | None,
 ) -> dict[str, Any]:
     """Collect what the template shows."""
     return {
@@ -160,7 +173,9 @@ def _page(
         "data_label": next((cube.data_label for cube in cubes if cube.data_label), ""),
         "holes": kinds["holes"],
         "resets": [record for cube in cubes for record in records.resets(cube)],
-        "findings": [finding for cube in cubes for finding in _findings(cube, kinds)],
+        "findings": [finding for cube in cubes for finding in _findings(cube, kinds, reference)],
+        "reference": _written(cubes, reference),
+        "against": [] if reference is None else [words for cube in cubes for words in _against(cube, kinds, reference)],
         "problems": [_problem(cube, kinds, pictures) for cube in cubes],
         "pictures": [picture for picture in pictures if not picture.problem],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
@@ -169,6 +184,14 @@ def _page(
         "papers": papers(experiment.get("papers", [])),
         "style": resources.files("bocu.report").joinpath("style.css").read_text(encoding="utf-8"),
     }
+
+
+def _audit(files: Sequence[str | Path]) -> Mapping[str, Any] | None:
+    """Return what an audit found."""
+    for file in files:
+        found = read_audit(file)
+        return {"told": found.told, "found": found, "table": tables.audited(found)}
+    return None
 
 
 def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[str, str]]:
@@ -192,13 +215,46 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[s
     ]
 
 
-def _findings(cube: Cube, kinds: Mapping[str, list[records.Fields]]) -> list[str]:
-    """Say for each objective and metric of the page who has the least regret, and whether the next is told apart."""
+def _written(cubes: Sequence[Cube], label: str | None) -> str:
+    """Return what is written for an algorithm; empty for none."""
+    return next((cube.titles[label] for cube in cubes if label in cube.titles), label) if label else ""
+
+
+def _against(cube: Cube, kinds: Mapping[str, list[records.Fields]], reference: str) -> list[str]:
+    """Say for each objective and metric of the page who has more regret than the reference, who less."""
+    name = _written([cube], reference)
+    if all(branch.algorithm != reference for branch in cube.branches()):
+        return [f"{cube.problem}: {name} does not run here; the table compares with the least regret instead."]
     sentences = []
     for objective, metric in records.foremost(cube):
+        gaps = _of(kinds["differences"], (cube.problem, objective, metric))
+        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {objective}"
+        where = f"{cube.problem}, scored by {metric}{pursued}"
+        if not gaps or gaps[0]["reference"] != reference:
+            sentences.append(f"{where}: {name} has finished no run; the table compares with the least regret instead.")
+            continue
+        told: dict[str, list[str]] = {"more regret": [], "less regret": [], "not told apart": []}
+        for gap in gaps:
+            clear = gap["p_value_holm"] < 1 - CONFIDENCE
+            word = ("more regret" if gap["mean_difference"] > 0 else "less regret") if clear else "not told apart"
+            told[word].append(f"{cube.titles[gap['algorithm']]} {tables.interval(gap)}")
+        sides = "; ".join(f"{word}: {', '.join(found)}" for word, found in told.items() if found)
+        sentences.append(f"{where}: {sides}.")
+    return sentences
+
+
+def _of(kind: Sequence[records.Fields], key: tuple[str, str, str]) -> list[records.Fields]:
+    return [record for record in kind if (record["problem"], record["objective"], record["metric"]) == key]
+
+
+def _findings(cube: Cube, kinds: Mapping[str, list[records.Fields]], reference: str | None) -> list[str]:
+    """Say for each objective and metric of the page who has the least regret, and whether the next is told apart."""
+    sentences = []
+    differences = kinds["differences"] if reference is None else records.difference_records(cube)
+    for objective, metric in records.foremost(cube):
         key = (cube.problem, objective, metric)
-        gaps = [r for r in kinds["differences"] if (r["problem"], r["objective"], r["metric"]) == key]
-        final = {r["algorithm"]: r for r in kinds["final-regret"] if (r["problem"], r["objective"], r["metric"]) == key}
+        gaps = _of(differences, key)
+        final = {record["algorithm"]: record for record in _of(kinds["final-regret"], key)}
         rivals = [r for r in gaps if r["algorithm"] not in cube.yardsticks and r["seeds"] > 1]
         if not rivals:
             continue
@@ -224,6 +280,10 @@ def _problem(cube: Cube, kinds: Mapping[str, list[records.Fields]], pictures: Se
         "simulated": cube.data_label,
         "data": data_set(cube),
         "comparisons": [tables.comparison(cube, objective, metric, kinds) for objective, metric in groups],
+        "fronts": [
+            tables.hypervolumes(cube, objective, metric, kinds["hypervolumes"])
+            for objective, metric in (groups if cube.outputs > 1 else ())
+        ],
         "ways": [tables.along_the_way(cube, objective, metric, kinds["checkpoints"]) for objective, metric in groups],
         "pictures": [picture for picture in pictures if picture.problem == cube.problem],
         "parameters": yaml.safe_dump(cube.attribute("specification"), sort_keys=False, allow_unicode=True),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.evaluation.statistics import growth_exponent, mean_and_error, paired_differences, ranks
+from bocu.evaluation.statistics import bootstrap_mean, growth_exponent, mean_and_error, paired_differences, ranks
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, Branch, Cube
 
 if TYPE_CHECKING:
@@ -144,6 +144,32 @@ def growth(cube: Cube) -> list[Fields]:
                     "algorithm": branch.algorithm,
                     "seeds": found.count,
                     "exponent": found.value,
+                    "low": found.low,
+                    "high": found.high,
+                }
+            )
+    return records
+
+
+def hypervolumes(cube: Cube) -> list[Fields]:
+    """Return the share of the best front's hypervolume that is guaranteed at the end, with its interval over seeds.
+
+    A record an algorithm, objective and metric; none where payoffs have one output.
+    """
+    records = []
+    for objective, metric, branches in groups(cube) if cube.outputs > 1 else ():
+        for branch in branches:
+            share, _ = cube.hypervolume_share(branch, metric)
+            found = bootstrap_mean(share[:, -1])
+            records.append(
+                {
+                    "problem": cube.problem,
+                    "objective": objective,
+                    "metric": metric,
+                    "algorithm": branch.algorithm,
+                    "rounds": int(cube.iterations[-1]),
+                    "seeds": found.count,
+                    "share": found.value,
                     "low": found.low,
                     "high": found.high,
                 }

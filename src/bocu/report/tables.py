@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 
+from bocu.evaluation.audits import Audit
 from bocu.evaluation.statistics import CONFIDENCE, GROWTH_FROM
 from bocu.figures.reading import NO_OBJECTIVE, Cube, counted, shown_unit
 from bocu.io.files import write_text
@@ -90,17 +91,17 @@ def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequ
     few = f" With so few seeds none can be below {probability(least)}." if least > NOTICEABLE else ""
     friedman = next((record["friedman_p_value"] for record in ranked.values()), float("nan"))
     tested = "" if isnan(friedman) else f" Friedman's test that all rank alike: p {probability(friedman, sign=True)}."
-    pursued = "" if objective == NO_OBJECTIVE else f", objective pursued: {objective}"
     caption = (
-        f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, scored by {metric}{pursued}: mean ± "
-        f"standard error over seeds; lower is better. Differences are means over paired seeds with {CONFIDENCE:.0%} "
-        f"bootstrap intervals; p values: Wilcoxon signed-rank, Holm-corrected.{few}{tested} Growth: exponent of "
-        f"cumulative regret over the last {1 - GROWTH_FROM:.0%} of rounds with its {CONFIDENCE:.0%} interval; below 1, "
-        "regret of a round vanishes."
+        f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, scored by {metric}"
+        f"{pursuing(objective)}: mean ± standard error over seeds; lower is better. Differences are means over paired "
+        f"seeds with {CONFIDENCE:.0%} bootstrap intervals; p values: Wilcoxon signed-rank, Holm-corrected.{few}"
+        f"{tested} Growth: exponent of cumulative regret over the last {1 - GROWTH_FROM:.0%} of rounds with its "
+        f"{CONFIDENCE:.0%} interval; below 1, regret of a round vanishes."
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
     header = ("Algorithm", regret, against, "p", "Mean rank", "Growth", "Time per round", "Seeds")
-    best = order.index(reference) if reference in order else None
+    known = [label for label in order if not isnan(final[label]["mean"])]
+    best = next((order.index(label) for label in known if label not in cube.yardsticks), 0) if gaps else None
     return Table(f"problem-{cube.problem}-regret-{objective}-{metric}", caption, header, tuple(rows), best)
 
 
@@ -118,13 +119,48 @@ def along_the_way(cube: Cube, objective: str, metric: str, records: Sequence[Fie
         for label in labels
     )
     unit = shown_unit(cube.units)
-    pursued = "" if objective == NO_OBJECTIVE else f", objective pursued: {objective}"
     caption = (
-        f"Cumulative regret{f' in {unit}' if unit else ''} on the way, scored by {metric}{pursued}: mean ± standard "
-        "error over seeds."
+        f"Cumulative regret{f' in {unit}' if unit else ''} on the way, scored by {metric}{pursuing(objective)}: mean ± "
+        "standard error over seeds."
     )
     header = ("Algorithm", *(f"Round {t}" for t in rounds))
     return Table(f"problem-{cube.problem}-way-{objective}-{metric}", caption, header, rows)
+
+
+def audited(found: Audit) -> Table:
+    """Show how far worst cases lay from those of an independent solver, by problem, set and kind."""
+    rows = (
+        (str(g["problem"]), str(g["set"]), str(g["kind"]), f"{g['cases']:,}", f"{g['largest']:.0e}")
+        for g in found.groups
+    )
+    caption = (
+        f"Worst cases of this experiment: answers of our solvers, {found.stored:,} of them from score files, against "
+        f"{found.solver}, by what they were drawn from: payoffs of decisions scored or recommended, or rows met while "
+        "an algorithm chose. Errors are shares of the payoffs' range; that solver's own gap is at most "
+        f"{found.largest_gap:.0e}."
+    )
+    return Table("audit-table", caption, ("Problem", "Set", "Drawn from", "Cases", "Largest error"), tuple(rows))
+
+
+def hypervolumes(cube: Cube, objective: str, metric: str, records: Sequence[Fields]) -> Table:
+    """Show how much of the best front's hypervolume the decisions that were tried guarantee."""
+    own = [r for r in records if (r["problem"], r["objective"], r["metric"]) == (cube.problem, objective, metric)]
+    rows = tuple(
+        (cube.titles[record["algorithm"]], share(record), str(record["seeds"]))
+        for record in sorted(own, key=lambda record: (isnan(record["share"]), -record["share"]))
+    )
+    caption = (
+        f"Hypervolume of what the decisions of {counted(int(cube.iterations[-1]), 'round')} guarantee, as a share of "
+        f"the best front's, valued by {metric}{pursuing(objective)}: mean over seeds with its {CONFIDENCE:.0%} "
+        "bootstrap interval; higher is better."
+    )
+    header = ("Algorithm", "Share of hypervolume", "Seeds")
+    return Table(f"problem-{cube.problem}-hypervolume-{objective}-{metric}", caption, header, rows)
+
+
+def pursuing(objective: str) -> str:
+    """Say in a caption which objective is pursued, where one is."""
+    return "" if objective == NO_OBJECTIVE else f", objective pursued: {objective}"
 
 
 def smallest_p_value(comparisons: int, seeds: int) -> float:
@@ -151,6 +187,13 @@ def interval(record: Fields) -> str:
         return number(value, 4, significant=True, sign=True)
     digits = decimals((high - low) / 4) if high > low else 2
     return f"{number(value, digits, sign=True)} [{number(low, digits)}, {number(high, digits)}]"
+
+
+def share(record: Fields) -> str:
+    """Write a share with its interval: "0.83 [0.79, 0.86]"."""
+    if isnan(record["share"]) or isnan(record["low"]):
+        return number(record["share"], 3)
+    return f"{number(record['share'], 3)} [{number(record['low'], 3)}, {number(record['high'], 3)}]"
 
 
 def exponent(record: Fields) -> str:

@@ -138,19 +138,32 @@ def peek(folder: str | Path) -> dict[str, Any] | None:
     return max(headers, key=lambda header: header["number"], default=None)
 
 
-def _strip(content: object, arrays: dict[str, np.ndarray]) -> object:
+def _strip(content: object, arrays: dict[str, np.ndarray], where: str = "") -> object:
     """Move the arrays of a nested structure to `arrays`, leaving their names."""
-    if isinstance(content, np.ndarray):
+    if isinstance(content, np.ndarray) and not content.dtype.hasobject:
         name = f"a{len(arrays)}"
         arrays[name] = content
         return {"__array__": name}
-    if isinstance(content, np.generic):
+    if isinstance(content, np.generic) and not content.dtype.hasobject:
         return content.item()
     if isinstance(content, dict):
-        return {key: _strip(value, arrays) for key, value in content.items()}
+        for key in content:
+            if not isinstance(key, str):
+                raise _not_plain(key, f"a key of {where}")
+        return {key: _strip(value, arrays, f"{where}.{key}" if where else key) for key, value in content.items()}
     if isinstance(content, list | tuple):
-        return [_strip(value, arrays) for value in content]
-    return content
+        return [_strip(value, arrays, f"{where}.{place}") for place, value in enumerate(content)]
+    if content is None or isinstance(content, bool | int | float | str):
+        return content
+    raise _not_plain(content, where)
+
+
+def _not_plain(found: object, where: str) -> BocuError:
+    kind = f"{type(found).__module__}.{type(found).__qualname__}"
+    return BocuError(
+        f"checkpoint: {where}: found {kind}; allowed: arrays of numbers and texts, numbers, texts, lists, and dicts by "
+        "text; nothing is pickled"
+    )
 
 
 def _fill(content: Any, arrays: Any) -> object:

@@ -7,20 +7,12 @@ A step before all jobs, not a job: Snakemake would run finished jobs again after
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from bocu.ambiguity import machine_code, preparation
-from bocu.ambiguity.parameters import set_class
 from bocu.experiment.paths import MACHINE_CODE
 from bocu.experiment.plan import Plan
-
-
-def share_with_jobs() -> None:
-    """Let all jobs of the working folder find machine code beside its results, where homes cannot be written to."""
-    folder = Path(MACHINE_CODE)
-    if folder not in machine_code.shared:
-        machine_code.shared.append(folder)
+from bocu.experiment.registry import find
 
 
 def compile_ahead(plan: Plan) -> None:
@@ -28,8 +20,11 @@ def compile_ahead(plan: Plan) -> None:
 
     What goes wrong is not fatal: jobs compile what they do not find.
     """
-    share_with_jobs()
-    if not any(set_class(name).compiled for name in set(_sets(_specifications(plan)))) or preparation.is_ready():
+    machine_code.share_in(MACHINE_CODE)
+    if (
+        not any(find("set", name).described().compiled for name in set(_sets(_specifications(plan))))
+        or preparation.is_ready()
+    ):
         return
     print("compiling worst cases for this type of processor: some ten seconds, once", file=sys.stderr, flush=True)
     # In a process of its own, which gives the compiler's memory back.
@@ -54,5 +49,5 @@ def _sets(data: object) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    share_with_jobs()
+    machine_code.share_in(MACHINE_CODE)
     preparation.prepare()

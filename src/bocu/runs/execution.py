@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.algorithms.base import Algorithm
+from bocu.algorithms.plain_state import needs_telling, when_told
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import load, refuse_unknown_classes
@@ -57,7 +58,10 @@ def build_algorithm(specification: Mapping[str, Any], realisation: Realisation, 
     contexts = realisation.description.contexts
     # Over a finite set of contexts the objective is one and the same in all rounds, but for its radius.
     pursued = objective.over(contexts.points) if objective and isinstance(contexts, FiniteDomain) else objective
-    return target(realisation.description, pursued, parameters, streams["algorithm"])
+    try:
+        return target(realisation.description, pursued, parameters, streams["algorithm"])
+    except BocuError as error:
+        raise BocuError(f"{specification['algorithm']['class']}: {error}") from None
 
 
 def build_objective(specification: Mapping[str, Any] | None) -> Objective | None:
@@ -123,12 +127,16 @@ class SeedRun:
     def replay(self, arrays: Mapping[str, np.ndarray], stream_states: dict[str, Any] | None) -> None:
         """Tell without asking what `arrays` recorded, then put the streams where they stood after it."""
         self.record.copy_rows(arrays)
-        for row in range(len(arrays["payoff"])):
-            announced = self.announcer.announce(self.situation()) if self.t >= 1 else None
-            self.protocol.replay(self.algorithm, self.record.read(row), announced)
-            self.done += 1
+        self._tell_again(len(arrays["payoff"]))
         if stream_states is not None:
             self.streams.restore(stream_states)
+
+    def _tell_again(self, rows: int) -> None:
+        """Tell the algorithm the first rows of the record without asking it."""
+        while self.done < rows:
+            announced = self.announcer.announce(self.situation()) if self.t >= 1 else None
+            self.protocol.replay(self.algorithm, self.record.read(self.done), announced)
+            self.done += 1
 
     def state(self) -> dict[str, Any]:
         return {
@@ -140,10 +148,14 @@ class SeedRun:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.record.copy_rows(state["record"])
-        self.streams.restore(state["streams"])
+        if state["done"] < self.rows:
+            known = state["algorithm"]
+            if needs_telling(known):
+                self._tell_again(state["done"])
+                known = when_told(known)
+            self.algorithm.restore(known)
         self.done = state["done"]
-        if not self.finished:
-            self.algorithm.restore(state["algorithm"])
+        self.streams.restore(state["streams"])
 
     def result(self) -> "FinishedRun":
         return FinishedRun(self.record, self.streams.state())
@@ -392,9 +404,18 @@ def replay(
     Raises:
         BocuError: the file asks for a class that may not be imported.
     """
+    run = replayed(run_file, inputs, seed, until, named)
+    return run.realisation, run.algorithm
+
+
+def replayed(run_file: str | Path, inputs: Inputs, seed: int, until: int, named: Collection[str] = ()) -> SeedRun:
+    """Rebuild a recorded run after round `until`, to be played on: arguments and errors as of `replay`.
+
+    Its random streams stand where they began: what is drawn in further rounds is not what the run drew.
+    """
     data = read_runs(run_file)
     specification = json.loads(data.attrs["specification"])
     refuse_unknown_classes(specification, str(run_file), named)
     run = SeedRun(specification, build_problem(specification["problem"], inputs), seed)
     run.replay(*_recorded(data.sel(seed=seed), until))
-    return run.realisation, run.algorithm
+    return run

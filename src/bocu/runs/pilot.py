@@ -125,10 +125,11 @@ def peak_mb() -> float:
 
 def main() -> None:
     """Measure what standard input asks for; the last line of standard output is the pilot."""
-    from bocu.runs.compiling import share_with_jobs
+    from bocu.ambiguity import machine_code
+    from bocu.experiment.paths import MACHINE_CODE
 
     specification, inputs, seed, limit_seconds = json.load(sys.stdin)
-    share_with_jobs()
+    machine_code.share_in(MACHINE_CODE)
     try:
         pilot = measure(specification, inputs, seed, limit_seconds)
     except BocuError as error:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bocu.core.errors import BocuError
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.paths import RESULTS
 from bocu.experiment.plan import Plan
@@ -204,7 +205,8 @@ def _measure(path: Path | None) -> Measured | None:
 
 def _kind(specification: Mapping[str, Any]) -> tuple[str, ...]:
     parts = (specification[part] for part in ("problem", "objective", "algorithm"))
-    return tuple(part["class"] if part else "" for part in parts)
+    # Of code of one's own the latest times will do, whatever was edited since.
+    return tuple(part["class"].partition("@")[0] if part else "" for part in parts)
 
 
 def _kind_of(branch: Branch) -> tuple[str, ...]:
@@ -214,10 +216,10 @@ def _kind_of(branch: Branch) -> tuple[str, ...]:
 def _as_run(branch: Branch, specification: Mapping[str, Any]) -> Branch:
     """Return a branch of the same classes with the parameters and iterations of a run."""
 
-    def component(like: Component, plain: Mapping[str, object]) -> Component:
+    def component(like: Component, plain: Mapping[str, Any]) -> Component:
         try:
-            parameters = type(like.parameters).model_validate(plain["parameters"])
-        except ValueError:  # written by other code, with other parameters
+            parameters = like.recorded(plain["parameters"])
+        except BocuError:  # written by other code, with other parameters
             return like
         return replace(like, parameters=parameters)
 

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bocu.ambiguity import machine_code
 from bocu.core.errors import BocuError
-from bocu.io.lineage import making
+from bocu.experiment.paths import MACHINE_CODE, checkpoint_folder, log_file
+from bocu.io.lineage import making, plain
 
 logger = logging.getLogger(__name__)
 
@@ -19,13 +21,18 @@ ATTEMPT = "attempt"  # with which the line that each attempt at a block opens it
 
 
 @contextlib.contextmanager
-def job(snakemake: Any) -> Iterator[None]:
+def job(snakemake: Any) -> Iterator[dict[str, Any]]:
     """Send log lines, warnings and tracebacks of a job to its log file, and let its products carry their lineage.
 
     A `BocuError` ends the job with exit status 1 and one line, in the log and on the terminal.
+
+    Returns:
+        The parameters of the job as plain data: groups and texts of JSON unfolded.
     """
-    with logged(snakemake.log[0]), making(snakemake.output, dict(snakemake.params.items()), snakemake.input):
-        yield
+    machine_code.share_in(MACHINE_CODE)
+    parameters = dict(snakemake.params.items())
+    with logged(snakemake.log[0]), making(snakemake.output, parameters, snakemake.input):
+        yield plain(parameters)
 
 
 @contextlib.contextmanager
@@ -36,20 +43,21 @@ def logged(log: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def block_job(run_file: str) -> Iterator[None]:
+def block_job(snakemake: Any) -> Iterator[dict[str, Any]]:
     """Do as `job` for a job that runs a block of seeds, once no other process runs the block.
 
     The log is opened when the block is held, and added to: whoever held it before is left undisturbed, and what earlier
     attempts said stays.
     """
-    from bocu.experiment.paths import checkpoint_folder, log_file
     from bocu.runs.checkpoints import hold
 
+    run_file = snakemake.output[0]
+    machine_code.share_in(MACHINE_CODE)
     with _one_line(), hold(checkpoint_folder(run_file)) as waited, _log_in(log_file(run_file), "a"):
         number = os.environ.get("SLURM_JOB_ID")
         place = f"{socket.gethostname()}, process {os.getpid()}" + (f", SLURM job {number}" if number else "")
         logger.info("%s on %s, after waiting %.0f s for another process", ATTEMPT, place, waited)
-        yield
+        yield plain(dict(snakemake.params.items()))
 
 
 @contextlib.contextmanager

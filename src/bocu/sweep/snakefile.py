@@ -1,6 +1,8 @@
 """What the workflow asks of the package besides its jobs: the plan, and what comes before and after all jobs."""
 
+import functools
 import gc
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -33,6 +35,7 @@ def from_snakemake(workflow: Any, config: dict[str, Any]) -> Plan:
     """
     # Planning keeps nearly all that it allocates: a full collection finds nothing, and takes longer with every job.
     gc.set_threshold(*gc.get_threshold()[:2], _FULL_COLLECTIONS)
+    _read_once(workflow.sourcecache)
     try:
         plan = make_plan(
             config,
@@ -62,6 +65,24 @@ def begin(plan: Plan, workflow: Any, logs: str | Sequence[str]) -> None:
 def end() -> None:
     """Take back what `begin` noted."""
     calls.end()
+
+
+def _read_once(sources: Any) -> None:
+    """Let Snakemake read each script once while it plans, and not for every job: a fifth of planning 10,000 of them.
+
+    Args:
+        sources: Snakemake's cache of source files, which keeps what it first read of a file as long as it lives.
+    """
+    opened = sources.open
+
+    @functools.cache
+    def text(file: Any) -> str:
+        with opened(file) as stream:
+            return str(stream.read())
+
+    sources.open = lambda file, mode="r": io.StringIO(text(file)) if mode == "r" else opened(file, mode)
+    sources.get_path = functools.cache(sources.get_path)
+    sources.exists = functools.cache(sources.exists)
 
 
 def _scripts(workflow: Any) -> Path:

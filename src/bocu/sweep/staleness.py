@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, BrokenFileError
 from bocu.data.catalogue import SOURCES, Prepared
 from bocu.experiment.branches import Branch
 from bocu.experiment.fingerprints.fingerprint import source_files
 from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL
 from bocu.experiment.plan import Plan
-from bocu.io.hashes import contents_sha256, sha256
+from bocu.io.files import read_netcdf
+from bocu.io.hashes import TIMESTAMP, contents_sha256, sha256
 from bocu.io.lineage import Lineage, plain, read_lineage
 from bocu.sweep.changes import changes
 from bocu.sweep.explanation import MANY, MISSING, UP_TO_DATE, Explanation
@@ -27,6 +28,7 @@ from bocu.sweep.run_files import changed_code, changed_inputs, read_run_file
 _PACKAGE = Path(__file__).parents[1]
 _BLOCK = re.compile(r"seeds-(\d+)-(\d+)\.nc")
 _SHOWN_NAMES = 3
+_NEAREST = 2  # edited files that are shown of those that a job's code is in
 UNKNOWN = "it does not say what it was made from"
 
 
@@ -36,8 +38,9 @@ class Staleness:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._known: dict[str, Explanation] = {}
-        self._contents = functools.cache(_if_file(contents_sha256))
+        self._contents = functools.cache(_if_there(contents_sha256))
         self._bytes = functools.cache(sha256)
+        self._fault = functools.cache(_fault)
         self._blocks = frozenset(plan.blocks)
 
     def explain(self, file: str) -> Explanation:
@@ -109,8 +112,15 @@ class Staleness:
             *changes(found.specification, json.loads(parameters["specification"])),
             *changed_code(found, parameters["fingerprint"], tuple(self.plan.parameters.run_roots(branch))),
             *changed_inputs(found.inputs, self._hashes(branch.problem.label)),
+            *self._edited_inputs(names, _made_at(path)),
         ]
         return Explanation(tuple(reasons), causes)
+
+    def _edited_inputs(self, names: Sequence[str], since: float) -> Iterator[str]:
+        """Name the inputs that hold something else than their seals say; as Snakemake, look at later ones alone."""
+        for name in names:
+            if Path(name).suffix == ".nc" and Path(name).is_file() and _made_at(name) > since and self._fault(name):
+                yield f"input {name}: {self._fault(name)}"
 
     def _hashes(self, problem: str) -> dict[str, str | None]:
         return {path: self._contents(path) for path in flat(self.plan.inputs.problem(problem))}
@@ -132,7 +142,7 @@ class Staleness:
         lineage = read_lineage(outputs[0])
         if lineage is None:
             return Explanation((UNKNOWN,), causes)
-        since = min(Path(output).stat().st_mtime for output in outputs)
+        since = min(map(_made_at, outputs))
         reasons = [
             *_changed_parameters(lineage, plain(parameters), roots, since),
             *_changed_names(lineage, names),
@@ -141,10 +151,12 @@ class Staleness:
         return Explanation(tuple(reasons), causes)
 
     def _newer(self, lineage: Lineage, names: Sequence[str], since: float) -> Iterator[str]:
-        """Name the inputs that were made later and differ, as Snakemake looks at times and then at contents."""
+        """Name the inputs that were made later and differ: Snakemake looks at times, and then at contents of files."""
         for name in names:
             known = lineage.inputs.get(name)
-            if known and Path(name).is_file() and Path(name).stat().st_mtime > since and known != self._bytes(name):
+            if known is None or not Path(name).exists() or _made_at(name) <= since:
+                continue
+            if Path(name).is_dir() or known != self._bytes(name):
                 yield f"older than its input {name}"
 
     def _causes(self, outputs: Sequence[str], names: Sequence[str]) -> tuple[tuple[tuple[str, ...], Explanation], ...]:
@@ -233,10 +245,20 @@ class Staleness:
         roots = [jobs.script("figure"), *jobs.figure_roots(label, folder)]
         return self._made(outputs, self.plan.inputs.figure(label, folder, part), jobs.figure(label, folder), roots)
 
+    def _audit(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        """Explain what `bocu audit` found, by times alone: it may have been asked for in other numbers."""
+        names = self.plan.audited()
+        causes = self._causes([file], names)
+        if not Path(file).exists():
+            return Explanation(MISSING.reasons, causes)
+        since = Path(file).stat().st_mtime
+        newer = [name for name in names if Path(name).is_file() and Path(name).stat().st_mtime > since]
+        return Explanation(tuple(f"older than its input {name}" for name in newer[:1]), causes)
+
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         paths, jobs = self.plan.paths, self.plan.parameters
         pictures = [name for suffix in FIGURE_SUFFIXES for name in self.plan.figure_files(suffix, part)]
-        inputs = [*pictures, *self.plan.cubes(part), paths.summary(part)]
+        inputs = [*pictures, *self.plan.cubes(part), *self.plan.audits(part), paths.summary(part)]
         return self._made(
             [paths.report(part), paths.report_tables(part)], inputs, jobs.report(), [jobs.script("report")]
         )
@@ -267,11 +289,27 @@ _MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation
     "priors": Staleness._prior,
     "figures": Staleness._figure,
     "report": Staleness._report,
+    "audit.json": Staleness._audit,
 }
 
 
-def _if_file(digest: Callable[[str], str]) -> Callable[[str], str | None]:
-    return lambda path: digest(path) if Path(path).is_file() else None
+def _if_there(digest: Callable[[str], str]) -> Callable[[str], str | None]:
+    return lambda path: digest(path) if Path(path).exists() else None
+
+
+def _fault(path: str) -> str:
+    """Read a NetCDF file whole and say what is wrong with it."""
+    try:
+        read_netcdf(path)
+    except BrokenFileError as error:
+        return error.fault
+    return ""
+
+
+def _made_at(path: str) -> float:
+    """Return when a file or folder was made, in seconds; of a folder as Snakemake knows it."""
+    timestamp = Path(path, TIMESTAMP)
+    return (timestamp if timestamp.exists() else Path(path)).stat().st_mtime
 
 
 def flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
@@ -290,7 +328,10 @@ def _changed_parameters(
 
 def _edited(roots: Sequence[str], since: float) -> str:
     files = [_shown(file) for file in source_files(roots) if file.stat().st_mtime > since]
-    return "code: changed" + (f"; edited since then: {', '.join(files)}" if files else "")
+    if not files:
+        return "code: changed"
+    more = f" and {len(files) - _NEAREST} further away" if len(files) > _NEAREST else ""
+    return f"code: changed; edited since then: {', '.join(files[:_NEAREST])}{more}"
 
 
 def _shown(file: Path) -> str:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.data.catalogue import SOURCES
+from bocu.evaluation.audits import read_audit
 from bocu.experiment.plan import Plan
 from bocu.io.chunks import CHUNK_ELEMENTS
 from bocu.io.files import read_netcdf, reading
@@ -55,6 +56,8 @@ def verify(plan: Plan) -> Verification:
     for stage, files in plan.files().items():
         for file in files:
             found.look(file, _reader(plan, stage, file))
+    for file in plan.audits():
+        found.look(file, read_audit)
     found.look(plan.paths.report(), _read_page)
     found.look(plan.paths.report_tables(), _read_tables)
     return found

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair, pick, relative
+from bocu.ambiguity.base import Rows, Tangent, Wanted, expectation, pair, pick, relative
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.divergences.base import Divergence
 from bocu.ambiguity.divergences.cressie_read import CressieRead
 from bocu.ambiguity.sorting import sorted_rows
 from bocu.core.about import About
@@ -22,11 +23,9 @@ from bocu.core.about import About
 _LARGEST = 1e100
 
 
-class _ChiSquaredFamily(AmbiguitySet):
+class _ChiSquaredFamily(Divergence):
     """Sets `sum_i q_i^2 / p_i <= 1 + factor * epsilon`."""
 
-    leaves_support = False
-    finite_slope_at_zero = False
     sensitivity_power = 0.5
     factor: ClassVar[float]
 
@@ -70,6 +69,12 @@ class _ChiSquaredFamily(AmbiguitySet):
         half = CressieRead(self.epsilon, 2.0)._satisfice(f, p, tau)
         scale = 0.5 * self.factor
         return Tangent(scale * half.slope, half.radius / scale, half.distribution)
+
+    def _intercept(self, ratio: Floats) -> Floats:
+        return (1.0 - ratio**2) / self.factor
+
+    def _bending(self, ratio: Floats) -> Floats:
+        return 2.0 / self.factor * ratio
 
     def _sensitivity(self, f: Floats, p: Floats) -> Floats:
         mean = expectation(f, p)

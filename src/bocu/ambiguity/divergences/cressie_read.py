@@ -173,6 +173,12 @@ class CressieRead(CurveDivergence):
         far = np.sqrt(variance / (2.0 * np.maximum(radius, _TINY))) / (k - 1.0) + inner
         return np.log(np.maximum(far, _TINY))
 
+    def _intercept(self, ratio: Floats) -> Floats:
+        return (1.0 - ratio**self.k) / self.k
+
+    def _bending(self, ratio: Floats) -> Floats:
+        return ratio ** (self.k - 1.0)
+
     def _floor_radius(self, mass: Floats) -> Floats:
         with np.errstate(over="ignore"):
             return (mass ** (1.0 - self.k) - 1.0) / (self.k * (self.k - 1.0))

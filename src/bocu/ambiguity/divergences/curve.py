@@ -13,8 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pick
+from bocu.ambiguity.base import Rows, Tangent, Wanted, expectation, pick
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.divergences.base import Divergence
 from bocu.ambiguity.divergences.roots import bracketed, newton_decreasing
 
 #: The curve's parameter is a logarithm relative to the range of the payoffs; beyond these the ends are reached.
@@ -38,11 +39,8 @@ class Point:
     tilt: Floats
 
 
-class CurveDivergence(AmbiguitySet):
+class CurveDivergence(Divergence):
     """A phi-divergence solved by one scalar root a row."""
-
-    leaves_support = False
-    finite_slope_at_zero = False
 
     #: Smallest u to look at, and the step of u, relative where u is large, below which a root is found.
     lowest: float = LOWEST

@@ -60,6 +60,12 @@ class KullbackLeibler(CurveDivergence):
     def _floor_radius(self, mass: Floats) -> Floats:
         return -np.log(mass)
 
+    def _intercept(self, ratio: Floats) -> Floats:
+        return 1.0 - ratio
+
+    def _bending(self, ratio: Floats) -> Floats:
+        return np.ones_like(ratio)
+
 
 def _stable(a: Floats, p: Floats) -> Floats:
     """`sum_i p_i (a e^a - e^a + 1)` with `a = log(q / p)`, by its series where a is small."""

@@ -191,6 +191,17 @@ class PhiDivergence(CurveDivergence):
         both = (ends[0] > 0.0) & (ends[1] > 0.0)
         return np.log(np.where(both, ends[0], 1.0) / np.where(both, ends[1], 1.0))
 
+    def _intercept(self, ratio: Floats) -> Floats:
+        # By differences, good to about 1e-9; a context that lost its mass is left with phi(0).
+        step = 1e-6 * ratio
+        rise = np.asarray(self.phi(ratio + step)) - np.asarray(self.phi(ratio - step))
+        return np.asarray(self.phi(ratio), dtype=float) - 0.5e6 * rise
+
+    def _bending(self, ratio: Floats) -> Floats:
+        step = 1e-3 * ratio
+        around = np.asarray(self.phi(ratio + step)) + np.asarray(self.phi(ratio - step))
+        return (around - 2.0 * np.asarray(self.phi(ratio))) / (1e-3 * step)
+
     def _start(self, f: Floats, p: Floats, mean: Floats) -> Floats:
         return np.zeros_like(mean)
 

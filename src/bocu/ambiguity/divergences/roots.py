@@ -41,7 +41,7 @@ def newton_decreasing(
         positive = value > 0.0
         low[active] = np.where(positive, point, low[active])
         high[active] = np.where(positive, high[active], point)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             step = -value / derivative
         target = point + step
         left, right = low[active], high[active]

@@ -149,6 +149,29 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
             answer.distribution[where] = part.distribution
         return answer
 
+    def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
+        image, norm = self._deviation(q - p)
+        left = norm > 0.0  # else v is the expectation
+        scale = np.divide(slope, norm, out=np.zeros_like(norm), where=left)
+        return np.where(left[:, None], scale[:, None] * image, f)
+
+    def _slope_in_reference(
+        self, f: Floats, p: Floats, q: Floats, slope: Floats, rate: Floats
+    ) -> tuple[Floats, Floats]:
+        if self.epsilon == 0.0:  # the path leaves the reference on a straight line
+            return np.zeros_like(f), np.zeros_like(slope)
+        # On the path the norm is epsilon: the slope bends by its Hessian, applied to the rate on both sides.
+        image, _ = self._deviation(q - p)
+        moving, speed = self._deviation(rate)
+        bend = np.where(slope < 0.0, -slope * (speed**2 - 1.0) / self.epsilon, 0.0)
+        along = bend - slope / self.epsilon
+        return (along[:, None] * image + slope[:, None] * moving) / self.epsilon, bend
+
+    def _deviation(self, r: Floats) -> tuple[Floats, Floats]:
+        """`M r` `(B, n)` and the norm of r `(B,)`."""
+        image = r @ self._gram.matrix
+        return image, np.sqrt(np.maximum(np.einsum("bn,bn->b", r, image), 0.0))
+
     def _sensitivity(self, f: Floats, p: Floats) -> Floats:
         return -self.with_epsilon(0.0)._rows(f, p, Wanted(False)).slope
 

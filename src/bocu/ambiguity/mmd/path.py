@@ -24,8 +24,12 @@ _LARGEST_GAP = 1e-6
 #: Residual at which the walk computes its inverse anew; rows that miss the gap are walked again with 0.
 _DRIFT = 1e-9
 
-#: Share of contexts that may be empty for the path to be followed from the reference, not from the floor.
+#: Share of contexts that may be empty for the path to be followed from the reference.
 _FEW_EMPTY = 0.3
+
+#: Contexts beyond which sets of contexts rarely settle by block pivoting, and the share of directions lost to jitter.
+_MOST_PIVOTED = 320
+_FEW_LOST = 0.1
 
 
 @dataclass(slots=True)
@@ -97,6 +101,8 @@ class PreparedReference:
         left = np.flatnonzero(f.max(axis=1) > 0.0)
         if self.positive:
             left = self._interior(f, left, radii, answers)
+        if len(left) and len(self.p) <= _MOST_PIVOTED and self.gram.lost_share <= _FEW_LOST:
+            left = left[~self._pivot(f, left, radii, answers)]
         if len(left):
             self._walk(f, left, radii, answers)
         return answers
@@ -139,10 +145,26 @@ class PreparedReference:
         most = max(2, int(2 * _FEW_EMPTY * len(self.p)))
         inverse = self.gram.centred_inverse
         r, t, rate, solved = follow_from_reference(payoffs, directions, self.p, inverse, np.array(radii), most)
+        return self._accept(payoffs, rows, radii, answers, (r, t, rate, solved))
+
+    def _pivot(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[PathPoints]) -> np.ndarray:
+        """Fill the rows whose sets of contexts with mass settle; returns which of them are solved."""
+        from bocu.ambiguity.mmd.pivoting import pivot
+
+        payoffs = np.ascontiguousarray(f[rows])
+        inverse = self.gram.centred_inverse
+        found = pivot(payoffs, -payoffs @ inverse, self.p, self.gram.matrix, inverse, np.array(radii))
+        return self._accept(payoffs, rows, radii, answers, found)
+
+    def _accept(
+        self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[PathPoints], found: tuple[np.ndarray, ...]
+    ) -> np.ndarray:
+        """Fill in what was found, `(r, t, rate, solved)`; returns which rows need no other way."""
+        r, t, rate, solved = found
         for index, (radius, answer) in enumerate(zip(radii, answers, strict=True)):
-            points = PathPoints(r[:, index], t[:, index], rate[:, index], np.empty(len(rows)), np.empty(len(rows)))
-            self._certified(payoffs, points, radius)
-            # The explicit inverse costs digits on nearly singular matrices; such rows take the other way.
+            points = PathPoints(r[:, index], t[:, index], rate[:, index], np.empty(len(f)), np.empty(len(f)))
+            self._certified(f, points, radius)
+            # Explicit inverses of nearly singular matrices cost digits.
             solved &= (points.gap <= _ACCEPTED_GAP) & (np.abs(points.norm - radius) <= 1e-9 * radius)
             answer.put(rows, points)
         return solved

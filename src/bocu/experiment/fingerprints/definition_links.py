@@ -1,12 +1,14 @@
 """What the names in a definition stand for: from one definition to those that it uses, through imports.
 
-Imports of this package are followed, and of a user's package its own; of libraries the full name is enough.
+Imports of this package are followed; of a user's package its own, and those of what is not installed as it is but
+worked on where it stands. Of libraries the full name is enough.
 """
 
 import functools
 import hashlib
 import importlib.util
 import sys
+import sysconfig
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from bocu.experiment.fingerprints.syntax import Import, words
 PACKAGE = "bocu"
 _ROOT = Path(__file__).parents[2]
 _LIBRARIES = words("botorch cvxpy gpytorch numba numpy pandas pydantic scipy snakemake torch xarray")
+
+_INSTALLED = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib", "platstdlib")}
 
 Node = tuple[str, int]  # a module, or the path of a file, and the index of one of its statements
 Target = Node | str  # or what is not followed, by its full name
@@ -149,9 +153,10 @@ def parents(module: str) -> list[str]:
 
 
 def _is_ours(module: str, asked_by: str) -> bool:
-    """Whether imports of a module are followed: those of this package, and of the one that asks."""
+    """Whether imports of a module are followed: those of this package, of the one that asks, and what users edit."""
     top = module.partition(".")[0]
-    return top == PACKAGE or (not asked_by.endswith(".py") and top == asked_by.partition(".")[0])
+    asker = "" if asked_by.endswith(".py") else asked_by.partition(".")[0]
+    return top in (PACKAGE, asker) or (asker != PACKAGE and _is_edited(top))
 
 
 @functools.cache
@@ -206,6 +211,13 @@ def source_file(module: str) -> Path | None:
         if candidate.is_file():
             return candidate
     return None
+
+
+@functools.cache
+def _is_edited(package: str) -> bool:
+    """Say whether a package is one that is worked on where it stands: none that was installed as it is."""
+    folder = _folder(package) if package else None
+    return folder is not None and not any(folder.is_relative_to(place) for place in _INSTALLED)
 
 
 @functools.cache

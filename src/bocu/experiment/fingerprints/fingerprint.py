@@ -12,12 +12,15 @@ own. Files other than Python, and other packages, are not looked into: versions 
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.experiment.fingerprints import definition_links, import_effects
 from bocu.experiment.fingerprints.definition_links import (
+    PACKAGE,
     Node,
     bindings,
     hash_of,
@@ -32,7 +35,8 @@ from bocu.experiment.fingerprints.definition_links import (
     source_file,
 )
 from bocu.experiment.fingerprints.import_effects import acting
-from bocu.experiment.registry import find
+from bocu.experiment.plugins.lookup import HASHED
+from bocu.experiment.registry import BRIDGE, REGISTRY, find
 
 # What a script uses of these makes no number: the wrapper of jobs, progress, where machine code is kept, names of
 # files, the hashes themselves.
@@ -45,6 +49,7 @@ BYSTANDERS = frozenset(
         "bocu.experiment.fingerprints.fingerprint",
     }
 )
+_RUN_JOB = "bocu.runs.job"  # what the script of runs calls: as it, it uses bystanders
 _NAMED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _DIGITS = 16
 _SHORT = 8  # digits of one definition's hash in a run file
@@ -78,9 +83,40 @@ def definitions(roots: Iterable[str]) -> dict[str, dict[str, str]]:
     return {module: {name: hash_of(all_)[:_SHORT] for name, all_ in of.items()} for module, of in hashes.items()}
 
 
+def own_code(root: str) -> str:
+    """Hash the definitions that a class from outside reaches in its own file or package.
+
+    Where they stand is no part of it, nor what they use of this project.
+
+    Args:
+        root: "module:Class", or "/path/to/file.py:Class".
+
+    Returns:
+        16 hexadecimal digits.
+
+    Raises:
+        BocuError: there is no such module or name.
+    """
+    nodes = [node for node in _reached([root]) if node[0].partition(".")[0] != PACKAGE]
+    return hash_of(sorted(f"{_name(node)} {own_hash(node)}" for node in nodes))[:_DIGITS]
+
+
+def forget() -> None:
+    """Look at all files again: one was edited while this process runs."""
+    for module in (definition_links, import_effects, sys.modules[__name__]):
+        for value in vars(module).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+
+
 def source_files(roots: Iterable[str]) -> list[Path]:
-    """Return the files that hold what `roots` reach."""
-    return sorted({file for module, _ in _reached(roots) if (file := source_file(module))})
+    """Return the files that hold what `roots` reach, in the order in which they are met on the way from a root."""
+    nearest: dict[Path, int] = {}
+    for root in sorted(set(roots)):
+        for steps, (module, _) in enumerate(_graph(root)[1]):
+            if file := source_file(module):
+                nearest[file] = min(steps, nearest.get(file, steps))
+    return sorted(nearest, key=lambda file: (nearest[file], file))
 
 
 def run_roots(specification: Mapping[str, object]) -> list[str]:
@@ -89,20 +125,48 @@ def run_roots(specification: Mapping[str, object]) -> list[str]:
 
 
 def named_code(data: Any) -> list[str]:
-    """Return the classes and functions that plain data names, in order: as "module:Name", or as the name of a set."""
+    """Return where the classes and functions stand that plain data names, in order.
+
+    They are named as specifications name classes and sets, or as "module:Name".
+    """
     found: dict[str, None] = {}
     waiting = [data]
     while waiting:
         value = waiting.pop()
         if isinstance(value, Mapping):
             waiting.extend(value.values())
-            if isinstance(value.get("set"), Mapping):
-                found[find("set", value["set"]["name"]).target] = None
+            for stated in (value.get("set"), *_parts(value)):
+                if isinstance(stated, Mapping):
+                    found[find("set", stated["name"]).target] = None
+            law = value.get("law")
+            if isinstance(law, Mapping) and "name" in law:
+                found[find("law", law["name"]).target] = None
+            if isinstance(value.get("botorch"), str):
+                found[BRIDGE.target] = None
+            found.update(dict.fromkeys(_factories(value)))
+            for named in (value.get("class"), value.get("of")):
+                kind, slash, name = str(named).partition("/")
+                if slash and kind in REGISTRY:
+                    found[find(kind, name).target] = None
         elif isinstance(value, list | tuple):
             waiting.extend(value)
         elif isinstance(value, str) and _NAMED.fullmatch(value) and source(value.partition(":")[0]) is not None:
             found[value] = None
     return sorted(found)
+
+
+def _parts(stated: Mapping[str, Any]) -> list[Any]:
+    """Return the parts of a set that is made of several."""
+    parts = stated.get("of")
+    return parts if isinstance(parts, list) and "radius" in stated else []
+
+
+def _factories(section: Mapping[str, Any]) -> Iterator[str]:
+    """Return where the factories stand that a section of parameters names, of models and acquisition functions."""
+    for key, kind in (("botorch", "model"), ("acquisition", "acquisition")):
+        called = section.get(key)
+        if isinstance(called, str) and (called in REGISTRY[kind] or HASHED in called):
+            yield find(kind, called).target
 
 
 @functools.cache
@@ -156,7 +220,7 @@ def _graph(root: str) -> tuple[str, tuple[Node, ...]]:
 
 def _passed_by(module: str) -> frozenset[str]:
     """Return the modules of which nothing is followed from here."""
-    return BYSTANDERS if module.endswith(".py") else frozenset()
+    return BYSTANDERS if module.endswith(".py") or module == _RUN_JOB else frozenset()
 
 
 class _Modules:

@@ -4,6 +4,7 @@ Inputs are decisions and contexts in [0, 1]; outputs are standardised (standard 
 else sees them, and predictions are in units of the payoff again. Source: Rasmussen and Williams (2006), Algorithm 2.1.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -177,10 +178,27 @@ class ContinuousGP:
         here = self._hyperparameters or self._fit(generator)
         return Posterior(self.structure, here, self._inputs, self._outputs)
 
-    def reinstate(self, hyperparameters: Hyperparameters) -> None:
-        """Put back what the fit in `posterior` found, had it been called now; nothing where no fit was due."""
-        if self._due:
-            self._take(hyperparameters)
+    @property
+    def quantities(self) -> tuple[tuple[str, str], ...]:
+        """Names of what a fit finds, each with what it is, by which a recorded run is told again without fitting."""
+        inputs = range(1, self.structure.inputs + 1)
+        return (
+            *((f"lengthscale_{i}", f"fitted length-scale of input {i} in the unit cube") for i in inputs),
+            ("output_scale", "fitted prior variance of the standardised payoff"),
+            ("noise_variance", "fitted noise variance of the standardised payoff"),
+        )
+
+    def found(self) -> list[float]:
+        """Return what the last fit found, in the order of `quantities`; not a number before any."""
+        here = self._hyperparameters
+        if here is None:
+            return [math.nan] * (self.structure.inputs + 2)
+        return [*here.lengthscales, here.output_scale, here.noise]
+
+    def reinstate_found(self, values: np.ndarray) -> None:
+        """Put back what `found` gave after a `posterior` that were called now; nothing where no fit was due."""
+        if self._due and not np.isnan(values).any():
+            self._take(Hyperparameters(values[:-2].copy(), float(values[-2]), float(values[-1])))
 
     def state(self) -> dict[str, Any]:
         """Return observations and hyper-parameters as plain data."""

@@ -1,0 +1,80 @@
+"""`bocu new`: a class of one's own to start from, with an experiment that uses it and its test."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+KINDS = ("algorithm", "problem", "set", "metric", "figure", "objective")
+
+
+def new_command(
+    kind: Annotated[str, typer.Argument(help="algorithm, problem, set, metric, figure or objective.")],
+    name: Annotated[str, typer.Argument(help="What it is called, such as `my-own` or MyOwn.")],
+    folder: Annotated[Path, typer.Option(help="Folder to write into; made where there is none.")] = Path(),
+) -> None:
+    """Write a commented class that runs, a small experiment with it, and its conformance test.
+
+    Nothing that stands is written over.
+    """
+    from bocu.core.errors import BocuError
+    from bocu.core.parameters import nearest
+
+    if kind not in KINDS:
+        raise BocuError(f"new: unknown kind '{kind}'; {nearest(kind, KINDS)}")
+    words = _words(name)
+    files = {folder / file: text for file, text in _written(kind, words).items()}
+    for path in files:
+        if path.exists() or path.is_symlink():
+            raise BocuError(f"new: {path} stands already; give another name or --folder")
+    _write(files)
+    for path in files:
+        typer.echo(str(path))
+    code, experiment, test = files
+    typer.echo(f"next: edit {code}; pytest {test}; bocu check {experiment}; snakemake --configfile {experiment}")
+
+
+def _words(name: str) -> list[str]:
+    """Take a name apart: "my-own", "my_own" and "MyOwn" are my own."""
+    import re
+
+    from bocu.core.errors import BocuError
+
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)
+    plain = "".join(words).lower() == re.sub(r"[-_]", "", name).lower()
+    if not words or not plain or not name.isascii() or not words[0][0].isalpha() or len(name) > 40:
+        raise BocuError(f"new: found name {name!r}; allowed: letters and digits, such as my-own or MyOwn, up to 40")
+    return [word.lower() for word in words]
+
+
+def _written(kind: str, words: list[str]) -> dict[str, str]:
+    """Return the text of every file: the class, its experiment, its test."""
+    import jinja2
+
+    stem = "_".join(words)
+    told = {
+        "kind": kind,
+        "name": "".join(word.capitalize() for word in words),
+        "stem": stem,
+        "label": "-".join(words),
+        "title": " ".join(words).capitalize(),
+    }
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("bocu.commands", "templates"),
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    files = {f"{stem}.py": f"{kind}.py", f"{stem}.yaml": f"{kind}.yaml", f"test_{stem}.py": "test.py"}
+    return {file: environment.get_template(f"{template}.jinja").render(told) for file, template in files.items()}
+
+
+def _write(files: dict[Path, str]) -> None:
+    from bocu.core.errors import BocuError
+    from bocu.io.files import write_text
+
+    for path, text in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, text)
+        except OSError as error:
+            raise BocuError(f"new: {path}: {error.strerror or error}") from None

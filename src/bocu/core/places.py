@@ -1,0 +1,75 @@
+"""Where classes from outside the project stand, for all processes of a sweep.
+
+A specification calls such a class by its name and the hash of its definitions. Planning notes in the environment where
+that is, so that every process that it starts finds it, in whatever working folder; each job on a cluster plans again.
+A file of results that asks for anything else is asking in vain.
+"""
+
+import hashlib
+import importlib
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+VARIABLE = "BOCU_PLUGINS"
+FILE_SUFFIX = ".py"
+
+
+def places() -> dict[str, str]:
+    """Return what is known: "Class@hash" -> "module:Class" or "/path/to/file.py:Class"."""
+    found: dict[str, str] = json.loads(os.environ.get(VARIABLE) or "{}")
+    return found
+
+
+def remember(identity: str, place: str) -> None:
+    """Note where a class stands, for this process and those that it starts."""
+    known = places()
+    if known.get(identity) != place:
+        os.environ[VARIABLE] = json.dumps({**known, identity: place}, sort_keys=True)
+
+
+def remember_all(known: Mapping[str, str]) -> None:
+    """Note several."""
+    for identity, place in known.items():
+        remember(identity, place)
+
+
+def is_file(module: str) -> bool:
+    """Say whether a module is named by its file."""
+    return module.endswith(FILE_SUFFIX)
+
+
+def import_place(place: str) -> Any:
+    """Import "module:Name" or "/path/to/file.py:Name".
+
+    Raises:
+        Exception: whatever the import raises; AttributeError where the module has no such name.
+    """
+    module, _, name = place.rpartition(":")
+    found: Any = _import_file(Path(module)) if is_file(module) else importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _import_file(file: Path) -> ModuleType:
+    content = file.read_bytes()
+    # What is run is what was read: Python's own cache of compiled files goes by their times.
+    digest = hashlib.sha256(os.fsencode(file) + b"\0" + content).hexdigest()[:12]
+    name = f"bocu_file_{re.sub(r'[^0-9a-zA-Z]', '_', file.stem)}_{digest}"
+    if name in sys.modules:
+        return sys.modules[name]
+    module = ModuleType(name)
+    module.__file__ = str(file)
+    sys.modules[name] = module
+    try:
+        exec(compile(content, str(file), "exec"), module.__dict__)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

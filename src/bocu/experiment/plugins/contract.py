@@ -1,0 +1,93 @@
+"""What a class from outside must be to take part: told in one line where it is not.
+
+How it behaves when it is run is looked at by the conformance test.
+"""
+
+import inspect
+from typing import Any, NamedTuple
+
+from bocu.core.about import About
+from bocu.core.errors import BocuError, shown
+from bocu.core.parameters import nearest
+from bocu.core.places import import_place
+from bocu.core.protocols import EVERY
+
+
+class _Wanted(NamedTuple):
+    """Base classes, "module:Class", of a kind and of its parameters, and whether it says its protocols."""
+
+    bases: tuple[str, ...]
+    parameters: str = "bocu.core.parameters:Parameters"
+    protocols: bool = True
+
+
+_OBJECTIVE = "bocu.objectives.configured:Objective"
+_WANTED = {
+    "prior": _Wanted(("builtins:object",), "bocu.priors.statements:PriorParameters", protocols=False),
+    "problem": _Wanted(("bocu.problems.base:Problem",), "bocu.problems.base:ProblemParameters"),
+    "set": _Wanted(("bocu.ambiguity.base:AmbiguitySet",), "bocu.ambiguity.parameters:SetParameters", protocols=False),
+    "law": _Wanted(("bocu.contexts.stated_laws:Law",), protocols=False),
+    "objective": _Wanted((_OBJECTIVE,)),
+    "algorithm": _Wanted(("bocu.algorithms.base:Algorithm",)),
+    "metric": _Wanted(("bocu.evaluation.metrics:Metric", _OBJECTIVE)),
+    "figure": _Wanted(("bocu.figures.base:Figure",), "bocu.figures.base:PictureParameters"),
+}
+_FUNCTIONS = {
+    "constraint": "a function that returns CVXPY constraints",
+    "model": "what can be called",
+    "acquisition": "what can be called",
+}
+_PURSUING = "bocu.algorithms.base:AlgorithmParameters"
+_SCOPES = ("problem", "experiment")
+
+
+def refuse_breach(kind: str, found: Any, said: str) -> None:
+    """Refuse what is no class of a kind.
+
+    Args:
+        kind: one of the registry's; of "constraint", "model" and "acquisition" a function is wanted.
+        found: what was imported.
+        said: what it is called in the error line.
+
+    Raises:
+        BocuError: one line with the first breach.
+    """
+    if kind in _FUNCTIONS:
+        if not callable(found) or (kind == "constraint" and isinstance(found, type)):
+            raise BocuError(f"{said}: found {shown(found)}; {_FUNCTIONS[kind]} is wanted")
+        return
+    wanted = _WANTED[kind]
+    bases = tuple(map(import_place, wanted.bases))
+    if not isinstance(found, type) or not issubclass(found, bases):
+        what = "a class" if isinstance(found, type) else f"a {type(found).__name__}"
+        raise BocuError(
+            f"{said}: found {what} that does not derive from {' or '.join(map(_shown_place, wanted.bases))}"
+        )
+    if missing := sorted(getattr(found, "__abstractmethods__", ())):
+        raise BocuError(f"{said}: it has no {', '.join(missing)}, which every {kind} has")
+    about = getattr(found, "about", None)
+    if not isinstance(about, About):
+        raise BocuError(f"{said}: about: found {shown(about)}; allowed: About(title=..., summary=...)")
+    parameters = import_place(_PURSUING if getattr(found, "pursues_objective", False) else wanted.parameters)
+    own = getattr(found, "Parameters", None)
+    if not isinstance(own, type) or not issubclass(own, parameters):
+        place = f"{parameters.__module__}.{parameters.__qualname__}"
+        raise BocuError(f"{said}: Parameters: found {shown(own)}; allowed: a class that derives from {place}")
+    _refuse_protocols(kind, found, said, wanted.protocols)
+
+
+def _refuse_protocols(kind: str, found: Any, said: str, wanted: bool) -> None:
+    if kind == "figure" and found.scope not in _SCOPES:
+        raise BocuError(f"{said}: scope: found {shown(found.scope)}; {nearest(str(found.scope), _SCOPES)}")
+    if not wanted or (kind == "figure" and found.scope == "experiment"):
+        return
+    protocols = inspect.getattr_static(found, "protocols", None)
+    if not isinstance(protocols, tuple) or not protocols:
+        raise BocuError(f"{said}: protocols: found {shown(protocols)}; allowed: a tuple of {', '.join(EVERY)}")
+    for protocol in protocols:
+        if protocol not in EVERY:
+            raise BocuError(f"{said}: protocols: found {shown(protocol)}; {nearest(str(protocol), EVERY)}")
+
+
+def _shown_place(place: str) -> str:
+    return place.replace(":", ".")

@@ -1,0 +1,264 @@
+"""Algorithms whose next decision maximises a BoTorch acquisition function by `optimize_acqf`.
+
+Source: Balandat et al. (2020). A model is fitted to all observations, contexts among its inputs, and an acquisition
+function of decisions is made from it over n_w contexts: drawn from a kernel density estimate of those met, or these
+themselves, or drawn from the reference that is announced. Everything that torch draws is seeded from the algorithm's
+stream, and nothing but the observations is kept: a run that is killed goes on bit for bit, on one thread.
+"""
+
+import copy
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+import numpy as np
+from pydantic import Field
+
+from bocu.algorithms.base import Algorithm
+from bocu.algorithms.botorch_model import TORCH_NUMBERS, BotorchModelParameters
+from bocu.algorithms.continuous_base import Scaling, SearchParameters, announced, plain
+from bocu.contexts.estimates import KernelDensity, draw
+from bocu.core.costs import Size, Work, planning_only
+from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.rounds import Context, Decision, Description, Round
+from bocu.interop.botorch.models import compile_nothing, draw_seed, fitted, seeded
+from bocu.interop.botorch.over_contexts import Risk, Scoring, over, scoring, weights_of
+
+if TYPE_CHECKING:
+    from botorch.acquisition import AcquisitionFunction
+    from botorch.models.model import Model
+    from torch import Tensor
+
+
+#: Decisions that are valued together, as covariances with all that were tried, in all contexts, take memory; and the
+#: most steps of an ascent. Those of MARS's published code, for all.
+BATCHES: Mapping[str, Any] = {"init_batch_limit": 32, "batch_limit": 5, "maxiter": 200}
+
+
+class BotorchParameters(Parameters):
+    """Model, contexts and search."""
+
+    model: BotorchModelParameters = Field(
+        "botorch-default",  # type: ignore[assignment]  # validated as what stands in a file
+        description="the BoTorch model of payoffs: `botorch-default`, or `{botorch: ...}`",
+    )
+    contexts: Annotated[Integer, Field(ge=1, le=10_000)] = Field(
+        10, description="number n_w of contexts that a decision is judged over, new ones in every round"
+    )
+    estimate: Literal["kde", "empirical"] = Field(
+        "kde",
+        description="where they come from in a box: a kernel density estimate of the contexts met, or these "
+        "themselves (without replacement, all where there are fewer); on a finite set: the reference announced",
+    )
+    search: SearchParameters = Field(
+        SearchParameters(raw=512, restarts=10), description="how `optimize_acqf` maximises the acquisition function"
+    )
+
+    @property
+    def ignores_contexts(self) -> bool:
+        """Whether the model is of decisions alone."""
+        return False
+
+    def scoring(self, contexts: int, weights: np.ndarray) -> Scoring:
+        """Return what one number of a decision is, over so many contexts, at weights of the outputs (outputs,)."""
+        return scoring("expectation", 1.0, contexts, weights)
+
+
+class RiskParameters(BotorchParameters):
+    """Model, contexts, search, and a risk measure over the contexts."""
+
+    risk: Risk = Field(
+        "expectation",
+        description="measure over contexts that is optimised: `expectation`, `var` (value at risk), `cvar`, "
+        "`worst-case`; `ignored`: the model is of decisions alone, the context is noise to it",
+    )
+    alpha: Annotated[Number, Field(gt=0.0, le=1.0)] = Field(
+        0.3, description="fraction of the worst outcomes, of `var` and `cvar`; BoTorch's alpha is 1 less this"
+    )
+
+    def unused(self) -> Mapping[str, str]:
+        if self.ignores_contexts:
+            return dict.fromkeys(("alpha", "contexts", "estimate"), "the context is ignored")
+        return {} if self.risk in ("var", "cvar") else {"alpha": f"the measure is '{self.risk}'"}
+
+    @property
+    def ignores_contexts(self) -> bool:
+        return self.risk == "ignored"
+
+    def scoring(self, contexts: int, weights: np.ndarray) -> Scoring:
+        return scoring(self.risk, self.alpha, contexts, weights)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What an acquisition function is made from; decisions lie in the unit cube, tensors are float64.
+
+    Attributes:
+        model: fitted; takes decisions alone, each in all n_w contexts, unless these are ignored.
+        tried: decisions told, shape (t, Dx).
+        payoffs: told, shape (t, outputs).
+        contexts: shape (n_w, Dc); None where they are ignored.
+        weights: of the outputs, shape (outputs,).
+        scoring: the measure over contexts of the weighted sum.
+        bounds: lower and upper corners, shape (2, Dx).
+    """
+
+    model: "Model"
+    tried: "Tensor"
+    payoffs: "Tensor"
+    contexts: "Tensor | None"
+    weights: "Tensor"
+    scoring: Scoring
+    bounds: "Tensor"
+
+
+Asking = TypeVar("Asking", bound=BotorchParameters)
+
+
+class BotorchAlgorithm(Algorithm[Asking]):
+    """The largest value of an acquisition function, which subclasses make.
+
+    Raises:
+        BocuError: decisions are no bounded box, or contexts neither finite nor in one.
+    """
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        points = 1 if parameters.ignores_contexts else parameters.contexts
+        ascents = 0.3 + 0.7 * parameters.search.restarts / 10
+        joint = (points * rounds) ** 2 * rounds / 3  # of the decisions tried, in all contexts
+        held = TORCH_NUMBERS + 10 * (points * rounds) ** 2
+        return Work({"round": ascents * rounds, "joint": joint}, numbers=held)
+
+    def __init__(
+        self, description: Description, objective: Any, parameters: Asking, generator: np.random.Generator
+    ) -> None:
+        super().__init__(description, objective, parameters, generator)
+        for kind, domain in (("decisions", description.decisions), ("contexts", description.contexts)):
+            if kind == "contexts" and isinstance(domain, FiniteDomain):
+                continue
+            if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
+                raise BocuError(f"{kind} in a bounded box are wanted; found {type(domain).__name__}")
+        self.decisions, self.contexts = Scaling(description.decisions), Scaling(description.contexts)
+        self.inputs = np.empty((0, description.decisions.dimension + description.contexts.dimension))
+        self.payoffs = np.empty((0, description.outputs))
+        self._round: Round | None = None
+        self._latest: tuple[tuple[int, int], Model] | None = None
+
+    def ask(self, round: Round) -> np.ndarray:
+        """Choose the next decision: coordinates, shape (Dx,). Before any observation it is a uniform draw."""
+        self._round = round
+        if not len(self.payoffs):
+            return self.decisions.outwards(self.generator.random(self.description.decisions.dimension))
+        situation, seed = self._situation(round, self.generator)
+        with seeded(seed):
+            found = self._maximise(self._acquisition(situation), situation)
+        return self.decisions.outwards(np.clip(found, 0.0, 1.0))
+
+    @abstractmethod
+    def _acquisition(self, situation: Situation) -> "AcquisitionFunction":
+        """Make the acquisition function; what torch draws is seeded."""
+
+    def _maximise(self, acquisition: "AcquisitionFunction", situation: Situation) -> np.ndarray:
+        from botorch.optim import optimize_acqf
+
+        search = self.parameters.search
+        best, _ = optimize_acqf(
+            acquisition,
+            situation.bounds,
+            q=1,
+            num_restarts=search.restarts,
+            raw_samples=search.raw,
+            options=dict(self._search_options()),
+        )
+        found: np.ndarray = best[0].numpy()
+        return found
+
+    def _search_options(self) -> Mapping[str, Any]:
+        """Return what `optimize_acqf` is told besides, of how starts are found and how many climb together."""
+        return BATCHES
+
+    def tell(self, decision: Decision, context: Context, value: Any) -> None:
+        row = np.concatenate([self.decisions.inwards(decision), self.contexts.inwards(context)])
+        payoff = np.atleast_1d(np.asarray(value, dtype=float))
+        if not (np.isfinite(row).all() and np.isfinite(payoff).all()):
+            raise BocuError(f"observation: found {row.tolist()} with value {value}; finite numbers are wanted")
+        self.inputs = np.concatenate([self.inputs, row[None]])
+        self.payoffs = np.concatenate([self.payoffs, payoff[None]])
+
+    def recommend(self) -> np.ndarray:
+        """Return the decision to deploy, shape (Dx,): the best of those tried, by the measure of the posterior mean.
+
+        Contexts are those that the next decision would be chosen over, at what was announced last. Before any
+        observation it is the lower corner.
+        """
+        if not len(self.payoffs):
+            return self.decisions.lower.copy()
+        generator = copy.deepcopy(self.generator)  # looking at what is known leaves the next decision as it is
+        situation, seed = self._situation(self._round or Round(t=1), generator)
+        with seeded(seed):
+            values = self._deployed(situation).of_mean(situation.model, situation.tried)
+        return self.decisions.outwards(situation.tried[int(values.argmax())].numpy())
+
+    def _deployed(self, situation: Situation) -> Scoring:
+        """Return what the decision to deploy is the best by."""
+        return situation.scoring
+
+    def state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {"inputs": self.inputs.copy(), "payoffs": self.payoffs.copy()}
+        return state if self._round is None else {**state, "round": plain(self._round)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.inputs.shape[1])
+        self.payoffs = np.array(state["payoffs"], dtype=float).reshape(-1, self.payoffs.shape[1])
+        self._round = announced(state.get("round"))
+
+    def reinstate(self, report: Mapping[str, Any], round: Round) -> None:
+        self._round = round
+
+    def _situation(self, round: Round, generator: np.random.Generator) -> tuple[Situation, int]:
+        """Draw contexts and seeds, fit the model, and return what is known, with the seed of all that follows."""
+        import torch
+
+        compile_nothing()
+        fit_seed, seed = draw_seed(generator), draw_seed(generator)
+        ignored = self.parameters.ignores_contexts
+        contexts = None if ignored else self._contexts(round, generator)
+        key = len(self.payoffs), fit_seed
+        width = self.description.decisions.dimension
+        if self._latest is None or self._latest[0] != key:
+            with seeded(fit_seed):
+                inputs = self.inputs[:, :width] if ignored else self.inputs
+                self._latest = key, fitted(self.parameters.model, inputs, self.payoffs)
+        model = copy.deepcopy(self._latest[1])  # which contexts it is over changes with the round
+        weights = weights_of(round, self.payoffs.shape[1])
+        if contexts is not None:
+            over(model, contexts)
+        known = Situation(
+            model=model,
+            tried=torch.tensor(self.inputs[:, :width]),
+            payoffs=torch.tensor(self.payoffs),
+            contexts=None if contexts is None else torch.tensor(contexts),
+            weights=torch.tensor(weights),
+            scoring=self.parameters.scoring(1 if contexts is None else len(contexts), weights),
+            bounds=torch.tensor([[0.0] * width, [1.0] * width], dtype=torch.float64),
+        )
+        return known, seed
+
+    def _contexts(self, round: Round, generator: np.random.Generator) -> np.ndarray:
+        """Return the contexts that the measure is taken over, in the unit cube (n_w, Dc)."""
+        wanted = self.parameters.contexts
+        space = self.description.contexts
+        if isinstance(space, FiniteDomain):
+            reference = np.full(space.size, 1.0 / space.size) if round.reference is None else round.reference
+            # Equally spaced uniforms: every context comes as often as its probability says, but for one.
+            indices = draw(reference, (np.arange(wanted) + generator.random()) / wanted)
+            return np.stack([self.contexts.inwards(int(index)) for index in indices])
+        met = self.inputs[:, self.description.decisions.dimension :]
+        if self.parameters.estimate == "empirical":
+            return met[generator.permutation(len(met))[:wanted]]
+        return KernelDensity.fit(met, np.zeros(met.shape[1]), np.ones(met.shape[1])).sample(generator, wanted)

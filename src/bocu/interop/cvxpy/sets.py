@@ -1,0 +1,226 @@
+"""Ambiguity sets that CVXPY solves: a function of the user's own, and the base of those that are made from others."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import pydantic
+from numpy.typing import ArrayLike
+from pydantic import Field
+
+from bocu.ambiguity import checks
+from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, pair
+from bocu.ambiguity.parameters import SetParameters, named
+from bocu.core.about import About
+from bocu.core.costs import planning_only
+from bocu.core.errors import BocuError
+from bocu.core.loading import from_registry, load
+from bocu.core.parameters import READING
+from bocu.interop.cvxpy.programme import STEP, Programme, Solution
+
+if TYPE_CHECKING:
+    from bocu.ambiguity.checks import Floats
+
+Function = Callable[[Any, Any, Any, Any], Any]
+"""q (n,), reference (n,), radius, all CVXPY expressions, and context points (n, l) or None, in; constraints out."""
+
+_MOST_PRICES = 60  # of a satisficing slope: a handful, each a square of the error before
+
+
+class ConvexSet(AmbiguitySet):
+    """A set that is stated by CVXPY constraints, `constraints(q, reference, radius)`.
+
+    Values are as exact as the gap says, some 1e-10 of the payoffs' range. The slope is the multiplier of the radius; at
+    radius 0, and where the radius is no variable of the constraints, a difference of step 1e-5. Where the value has a
+    kink in the radius, it lies between the slopes of both sides.
+    """
+
+    leaves_support = True
+    costly = True
+
+    def __init__(self, epsilon: float) -> None:
+        super().__init__(epsilon)
+        self._programmes: dict[int, Programme] = {}
+
+    @classmethod
+    @planning_only
+    def solve_cost(cls) -> SolveCost:
+        """That of a solve of 64 contexts by a compiled programme, all decisions solved, and of CVXPY in memory."""
+        return SolveCost(5e-5, 0.5, 150.0)
+
+    @abstractmethod
+    def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
+        """Return the constraints that say: q lies in the set of this radius around the reference.
+
+        Args:
+            q: CVXPY variable (n,), not negative and of sum 1.
+            reference: CVXPY parameter (n,); a constant where the constraints cannot be compiled once for all.
+            radius: CVXPY variable; a parameter or constant likewise.
+        """
+
+    def programme(self, contexts: int) -> Programme:
+        """Return what is compiled for a number of contexts.
+
+        Raises:
+            BocuError: the constraints are not convex by CVXPY's rules.
+        """
+        if contexts not in self._programmes:
+            self._programmes[contexts] = Programme(contexts, self.constraints, self._name())
+        return self._programmes[contexts]
+
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+        """Least radius `(...)` of the set around p that holds q, distributions `(..., n)`; a solve each."""
+        first, second = pair(q, p)
+        n = first.shape[-1]
+        rows = zip(first.reshape(-1, n), second.reshape(-1, n), strict=True)
+        return np.array([self.programme(n).distance(*row) for row in rows]).reshape(first.shape[:-1])
+
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+        programme = self.programme(f.shape[1])
+        now = self._solutions(programme, f, p, self.epsilon)
+        rows = Rows(
+            value=np.array([one.value for one in now]),
+            slope=np.array([np.nan if one.slope is None else one.slope for one in now]),
+            distribution=np.array([one.distribution for one in now]).reshape(f.shape),
+            gap=np.array([one.gap for one in now]),
+        )
+        assert rows.distribution is not None
+        assert rows.gap is not None
+        at_end = self.epsilon == 0.0 or not programme.radius_varies
+        if at_end or wanted.rate:
+            later = self._solutions(programme, f, p, self.epsilon + STEP)
+            rows.rate = (np.array([one.distribution for one in later]).reshape(f.shape) - rows.distribution) / STEP
+            if at_end:
+                rows.slope = (np.array([one.value for one in later]) - rows.value) / STEP
+        if not self.leaves_support:
+            rows.distribution[np.broadcast_to(p == 0.0, f.shape)] = 0.0  # what the solver left there is rounding
+            rows.distribution /= rows.distribution.sum(axis=1, keepdims=True)
+            solved, rows.value = rows.value, np.einsum("bn,bn->b", rows.distribution, f)
+            rows.gap += np.abs(rows.value - solved)
+        rows.slope = np.minimum(rows.slope, 0.0)
+        return rows
+
+    @staticmethod
+    def _solutions(programme: Programme, f: Floats, p: Floats, radius: float) -> list[Solution]:
+        return [programme.solve(payoffs, p[min(row, len(p) - 1)], radius) for row, payoffs in enumerate(f)]
+
+    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+        # The least of (q.f - tau) / radius, by Dinkelbach (1967): a price of the radius, the best q at it, its price.
+        programme = self.programme(f.shape[1])
+        tangent = Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
+        for row, payoffs in enumerate(f):
+            reference, price = p[min(row, len(p) - 1)], STEP
+            if tau[row] > programme.solve(payoffs, reference, 0.0).value + STEP**2:
+                tangent.slope[row] = -np.inf  # some sets hold more than the reference at radius 0
+                continue
+            for _ in range(_MOST_PRICES):
+                radius, q = programme.tilted(payoffs, reference, price)
+                short = tau[row] - float(q @ payoffs)
+                if short <= 0.0 or radius <= 0.0 or short / radius <= price * (1.0 + 1e-9):
+                    break
+                price = short / radius
+                tangent.slope[row], tangent.radius[row], tangent.distribution[row] = -price, radius, q
+        return tangent
+
+
+class ConstraintsParameters(SetParameters):
+    """Which function states the constraints."""
+
+    name: str = named("constraints")
+    of: Annotated[str, Field(pattern=r"^(.+:|constraint/)[A-Za-z_]\w*(@\w+)?$")] = Field(
+        description="`module:function` or `file.py:function` that returns CVXPY constraints for q, reference, radius "
+        "and context points; editing what it uses reruns what uses it",
+    )
+
+    @pydantic.field_validator("of")
+    @classmethod
+    def _as_specifications_call_it(cls, written: str, info: pydantic.ValidationInfo) -> str:
+        reading = (info.context or {}).get(READING)
+        if ":" not in written or reading is None or reading.folder is None:
+            return written
+        try:
+            identity: str = from_registry("find")("constraint", written, folder=reading.folder).identity
+        except BocuError as error:
+            raise ValueError(str(error).partition("; ")[2]) from None  # what was found is said anyway
+        return identity
+
+
+class Constraints(ConvexSet):
+    """The set that a function of one's own states.
+
+    Args:
+        epsilon: radius.
+        function: `function(q, reference, radius, contexts)` returns CVXPY constraints, convex in q and the radius
+            together; the set grows with the radius and holds the reference at every radius.
+        contexts: (n, l) points that the function is handed.
+
+    Examples:
+        >>> import cvxpy as cp
+        >>> from bocu.ambiguity import worst_case
+        >>> near = Constraints(0.1, lambda q, reference, radius, contexts: [cp.norm_inf(q - reference) <= radius])
+        >>> round(float(worst_case([0.0, 1.0, 2.0], [0.25, 0.5, 0.25], near).value), 6)
+        0.8
+    """
+
+    about = About(title="constraints", summary="every distribution that meets CVXPY constraints of one's own")
+    Parameters = ConstraintsParameters
+
+    def __init__(self, epsilon: float, function: Function, contexts: ArrayLike | None = None) -> None:
+        super().__init__(epsilon)
+        if not callable(function):
+            raise BocuError(f"function is {function!r}: it must be a function that returns CVXPY constraints")
+        self.function = function
+        self._points = None if contexts is None else checks.coordinates(contexts, "constraints")
+        self._known: set[tuple[bytes, float]] = set()
+
+    @classmethod
+    def stated(cls, parameters: ConstraintsParameters, contexts: Floats | None) -> Constraints:
+        """The set of the function named, see `AmbiguitySet.stated`."""
+        try:
+            function = load(parameters.of)
+        except BocuError as error:
+            raise BocuError(f"of: {error}") from None
+        except Exception as error:  # whatever importing the user's module raises
+            raise BocuError(
+                f"of: found '{parameters.of}'; a function that can be imported is wanted ({error})"
+            ) from None
+        if not callable(function):
+            raise BocuError(f"of: found '{parameters.of}', which cannot be called; a function is wanted")
+        return cls(0.0, function, contexts)
+
+    @property
+    def contexts(self) -> int | None:
+        return None if self._points is None else len(self._points)
+
+    def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
+        """What the function returns."""
+        found: Any = self.function(q, reference, radius, self._points)
+        return list(found) if isinstance(found, list | tuple) else [found]
+
+    def _name(self) -> str:
+        return str(getattr(self.function, "__name__", "constraints"))
+
+    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+        programme = self.programme(f.shape[1])
+        least = 0.0 if programme.radius_varies else self.epsilon
+        for reference in p:
+            key = reference.tobytes(), least
+            if key not in self._known:
+                if not programme.holds(reference, reference, least):
+                    raise BocuError(
+                        f"{self._name()}: the constraints leave out the reference itself at radius {least:g}; a set "
+                        "around the reference is wanted"
+                    )
+                self._known.add(key)
+        return super()._rows(f, p, wanted)
+
+    def _vertex_distances(self, p: Floats) -> Floats:
+        if not self.programme(len(p)).radius_varies:
+            return np.full(len(p), np.inf)  # bounds that are not known exclude nothing
+        return super()._vertex_distances(p)

@@ -1,0 +1,33 @@
+"""A run job of the workflow: a block of seeds, from the parameters of its rule to its run file."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bocu.experiment.fingerprints.fingerprint import definitions, run_roots
+from bocu.experiment.paths import RUN_CACHE, checkpoint_folder
+from bocu.io.progress import Progress
+from bocu.runs.execution import Block, Inputs, execute
+from bocu.runs.run_cache import RunCache
+
+
+def run_block(
+    parameters: Mapping[str, Any], inputs: Inputs, output: str, script: str, checkpoint_seconds: float
+) -> None:
+    """Run a block of seeds and write its run file, with progress in the log, through the run cache.
+
+    Args:
+        parameters: `specification`, plain, and `fingerprint`, of `JobParameters.run`.
+        inputs: files that the problem is built from.
+        output: the run file.
+        script: the rule's, which is part of the code.
+        checkpoint_seconds: time between two checkpoints.
+
+    Raises:
+        BocuError: an input file is missing or broken.
+    """
+    specification = parameters["specification"]
+    code = definitions([script, *run_roots(specification)])
+    block = Block(specification, inputs, parameters["fingerprint"], code)
+    cache = RunCache(RUN_CACHE)
+    with Progress(block.rounds, "rounds") as progress:
+        execute(block, output, checkpoint_folder(output), checkpoint_seconds, progress.advance, cache)

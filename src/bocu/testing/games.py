@@ -1,0 +1,91 @@
+"""Small problems, one a protocol, that classes are tried on; none needs a file."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from bocu.core.about import About
+from bocu.core.parameters import Integer, validate
+from bocu.core.protocols import ROLLING
+from bocu.core.randomness import Streams
+from bocu.experiment.registry import find
+from bocu.problems.base import Rehearsal
+from bocu.problems.finite import FiniteParameters, FiniteProblem, FiniteRealisation
+
+_GRID = {"decision_points": [7], "context_points": [5], "initial": 3, "noise": 0.05}
+_GAMES: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "time-varying": ("hills", {"grid": 40}),
+    "general": ("kirschner", {"protocol": "general", **_GRID}),
+    "data-driven": ("kirschner", {"protocol": "data-driven", **_GRID}),
+    "simulator": ("kirschner", {"protocol": "simulator", **_GRID}),
+    "continuous": ("ackley", {"initial": 4}),
+    "scalarised": ("modified-branin-grid", {"initial": 4, "contexts": 5}),
+}
+
+
+class RehearsedParameters(FiniteParameters):
+    """Parameters of `Rehearsed`."""
+
+    decision_points: list[Integer] = Field([7], description="points of the decision, evenly spaced over [0, 1]")
+    context_points: list[Integer] = Field([5], description="points of the context, evenly spaced over [0, 1]")
+
+    def protocol_among(self, known: tuple[str, ...]) -> str:
+        return known[0]
+
+
+class Rehearsed(FiniteProblem):
+    """A seesaw that is rehearsed on a simulator before each round."""
+
+    about = About(title="Rehearsed", summary="a seesaw that is rehearsed before each round")
+    protocols: ClassVar[tuple[str, ...]] = ROLLING  # type: ignore[assignment]
+    Parameters = RehearsedParameters
+    units = "1"
+    decision_names, decision_units = ("seat",), ("1",)
+    context_names, context_units = ("load",), ("1",)
+
+    def payoff_table(self, streams: Streams) -> np.ndarray:
+        tilt = 0.1 * streams["problem"].standard_normal()
+        return (self.decisions - 0.5) * (self.contexts.T - 0.5 + tilt)
+
+    def realise(self, streams: Streams) -> FiniteRealisation:
+        realisation = super().realise(streams)
+        realisation.rehearsal = Rehearsal(initial=2, steps=3)
+        return realisation
+
+
+def game(protocol: str) -> dict[str, Any]:
+    """Return the specification of a problem that is played under a protocol."""
+    if protocol not in _GAMES:
+        made = Rehearsed.Parameters(initial=0)
+        return {"class": "bocu.testing.games:Rehearsed", "parameters": made.model_dump(mode="json")}
+    name, parameters = _GAMES[protocol]
+    return stated("problem", name, parameters)
+
+
+def stated(kind: str, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a specification says of something registered."""
+    entry = find(kind, name)
+    checked = validate(entry.load().Parameters, parameters, f"{name}: ")
+    return {"class": entry.identity, "parameters": checked.model_dump(mode="json")}
+
+
+def named_game(protocol: str) -> tuple[str, dict[str, Any]] | None:
+    """Return name and parameters of the problem, for experiment files; None where it is not registered."""
+    return _GAMES.get(protocol)
+
+
+def run_specification(
+    problem: Mapping[str, Any], algorithm: Mapping[str, Any], objective: Mapping[str, Any] | None, rounds: int
+) -> dict[str, Any]:
+    """Return the specification of a run of seed 0."""
+    return {
+        "schema": 1,
+        "problem": dict(problem),
+        "objective": None if objective is None else dict(objective),
+        "algorithm": dict(algorithm),
+        "iterations": rounds,
+        "threads": 1,
+        "seeds": [0, 0],
+    }

@@ -1,0 +1,467 @@
+"""Classes from outside take part as our own do: found, named, fingerprinted, planned and refused."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import own_package
+import pytest
+
+from bocu.core import places
+from bocu.core.errors import BocuError
+from bocu.core.loading import load, refuse_unknown_classes
+from bocu.experiment import registry
+from bocu.experiment.planning import make_plan
+from bocu.experiment.plugins import lookup, memo, stand_ins
+from bocu.experiment.registry import Entry, find
+from bocu.experiment.resources import estimate
+
+OWN = Path(__file__).parents[1] / "own_plugins.py"
+
+
+def forget():
+    memo.forget()
+    stand_ins.stand_in.cache_clear()
+    lookup._points.cache_clear()
+    own_package.forget()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, root):
+    """The folder of an experiment of somebody's, with a home of its own, seen from the clone."""
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv(places.VARIABLE, "{}")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    shutil.copyfile(OWN, mine / "own.py")
+    forget()
+    yield mine
+    forget()
+
+
+def experiment(**changes):
+    halo = {"name": "own.py:Contamination", "radius": 0.3, "share": 0.5}
+    return {
+        "name": "own",
+        "seeds": 2,
+        "iterations": 5,
+        "problems": ["own.py:Seesaw"],
+        "objectives": [{"name": "dro", "label": "contaminated", "parameters": {"set": halo}}, "own.py:Hopeful"],
+        "algorithms": ["random", {"name": "own.py:MyGreedy", "parameters": {"epsilon": 0.2}}, "own.py:Sober"],
+        "metrics": ["own.py:Median", "own.py:Hopeful", {"name": "dro", "parameters": {"set": halo}}],
+        "figures": ["regret", "own.py:LastRound"],
+        **changes,
+    }
+
+
+def planned(folder, **changes):
+    file = folder / "own.yaml"
+    config = experiment(**changes)
+    file.write_text(json.dumps(config))
+    return make_plan(config, [file])
+
+
+def everything(plan):
+    """The parameters of all jobs."""
+    jobs = plan.parameters
+    runs = {branch.key: jobs.run(branch, 0, 1) for branch in plan.branches.values()}
+    scores = {branch.key: jobs.score(branch) for branch in plan.branches.values()}
+    figures = {label: jobs.figure(label, "seesaw") for label in plan.figures}
+    return {"runs": runs, "scores": scores, "cubes": jobs.cube("seesaw"), "figures": figures, "report": jobs.report()}
+
+
+def changed(before, after):
+    """What is out of date, by kind of job."""
+    out = {
+        kind: {"/".join(key) if isinstance(key, tuple) else key for key in jobs if jobs[key] != after[kind][key]}
+        for kind, jobs in before.items()
+    }
+    return {kind: keys for kind, keys in out.items() if keys}
+
+
+GREEDY, SOBER, RANDOM = "seesaw/any/my-greedy", "seesaw/contaminated/sober", "seesaw/any/random"
+HOPEFUL = "seesaw/hopeful/sober"
+EVERY = {GREEDY, SOBER, RANDOM, HOPEFUL}
+
+
+def test_a_specification_says_what_a_class_is_and_not_where_it_stands(folder, tmp_path):
+    before = everything(planned(folder))
+    specification = json.loads(before["runs"]["seesaw", "any", "my-greedy"]["specification"])
+    assert specification["algorithm"]["class"].startswith("algorithm/MyGreedy@")
+    assert specification["problem"]["class"].startswith("problem/Seesaw@")
+    ours = json.loads(before["runs"]["seesaw", "contaminated", "sober"]["specification"])["objective"]
+    assert ours["class"] == "objective/dro"
+    assert ours["parameters"]["set"]["name"].startswith("Contamination@")
+    assert ours["parameters"]["set"]["share"] == 0.5
+    assert str(tmp_path) not in json.dumps({str(key): jobs for key, jobs in before["runs"].items()})
+    elsewhere = tmp_path / "else" / "where"
+    shutil.copytree(folder, elsewhere)
+    shutil.rmtree(folder)
+    forget()
+    assert everything(planned(elsewhere)) == before
+
+
+EDITS = [
+    ("return self.recommend()", "return 0", {"runs": {GREEDY}, "scores": {GREEDY}}),
+    ('"""Best on average so far."""', '"""Best."""  # so far', {}),
+    ('title="My greedy"', 'title="Mine"', {"cubes": {"description"}}),
+    (
+        "share = min(self.epsilon, 1.0)",
+        "share = min(self.epsilon, 0.5)",
+        {"runs": {SOBER}, "scores": EVERY, "report": {"experiment"}},
+    ),
+    ("np.median(payoffs, axis=1)", "np.mean(payoffs, axis=1)", {"scores": EVERY}),
+    ('"A dot a seed."', '"Dots."', {"figures": {"last-round"}}),
+    ("seat**2 / 2", "seat**2", {"runs": EVERY, "scores": EVERY}),
+    ("self.weight * payoffs.max", "0.5 * self.weight * payoffs.max", {"runs": {HOPEFUL}, "scores": EVERY}),
+]
+
+
+def test_an_edit_reruns_what_uses_it_and_no_more(folder):
+    before = everything(planned(folder))
+    for old, new, stale in EDITS:
+        own_package.edit(folder / "own.py", old, new)
+        after = everything(planned(folder))
+        assert changed(before, after) == stale, new
+        before = after
+
+
+def test_labels_titles_and_looks_come_of_themselves(folder):
+    plan = planned(folder, algorithms=["random", "own.py:MyGreedy", "own.py:Sober", "own.py:Choosy", "ts-bocu"])
+    told = plan.algorithm_abouts
+    assert {label: about["title"] for label, about in told.items()}["my-greedy"] == "My greedy"
+    assert len({about["look"] for about in told.values()}) == len(told) == 5
+    assert ("set", "Contamination", "own.py:Contamination") in plan.outside()
+    assert ("algorithm", "sober", "own.py:Sober") in plan.outside()
+
+
+def test_a_class_is_told_what_does_not_fit_it(folder):
+    with pytest.raises(
+        BocuError, match=r"algorithms\.0\.objectives: 'choosy' cannot pursue 'hopeful': it has no slope"
+    ):
+        planned(folder, algorithms=[{"name": "own.py:Choosy", "objectives": ["hopeful"]}])
+
+
+def test_a_stand_in_answers_as_the_class_does(folder):
+    day = {"dataset": "intel", "target": "2004-03-05", "priors_from": "2004-03-01"}
+    common = {"algorithms": ["oracle", "pe-gp-ucb"], "objectives": [], "metrics": ["so"], "figures": ["regret"]}
+    common["data"] = "simulate"
+    ours = planned(folder, problems=[{"name": "sensors", "label": "weather", "parameters": _known(day)}], **common)
+    theirs = planned(folder, problems=[{"name": "own.py:Weather", "parameters": _known(day)}], **common)
+    assert theirs.files() == ours.files()
+    assert theirs.priors("weather") == ours.priors("weather") != {}
+    assert theirs.inputs.prior("weather") == ours.inputs.prior("weather")
+    assert theirs.iterations("weather") == ours.iterations("weather")
+    for key, branch in ours.branches.items():
+        mine = theirs.branches[key]
+        assert mine.problem.parameters.model_dump(mode="json") == branch.problem.parameters.model_dump(mode="json")
+        assert estimate(mine, 2) == estimate(branch, 2)
+
+
+def test_a_stand_in_takes_candidate_priors_and_a_given_design(folder):
+    rows = [f"{seed},0.5,0.5,0.5" for seed in (0, 1)]
+    (folder / "design.csv").write_text("\n".join(["seed,decision_1,decision_2,context_1", *rows]) + "\n")
+    parameters = {"initial": {"file": str(folder / "design.csv")}}
+    calm = {"name": "stated", "label": "calm", "parameters": {"lengthscale": 0.2}}
+    common = {"priors": [calm, {**calm, "label": "wild"}], "objectives": ["so"], "figures": ["regret"]}
+    common |= {"algorithms": ["random", "pe-gp-ucb"], "metrics": ["so"]}
+    ours = planned(folder, problems=[{"name": "hartmann-3", "label": "cave", "parameters": parameters}], **common)
+    theirs = planned(folder, problems=[{"name": "own.py:Cave", "parameters": parameters}], **common)
+    plain = [plan.problems["cave"].parameters.model_dump(mode="json") for plan in (theirs, ours)]
+    assert plain[0] == plain[1]
+    assert [one["label"] for one in plain[0]["candidates"]] == ["calm", "wild"]
+    assert theirs.designs() == ours.designs() != {}
+    assert theirs.branches.keys() == ours.branches.keys()
+    assert theirs.inputs.problem("cave") == ours.inputs.problem("cave")
+
+
+def _known(given):
+    from bocu.problems.sensors import Sensors
+
+    return {key: value for key, value in given.items() if key in Sensors.Parameters.model_fields}
+
+
+def test_planning_imports_nothing_and_asks_once(folder, root):
+    own = folder / "own.py"
+    own.write_text(own.read_text() + "\n\nwith open(__file__ + '.imports', 'a') as file:\n    file.write('once ')\n")
+    (folder / "own.yaml").write_text(json.dumps(experiment()))
+    command = [sys.executable, "-m", "bocu.commands.main", "check", str(folder / "own.yaml")]
+    for _ in range(2):
+        subprocess.run(command, cwd=root, env=os.environ, check=True)
+        assert Path(f"{own}.imports").read_text() == "once "
+
+
+BREACHES = {
+    "NoAbout": "about: found None; allowed: About(title=..., summary=...)",
+    "NoParameters": "Parameters: found None; allowed: a class that derives from bocu.core.parameters.Parameters",
+    "OfOtherWorlds": "protocols: found 'genral'; did you mean 'general'?",
+    "Half": "it has no ask, recommend, tell, which every algorithm has",
+    "Pursuing": "allowed: a class that derives from bocu.algorithms.base.AlgorithmParameters",
+    "function": "found a function that does not derive from bocu.algorithms.base.Algorithm",
+    "Stranger": "found a class that does not derive from bocu.algorithms.base.Algorithm",
+    "Absent": "defines no 'Absent'",
+}
+BROKEN = """
+from bocu.algorithms.simple import Random
+from bocu.algorithms.base import Algorithm
+from bocu.core.about import About
+
+class NoAbout(Random):
+    about = None
+
+class NoParameters(Random):
+    Parameters = None
+
+class OfOtherWorlds(Random):
+    protocols = ("genral",)
+
+class Half(Algorithm):
+    about = About(title="x", summary="y")
+
+class Pursuing(Random):
+    pursues_objective = True
+
+class Stranger:
+    pass
+
+def function():
+    pass
+"""
+
+
+def test_a_breach_of_the_contract_is_one_line(folder):
+    (folder / "broken.py").write_text(BROKEN)
+    for name, breach in BREACHES.items():
+        with pytest.raises(BocuError) as refused:
+            planned(folder, algorithms=[f"broken.py:{name}"])
+        line = str(refused.value)
+        assert line.startswith(f"{folder / 'own.yaml'}: algorithms.0.name: ")
+        assert f"broken.py:{name}" in line
+        assert breach in line
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "import no_such_library\nclass Mine: pass\n",
+            "importing .* line 1 failed on .*: ModuleNotFoundError: No module",
+        ),
+        ("class Mine(:\n", "broken.py, line 1: invalid syntax"),
+        ("import sys\nsys.exit(3)\nclass Mine: pass\n", "the process that imports it ended with exit status 3"),
+    ],
+)
+def test_a_file_that_cannot_be_imported_is_one_line(folder, text, line):
+    (folder / "broken.py").write_text(text)
+    with pytest.raises(BocuError, match=line):
+        planned(folder, algorithms=["broken.py:Mine"])
+
+
+WRONG = [
+    (
+        {"algorithms": [{"name": "own.py:MyGreedy", "parameters": {"epsilon": 2}}]},
+        "epsilon: found 2; input should be",
+    ),
+    ({"algorithms": [{"name": "own.py:MyGreedy", "parameters": {"epsilom": 2}}]}, "did you mean 'epsilon'"),
+    ({"algorithms": ["elsewhere.py:MyGreedy"]}, "no file .*elsewhere.py on "),
+    ({"algorithms": ["no_such_package.some:Mine"]}, "no module 'no_such_package.some' on "),
+    ({"algorithms": ["own.py:Median"]}, "does not derive from bocu.algorithms.base.Algorithm"),
+    (
+        {"algorithms": [{"name": "own.py:", "label": "own"}]},
+        "allowed: a name, 'module:Class' or 'path/to/file.py:Class'",
+    ),
+    ({"algorithms": ["bocu.algorithms.simple:Rundom"]}, "of bocu itself names are wanted"),
+    (
+        {"objectives": [{"name": "dro", "parameters": {"set": {"name": "own.py:Contamination", "share": -1}}}]},
+        r"objectives\.0\.parameters\.set\.share: found -1; input should be greater than 0",
+    ),
+    (
+        {"objectives": [{"name": "dro", "parameters": {"set": {"name": "own.py:Contamination", "shore": 1}}}]},
+        r"objectives\.0\.parameters\.set\.shore: found 1; .*did you mean 'share'",
+    ),
+]
+
+
+def test_a_wrong_value_names_file_and_key(folder):
+    for change, line in WRONG:
+        with pytest.raises(BocuError, match=line) as refused:
+            planned(folder, **change)
+        assert str(refused.value).startswith(f"{folder / 'own.yaml'}: ")
+
+
+# In the process of a job
+
+
+JOB = """
+import json, sys
+from bocu.core.errors import BocuError
+from bocu.core.loading import load
+try:
+    print(load(sys.argv[1]).__name__)
+except BocuError as error:
+    print(error)
+"""
+
+
+def in_a_job(called, cwd):
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", JOB, called], cwd=cwd, env=os.environ, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_a_job_in_another_folder_finds_the_class_and_says_what_is_amiss(folder, tmp_path):
+    plan = planned(folder)
+    called = plan.branches["seesaw", "any", "my-greedy"].specification["algorithm"]["class"]
+    assert in_a_job(called, tmp_path) == "MyGreedy"
+    text = (folder / "own.py").read_text()
+    (folder / "own.py").write_text(text.replace("return self.recommend()", "return 0"))
+    assert "its code has changed since the experiment was planned" in in_a_job(called, tmp_path)
+    (folder / "own.py").unlink()
+    assert f"no file {folder / 'own.py'} on " in in_a_job(called, tmp_path)
+
+
+# What a file of results may ask for
+
+
+def test_a_recorded_specification_loads_what_the_experiment_names_and_nothing_else(folder, monkeypatch):
+    specification = planned(folder).branches["seesaw", "any", "my-greedy"].specification
+    refuse_unknown_classes(specification, "a file")
+    assert load(specification["algorithm"]["class"]).__name__ == "MyGreedy"
+    monkeypatch.setenv(places.VARIABLE, "{}")
+    with pytest.raises(BocuError, match=r"a file: .* which the experiment at hand does not name; refused"):
+        refuse_unknown_classes(specification, "a file")
+    trap = (
+        {"class": "own.py:MyGreedy"},
+        {"class": "algorithm/own.py:MyGreedy"},
+        {"class": "algorithm/own_plugins:Sober"},
+    )
+    for asked in trap:
+        with pytest.raises(BocuError, match=r"asks to import|unknown algorithm"):
+            refuse_unknown_classes(asked, "a file")
+    monkeypatch.chdir(folder)
+    with pytest.raises(Exception, match=r"unknown set 'own\.py:Contamination'"):
+        load("objective/dro").from_specification({"set": {"name": "own.py:Contamination"}})
+
+
+# Entry points
+
+
+def install(folder, name, points, monkeypatch):
+    """Put a package with entry points on the path, as pip would."""
+    package = name.replace("-", "_")
+    (folder / package).mkdir()
+    shutil.copyfile(OWN, folder / package / "parts.py")
+    (folder / package / "__init__.py").write_text("")
+    about = folder / f"{package}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(str(folder))
+    lookup._points.cache_clear()
+
+
+POINTS = """[bocu.algorithms]
+my-greedy = their_lab.parts:MyGreedy
+random = their_lab.parts:MyGreedy
+[bocu.sets]
+contamination = their_lab.parts:Contamination
+[bocu.objectives]
+hopeful = their_lab.parts:Hopeful
+"""
+
+
+def test_entry_points_are_named_as_our_own_are(folder, tmp_path, monkeypatch, capsys):
+    from bocu.commands.listing import list_command
+    from bocu.commands.schema import experiment_schema
+
+    site = tmp_path / "site"
+    site.mkdir()
+    install(site, "their-lab", POINTS, monkeypatch)
+    halo = {"set": {"name": "contamination", "radius": 0.1}}
+    changes = {
+        "problems": ["gp-sample"],
+        "objectives": [{"name": "dro", "parameters": halo}],
+        "algorithms": ["random", "my-greedy", "ts-bocu"],
+        "metrics": ["hopeful"],
+        "figures": ["regret"],
+    }
+    plan = planned(folder, **changes)
+    specification = plan.branches["gp-sample", "any", "my-greedy"].specification
+    assert specification["algorithm"]["class"] == "algorithm/my-greedy"
+    assert plan.branches["gp-sample", "any", "random"].algorithm.registered == Entry(
+        "algorithm", "random", registry.REGISTRY["algorithm"]["random"]
+    )
+    refuse_unknown_classes(specification, "a file")
+    assert load("algorithm/my-greedy").__module__ == "their_lab.parts"
+    branch = plan.branches["gp-sample", "any", "my-greedy"]
+    before = plan.parameters.run(branch, 0, 1)
+    own_package.edit(site / "their_lab/parts.py", "return self.recommend()", "return 0")
+    after = plan.parameters.run(branch, 0, 1)
+    assert before["specification"] == after["specification"]
+    assert before["fingerprint"] != after["fingerprint"]
+    list_command("algorithms")
+    assert "my-greedy" in capsys.readouterr().out
+    list_command("algorithms", "my-greedy")
+    assert "from: entry point 'my-greedy' of their-lab" in capsys.readouterr().out
+    assert "my-greedy" in json.dumps(experiment_schema(installed=True)["$defs"]["AlgorithmEntry"])
+    assert "my-greedy" not in json.dumps(experiment_schema()["$defs"]["AlgorithmEntry"])
+    with pytest.raises(BocuError, match="unknown algorithm 'my-gready'; did you mean 'my-greedy'"):
+        find("algorithm", "my-gready")
+    other = tmp_path / "other"
+    other.mkdir()
+    install(other, "their-other", POINTS.replace("their_lab", "their_other"), monkeypatch)
+    with pytest.raises(BocuError, match="'my-greedy': offered by their-lab and by their-other; remove all but one"):
+        find("algorithm", "my-greedy")
+
+
+def test_a_package_is_fingerprinted_with_what_it_imports_of_its_own(folder, tmp_path, monkeypatch):
+    site = tmp_path / "site"
+    (site / "laboratory").mkdir(parents=True)
+    (site / "laboratory/__init__.py").write_text("")
+    (site / "laboratory/numbers.py").write_text("def best():\n    return 0\n\n\ndef other():\n    return 0\n")
+    (site / "laboratory/main.py").write_text(
+        "from bocu.algorithms.simple import Random\nfrom laboratory.numbers import best\n\n\n"
+        "class Mine(Random):\n    def ask(self, round):\n        return best()\n"
+    )
+    (folder / "beside.py").write_text(
+        "from bocu.algorithms.simple import Random\nfrom laboratory.numbers import best\n\n\n"
+        "class Mine(Random):\n    def ask(self, round):\n        return best() + 0\n"
+    )
+    monkeypatch.syspath_prepend(str(site))
+    forget()
+
+    def identities():
+        plan = planned(folder, algorithms=["laboratory.main:Mine", {"name": "beside.py:Mine", "label": "beside"}])
+        branches = [branch for branch in plan.branches.values() if branch.problem.label == "seesaw"]
+        return [branch.specification["algorithm"]["class"] for branch in branches]
+
+    before = identities()
+    assert all(called.startswith("algorithm/Mine@") for called in before)
+    own_package.edit(site / "laboratory/numbers.py", "def other():\n    return 0", "def other():\n    return 1")
+    forget()
+    assert identities() == before
+    own_package.edit(site / "laboratory/numbers.py", "def best():\n    return 0", "def best():\n    return 1")
+    forget()
+    assert not set(identities()) & set(before)
+
+
+def test_a_package_adds_a_command(tmp_path, monkeypatch, capsys):
+    from bocu.commands import main
+
+    install(
+        tmp_path, "their-tools", "[bocu.commands]\nshout = their_tools:shout\nrun = their_tools:shout\n", monkeypatch
+    )
+    (tmp_path / "their_tools/__init__.py").write_text(
+        'def shout(word: str) -> None:\n    """Shout."""\n    print(word.upper())\n'
+    )
+    monkeypatch.setattr(main.app, "registered_commands", list(main.app.registered_commands))
+    monkeypatch.setattr(sys, "argv", ["bocu", "shout", "hello"])
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert not ended.value.code
+    assert capsys.readouterr().out == "HELLO\n"

@@ -1,0 +1,221 @@
+"""`bocu audit`: worst cases of a sweep solved again, faults that it finds, and what the report shows of it."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import netCDF4
+import numpy as np
+import pytest
+import yaml
+from experiments import run_all, tiny
+from typer.testing import CliRunner
+
+from bocu.ambiguity import TotalVariation, worst_case
+from bocu.ambiguity.base import AmbiguitySet
+from bocu.core.errors import BocuError, BrokenFileError
+from bocu.evaluation.audits import Audit, read_audit
+from bocu.experiment.planning import make_plan
+from bocu.interop.cvxpy.audit import audit
+from bocu.interop.cvxpy.witness import Witness
+from bocu.io.files import read_netcdf
+from bocu.report.build import build
+from bocu.sweep.staleness import Staleness
+
+SMALL = {"decision_points": [3, 3], "context_points": [2, 3], "initial": 2}
+EXPERIMENT = {
+    "name": "small",
+    "seeds": 2,
+    "iterations": 3,
+    "problems": [
+        {"name": "gp-sample", "parameters": SMALL},
+        {"name": "gp-sample", "label": "simulated", "parameters": {**SMALL, "protocol": "simulator"}},
+    ],
+    "objectives": [
+        {"name": "dro", "label": "tv", "parameters": {"set": {"name": "tv", "radius": 0.4}}},
+        {"name": "gen", "label": "mmd", "parameters": {"set": {"name": "mmd", "radius": 0.2}}},
+    ],
+    "algorithms": ["random", "ucb-bocu-2", "ts-bocu"],
+    "metrics": [
+        "so",
+        {"name": "dro", "label": "kl", "parameters": {"set": {"name": "kl", "radius": 0.1}}},
+        {"name": "gen", "label": "wass", "parameters": {"set": {"name": "wass", "radius": 0.1}}},
+    ],
+    "figures": ["regret"],
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, root):
+    folder = tmp_path_factory.mktemp("audited")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        (folder / "small.yaml").write_text(yaml.safe_dump(EXPERIMENT))
+        run_all(make_plan(EXPERIMENT, sources_file=root / "data/sources.yaml"))
+    return folder
+
+
+@pytest.fixture
+def plan(finished, root, monkeypatch):
+    monkeypatch.chdir(finished)
+    return make_plan(EXPERIMENT, sources_file=root / "data/sources.yaml")
+
+
+def test_every_set_and_kind_of_row_is_solved_again(plan) -> None:
+    found = audit(plan, cases=120)
+    assert found.passed
+    assert found.cases == 120
+    assert found.largest <= 1e-8
+    assert found.left_out == {}
+    assert 10 < found.stored < 60  # those of DRO metrics alone
+    drawn = {(group["problem"], group["kind"], group["set"]) for group in found.groups}
+    assert {
+        (p, k, s)
+        for p in ("gp-sample", "simulated")
+        for k in ("scored", "recommended")
+        for s in ("Wasserstein", "Kullback-Leibler")
+    } <= drawn
+    assert {set_ for _, kind, set_ in drawn if kind == "met"} == {"total variation", "MMD"}
+    few = audit(plan, cases=12, moments=1)
+    assert audit(plan, cases=12, moments=1) == few
+    assert audit(plan, cases=12, moments=1, seed=1).groups != few.groups
+
+
+def test_a_solver_that_errs_is_found(plan, monkeypatch) -> None:
+    right = TotalVariation._rows
+
+    def wrong(self, f, p, wanted):
+        rows = right(self, f, p, wanted)
+        rows.value = rows.value + 1e-6
+        return rows
+
+    monkeypatch.setattr(TotalVariation, "_rows", wrong)
+    found = audit(plan, cases=40, moments=6)
+    assert not found.passed
+    assert found.largest == pytest.approx(1e-6, rel=1e-2)
+    assert all("met: " in line for line in found.beyond)
+
+
+def test_a_score_that_was_edited_is_found_and_the_command_fails(plan, finished) -> None:
+    file = finished / plan.paths.score_file(plan.branch("gp-sample", "any", "random"))
+    whole = file.read_bytes()
+    try:
+        with netCDF4.Dataset(file, "a") as scores:
+            place = list(read_netcdf(file)["metric"].values).index("kl")
+            scores["value"][place] = np.asarray(scores["value"][place]) + 0.01
+        told = CliRunner().invoke(_app(), ["audit", "small.yaml", "--cases", "60", "--moments", "1"])
+        assert told.exit_code == 1
+        assert "beyond: scored: gp-sample/any/random, seed" in told.stdout
+        assert not read_audit(plan.paths.audit).passed
+    finally:
+        file.write_bytes(whole)
+    told = CliRunner().invoke(_app(), ["audit", "small.yaml", "--cases", "20", "--moments", "1"])
+    assert told.exit_code == 0, told.output
+    assert "20 worst cases recomputed by an independent solver: largest error" in told.stdout
+    assert read_audit(plan.paths.audit).cases == 20
+    assert plan.audits() == [plan.paths.audit]
+    assert plan.audits("/partial") == []
+    assert not Staleness(plan).explain(plan.paths.audit).reasons
+    later = Path(plan.paths.audit).stat().st_mtime + 1
+    scored = plan.paths.score_file(plan.branch("gp-sample", "any", "random"))
+    os.utime(scored, (later, later))
+    assert Staleness(plan).explain(plan.paths.audit).reasons == (f"older than its input {scored}",)
+
+
+def test_the_page_shows_an_audit_and_its_faults(plan, tmp_path) -> None:
+    page, file = tmp_path / "index.html", tmp_path / "audit.json"
+
+    def built(*audits: Path) -> str:
+        build(plan.describe(), plan.cubes(), plan.paths.summary(), [], page, audits=audits)
+        return page.read_text()
+
+    assert 'id="audit"' not in built()
+    group = {"problem": "gp-sample", "kind": "met", "set": "MMD", "cases": 1000, "largest": 3e-9}
+    found = Audit("small", 1e-7, 0, "Clarabel", 1000, 20, 3e-9, 1e-9, "somewhere", [group], {"no formulation": 3})
+    found.write(file)
+    text = built(file)
+    assert (
+        "<p>1,000 worst cases recomputed by an independent solver: largest error 3e-09 of the payoffs&#39; range.</p>"
+        in text
+    )
+    assert '<a href="#audit">Audit</a>' in text
+    assert '<th scope="row">gp-sample</th><td>MMD</td><td>met</td><td>1,000</td><td>3e-09</td>' in text
+    assert "<li>3 cases: no formulation</li>" in text
+    replace(found, beyond_count=2, beyond=["met: here: 1e-03"], largest=1e-3).write(file)
+    text = built(file)
+    assert "<strong>1,000 worst cases recomputed by an independent solver: largest error 1e-03" in text
+    assert "2 beyond the tolerance of 1e-07" in text
+    assert "<li>met: here: 1e-03</li>" in text
+
+
+def _app():
+    from bocu.commands.main import app
+
+    return app
+
+
+def test_what_has_no_worst_case_or_no_run(root, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = make_plan(tiny(seeds=1, iterations=2), sources_file=root / "data/sources.yaml")
+    with pytest.raises(BocuError, match="results/tiny: no run file exists yet; nothing to audit"):
+        audit(plan)
+    run_all(plan)
+    found = audit(plan)
+    assert (found.cases, found.passed) == (0, True)
+    assert found.told.startswith("no worst case was solved again")
+
+
+def test_a_witness_keeps_rows_with_the_same_chance_and_leaves_no_trace() -> None:
+    payoffs = np.arange(2000.0).reshape(-1, 2)
+    before = AmbiguitySet._solve, AmbiguitySet.values_at
+    kept = []
+    for seed in range(40):
+        witness = Witness(20, np.random.default_rng(seed))
+        with witness.looking():
+            worst_case(payoffs[:300], [0.5, 0.5], TotalVariation(0.2))
+            TotalVariation(0.1).values_at(payoffs[300:], np.full((700, 2), 0.5), [0.0, 0.3])
+            worst_case(payoffs, [0.5, 0.5], TotalVariation(0.0))
+        assert len(witness.cases) == 20
+        kept += [case.payoffs[0] / 2 for case in witness.cases]
+        for case in witness.cases:
+            assert case.value == pytest.approx(case.payoffs.mean() - case.ambiguity_set.epsilon / 2)
+    assert (AmbiguitySet._solve, AmbiguitySet.values_at) == before
+    assert np.mean(np.array(kept) < 300) == pytest.approx(0.3, abs=0.05)
+
+
+def test_a_file_that_no_audit_wrote_is_named(tmp_path) -> None:
+    (tmp_path / "audit.json").write_text(json.dumps({"cases": 3, "more": 1}))
+    with pytest.raises(BrokenFileError, match="not what `bocu audit` writes"):
+        read_audit(tmp_path / "audit.json")
+    found = Audit("small", 1e-7, 0, "Clarabel", cases=3, largest=2e-9)
+    found.write(tmp_path / "audit.json")
+    assert read_audit(tmp_path / "audit.json") == found
+
+
+@pytest.mark.ci
+@pytest.mark.workflow
+def test_the_report_of_a_sweep_shows_its_audit_and_nothing_runs_again(tmp_path) -> None:
+    from workflow.conftest import Pipeline
+
+    pipeline = Pipeline(tmp_path)
+    problems = [{"name": "gp-sample", "parameters": SMALL}]
+    config = pipeline.configuration({**EXPERIMENT, "problems": problems, "algorithms": ["random", "ucb-bocu-2"]})
+    pipeline.snakemake("--configfile", config)
+    page = tmp_path / "results/small/report/index.html"
+    assert 'id="audit"' not in page.read_text()
+    told = pipeline.run("bocu", "audit", config, "--cases", "100").stdout
+    assert "100 worst cases recomputed by an independent solver: largest error" in told
+    assert pipeline.planned("--configfile", config) == {"report": 1, "all": 1}
+    assert "results/small/audit.json: not used before" in pipeline.run("bocu", "why", page.relative_to(tmp_path)).stdout
+    pipeline.snakemake("--configfile", config)
+    assert "<p>100 worst cases recomputed by an independent solver: largest error" in page.read_text()
+    assert pipeline.planned("--configfile", config) == {}
+    assert pipeline.run("bocu", "verify", config).stdout.endswith("0 not made yet\n")
+    # Another metric changes no run; what was asked for once is brought up to date with what it is made from.
+    fewer = {**yaml.safe_load(config.read_text()), "metrics": EXPERIMENT["metrics"][:2]}
+    planned = pipeline.planned("--configfile", pipeline.configuration(fewer))
+    assert "run" not in planned
+    assert planned["audit"] == 1
+    pipeline.snakemake("--configfile", config, "--", "audit")
+    assert read_audit(tmp_path / "results/small/audit.json").cases == 1000

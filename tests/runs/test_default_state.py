@@ -1,0 +1,86 @@
+"""Runs of algorithms without `state` and `restore` are killed and go on to the same bits."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from grids import specification
+
+from bocu.io.files import canonical_json, read_netcdf
+from bocu.runs.execution import Block, execute
+
+TESTS = Path(__file__).parents[1]
+CHILD = """
+import json, sys
+from bocu.runs.execution import Block, execute
+specification, output, checkpoints = sys.argv[1:4]
+
+def advance(rounds):
+    if rounds == 1:
+        print("asks", flush=True)
+        sys.stdin.readline()
+
+execute(Block(json.loads(specification), {}, "code"), output, checkpoints, 0.0, advance)
+"""
+
+
+def wanted(algorithm, iterations=30):
+    return Block(specification(iterations, (0, 1), f"outsiders:{algorithm}"), {}, "code")
+
+
+def start(folder, block, rounds):
+    """Start a run in a process of its own that saves after every round and holds after so many."""
+    arguments = [canonical_json(block.specification), str(folder / "run.nc"), str(folder / "checkpoints")]
+    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    child.stdin.write("\n" * rounds)
+    child.stdin.flush()
+    for _ in range(rounds + 1):
+        assert child.stdout.readline() == "asks\n"
+    return child
+
+
+@pytest.mark.parametrize("algorithm", ["Plain", "Modelled"])
+def test_killed_it_resumes_to_the_same_bits(tmp_path, algorithm):
+    block = wanted(algorithm)
+    for rounds in (11, 9, 12):  # in the first seed, towards its end, in the second
+        child = start(tmp_path, block, rounds)
+        child.kill()
+        child.communicate()
+        assert child.returncode == -signal.SIGKILL
+        assert not (tmp_path / "run.nc").exists()
+    child = start(tmp_path, block, 0)
+    child.communicate("\n" * 60)
+    assert child.returncode == 0
+    execute(block, tmp_path / "whole.nc", tmp_path / "other")
+    found, whole = (read_netcdf(tmp_path / f"{name}.nc").drop_vars("seconds") for name in ("run", "whole"))
+    for name, variable in whole.variables.items():
+        assert found[name].values.tolist() == variable.values.tolist() or variable.dtype.kind == "f", name
+        if variable.dtype.kind != "O":
+            assert found[name].values.tobytes() == variable.values.tobytes(), name
+
+
+def test_a_model_that_is_not_plain_is_told_again_and_a_plain_state_is_not(tmp_path):
+    from bocu.runs.execution import SeedRun, build_problem
+
+    for algorithm, told in (("Plain", 0), ("Modelled", 13)):
+        specified = wanted(algorithm).specification
+        problem = build_problem(specified["problem"], {})
+        run = SeedRun(specified, problem, 0)
+        for _ in range(13):
+            run.play()
+        fresh = SeedRun(specified, problem, 0)
+        heard = []
+        learn = fresh.algorithm.tell
+        fresh.algorithm.tell = lambda *words, heard=heard, learn=learn: (heard.append(words), learn(*words))
+        fresh.restore({**run.state(), "algorithm": run.algorithm.state()})
+        assert len(heard) == told, algorithm

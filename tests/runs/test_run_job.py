@@ -1,0 +1,34 @@
+"""`bocu.runs.job`: what the script of a run job calls."""
+
+import subprocess
+import sys
+
+from experiments import tiny
+
+from bocu.experiment.planning import make_plan
+from bocu.io.lineage import plain
+from bocu.runs.job import run_block
+from bocu.runs.records import read_runs
+
+
+def test_a_block_is_run_from_the_parameters_of_its_rule(root, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = make_plan(tiny(), sources_file=root / "data/sources.yaml", scripts=root / "workflow/scripts")
+    branch = plan.branch("hills", "any", "random")
+    file, parameters = plan.paths.run_file(branch, 0, 1), plan.parameters.run(branch, 0, 1)
+    run_block(plain(parameters), plan.inputs.problem("hills"), file, plan.parameters.script("run"), 20.0)
+    runs = read_runs(file)
+    assert runs.sizes["seed"] == 2
+    assert runs.attrs["fingerprint"] == parameters["fingerprint"]
+    assert '"run.py"' in runs.attrs["definitions"]
+    assert (tmp_path / "results/.run-cache").is_dir()
+
+
+def test_a_run_job_starts_without_what_takes_long_to_import():
+    heavy = ("torch", "botorch", "gpytorch", "matplotlib", "pandas", "cvxpy", "ot")
+    code = (
+        "import sys; from bocu.sweep.jobs import block_job; import bocu.runs.job, bocu.problems.hills, "
+        f"bocu.algorithms.time_varying; print([name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

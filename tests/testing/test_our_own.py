@@ -1,0 +1,54 @@
+"""Everything that is registered keeps the promises that outsiders are held to."""
+
+import pytest
+from ambiguity.cases import CONVEX
+
+from bocu.experiment.registry import registered
+from bocu.testing import check_algorithm, check_figure, check_metric, check_objective, check_problem, check_set
+
+NEEDED = {
+    "constant": {"decision": 2},
+    "rs": {"tau": 0.1},
+    "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"},
+    "cr": {"k": 3.0},
+    "cvar": {"alpha": 0.4},
+    **CONVEX,
+}
+SLOW = {"ts-bocu-kde", "minimax-continuous", "drbo-mmd", "drbo-kde", "drmobo", "stableopt", "sbo-kde", "gp-ucb"}
+SLOW |= {"ackley-2-4", "wass", "phi", *CONVEX}
+FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
+FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid"}
+
+
+def names(kind):
+    return [pytest.param(entry.name, marks=pytest.mark.ci if entry.name in SLOW else ()) for entry in registered(kind)]
+
+
+@pytest.mark.parametrize("name", names("algorithm"))
+def test_algorithm(name):
+    check_algorithm(name, NEEDED.get(name), rounds=3 if name in SLOW else 6)
+
+
+@pytest.mark.parametrize("name", names("set"))
+def test_set(name):
+    check_set(name, NEEDED.get(name), instances=3 if name in SLOW else 6)
+
+
+@pytest.mark.parametrize("name", names("objective"))
+def test_objective(name):
+    check_objective(name, NEEDED.get(name))
+
+
+@pytest.mark.parametrize("name", names("metric"))
+def test_metric(name):
+    check_metric(name, NEEDED.get(name))
+
+
+@pytest.mark.parametrize("name", [each for each in names("problem") if each.values[0] not in FROM_FILES])
+def test_problem(name):
+    check_problem(name)
+
+
+@pytest.mark.parametrize("name", [each for each in names("figure") if each.values[0] not in FROM_FILES])
+def test_figure(name):
+    check_figure(name)

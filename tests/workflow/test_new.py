@@ -1,0 +1,117 @@
+"""What `bocu new` writes: checked as it stands, planned, and swept together to a report."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from bocu.commands.new import KINDS, new_command
+from bocu.core.errors import BocuError
+from bocu.sweep.opening import open_plan
+
+NAMES = {kind: f"my-{kind}" for kind in KINDS}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("new") / "of-mine"
+    for kind, name in NAMES.items():
+        new_command(kind, name, folder)
+    return folder
+
+
+def test_each_is_a_class_an_experiment_and_a_test(written):
+    expected = {file for kind in KINDS for file in (f"my_{kind}.py", f"my_{kind}.yaml", f"test_my_{kind}.py")}
+    assert {path.name for path in written.iterdir()} == expected
+
+
+def test_each_keeps_the_promises_of_its_kind(written):
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(written)],
+        cwd=written.parent,
+        capture_output=True,
+        text=True,
+    )
+    assert f"{len(KINDS)} passed" in done.stdout, done.stdout
+
+
+def test_each_is_as_tidy_as_our_own(written, root):
+    ruff = shutil.which("ruff") or pytest.skip("ruff is not installed")
+    for command in (["check"], ["format", "--check"]):
+        done = subprocess.run(
+            [ruff, *command, "--config", str(root / "pyproject.toml"), "--ignore", "D101,D103,D102", str(written)],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_experiment_is_right(written, kind):
+    plan = open_plan(str(written / f"my_{kind}.yaml"), None, [])
+    assert f"my-{kind}" in str(plan.describe())
+
+
+def test_names_may_be_written_as_one_likes(tmp_path):
+    for name in ("deep-kg", "deep_kg", "DeepKg"):
+        new_command("metric", name, tmp_path / name)
+        assert {path.name for path in (tmp_path / name).iterdir()} == {"deep_kg.py", "deep_kg.yaml", "test_deep_kg.py"}
+        assert "class DeepKg(Metric)" in (tmp_path / name / "deep_kg.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        ("algoritm", "x", "unknown kind 'algoritm'; did you mean 'algorithm'"),
+        ("set", "../up", "found name '../up'; allowed: letters and digits"),
+        ("set", "", "found name ''"),
+        ("set", "3d", "found name '3d'"),
+        ("set", "über", "found name"),
+    ],
+)
+def test_what_cannot_be_is_one_line(tmp_path, kind, name, said):
+    with pytest.raises(BocuError, match=said):
+        new_command(kind, name, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_that_stands_is_written_over(tmp_path):
+    (tmp_path / "test_mine.py").write_text("mine")
+    with pytest.raises(BocuError, match=r"test_mine\.py stands already"):
+        new_command("figure", "mine", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["test_mine.py"]
+
+
+@pytest.mark.workflow
+@pytest.mark.ci
+def test_all_of_them_in_one_sweep_to_its_report(pipeline):
+    for kind, name in NAMES.items():
+        pipeline.run("bocu", "new", kind, name)
+    dro = {"name": "dro", "label": "worst", "parameters": {"set": {"name": "my_set.py:MySet", "radius": 0.3}}}
+    experiment = {
+        "name": "own",
+        "seeds": {"count": 4, "per_job": 2},
+        "iterations": 8,
+        "problems": ["my_problem.py:MyProblem"],
+        "objectives": [dro, "my_objective.py:MyObjective"],
+        "algorithms": ["my_algorithm.py:MyAlgorithm", "random", "ts-bocu"],
+        "reference": "my-algorithm",
+        "metrics": [dro, "my_metric.py:MyMetric", "my_objective.py:MyObjective"],
+        "figures": ["regret", "my_figure.py:MyFigure"],
+    }
+    (pipeline.folder / "own.yaml").write_text(yaml.safe_dump(experiment))
+    assert "1 problems, 4 branches" in pipeline.run("bocu", "check", "own.yaml").stdout
+    pipeline.snakemake("--configfile", "own.yaml")
+    page = (pipeline.folder / "results/own/report/index.html").read_text()
+    told = (
+        "My problem",
+        "My algorithm",
+        "my-metric",
+        "my-objective",
+        "worst",
+        "My figure",
+        "Against My algorithm",
+    )
+    assert [words for words in told if words not in page] == []

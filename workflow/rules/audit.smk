@@ -1,0 +1,22 @@
+# Worst cases of the runs, solved again by an independent solver: made only when it is asked for, by `snakemake audit` or
+# `bocu audit`; from then on the report shows it, and it is brought up to date with the runs.
+
+from bocu.sweep.jobs import logged
+
+
+localrules:
+    audit,
+
+
+rule audit:
+    input:
+        lambda wildcards: plan.audited(),
+    output:
+        plan.paths.audit,
+    log:
+        f"{plan.results}/logs/audit.log",
+    run:
+        from bocu.interop.cvxpy.audit import audit as solve_again
+
+        with logged(log[0]):
+            solve_again(plan).write(output[0])
