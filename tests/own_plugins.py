@@ -21,8 +21,8 @@ from bocu.evaluation.metrics import Metric
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters
 from bocu.figures.reading import Cube
-from bocu.objectives.configured import Objective
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.stated import Objective
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.problems.hartmann import Hartmann3
 from bocu.problems.sensors import Sensors
@@ -111,7 +111,7 @@ class Contamination(AmbiguitySet):
         ratio = np.divide(first, second, out=np.ones_like(first), where=second > 0)
         return 1.0 - np.minimum(ratio.min(axis=-1), 1.0)
 
-    def _rows(self, f, p, wanted):
+    def solve(self, f, p, wanted):
         share = min(self.epsilon, 1.0)
         mean = expectation(f, p)
         rows = Rows(value=(1.0 - share) * mean, slope=-mean if share < 1.0 else np.zeros(len(f)))
@@ -122,7 +122,7 @@ class Contamination(AmbiguitySet):
             rows.rate = worst - p if share < 1.0 else np.zeros_like(f)
         return rows
 
-    def _satisfice(self, f, p, tau):
+    def tangent(self, f, p, tau):
         return Tangent(-tau, np.ones(len(f)), np.eye(f.shape[1])[f.argmin(axis=1)])
 
 

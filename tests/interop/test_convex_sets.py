@@ -26,7 +26,7 @@ from bocu.experiment.planning import make_plan
 from bocu.experiment.resources import estimate
 from bocu.interop.cvxpy import Constraints, ConvexSet, Intersection, Moments, programme_of
 from bocu.io.files import read_netcdf
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 
 def near_by_kernel(q, reference, radius, contexts):

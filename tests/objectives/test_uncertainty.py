@@ -16,8 +16,8 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.rounds import Situation
 from bocu.experiment.registry import registered
-from bocu.objectives.configured import General, WorstCaseSensitivity
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.stated import General, WorstCaseSensitivity
 from bocu.runs.protocol import Announcer
 
 POINTS = np.linspace(0.0, 1.0, 5)[:, None]

@@ -12,7 +12,7 @@ import numpy as np
 from bocu.algorithms.beliefs import Beliefs, Offers
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Context, Round
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior, GridPrior
 
 

@@ -68,6 +68,8 @@ def _about(entry: Any) -> Any:
 
 
 def _describe(entry: Any) -> None:
+    from bocu.ambiguity.parameters import told
+
     kind = entry.load()
     about = _about(entry)
     typer.echo(f"{entry.name}: {about.title}: {about.line}")
@@ -82,7 +84,7 @@ def _describe(entry: Any) -> None:
     typer.echo("parameters:" if fields else "parameters: none")
     for key, field in fields.items():
         default = "required" if field.is_required() else f"default {field.get_default(call_default_factory=True)!r}"
-        typer.echo(f"  {key}: {field.description} ({default})")
+        typer.echo(f"  {key}: {told(str(field.description))} ({default})")
 
 
 def _list_models() -> None:

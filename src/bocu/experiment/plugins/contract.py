@@ -21,7 +21,7 @@ class _Wanted(NamedTuple):
     protocols: bool = True
 
 
-_OBJECTIVE = "bocu.objectives.configured:Objective"
+_OBJECTIVE = "bocu.objectives.stated:Objective"
 _WANTED = {
     "prior": _Wanted(("builtins:object",), "bocu.priors.statements:PriorParameters", protocols=False),
     "problem": _Wanted(("bocu.problems.base:Problem",), "bocu.problems.base:ProblemParameters"),
