@@ -177,6 +177,7 @@ def test_a_stand_in_takes_candidate_priors_and_a_given_design(folder):
     assert theirs.designs() == ours.designs() != {}
     assert theirs.branches.keys() == ours.branches.keys()
     assert theirs.inputs.problem("cave") == ours.inputs.problem("cave")
+    assert theirs.inputs.prior("cave") == ours.inputs.prior("cave") == {}
 
 
 def _known(given):
