@@ -157,7 +157,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
             "figure kirschner/contour",
         ],
     ),
-    "how a block of runs is executed": ("runs/execution.py", "if self.t < 1:", "if self.t <= 1:", RUNS),
+    "how a block of runs is executed": ("runs/seed_run.py", "if self.t < 1:", "if self.t <= 1:", RUNS),
     "checkpoints": ("runs/checkpoints.py", "_GENERATIONS = 2", "_GENERATIONS = 3", RUNS),
     # Runs and what scores them by the problem
     "a problem": (

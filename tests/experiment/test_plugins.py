@@ -162,6 +162,23 @@ def test_a_stand_in_answers_as_the_class_does(folder):
         assert estimate(mine, 2) == estimate(branch, 2)
 
 
+def test_a_stand_in_takes_candidate_priors_and_a_given_design(folder):
+    rows = [f"{seed},0.5,0.5,0.5" for seed in (0, 1)]
+    (folder / "design.csv").write_text("\n".join(["seed,decision_1,decision_2,context_1", *rows]) + "\n")
+    parameters = {"initial": {"file": str(folder / "design.csv")}}
+    calm = {"name": "stated", "label": "calm", "parameters": {"lengthscale": 0.2}}
+    common = {"priors": [calm, {**calm, "label": "wild"}], "objectives": ["so"], "figures": ["regret"]}
+    common |= {"algorithms": ["random", "pe-gp-ucb"], "metrics": ["so"]}
+    ours = planned(folder, problems=[{"name": "hartmann-3", "label": "cave", "parameters": parameters}], **common)
+    theirs = planned(folder, problems=[{"name": "own.py:Cave", "parameters": parameters}], **common)
+    plain = [plan.problems["cave"].parameters.model_dump(mode="json") for plan in (theirs, ours)]
+    assert plain[0] == plain[1]
+    assert [one["label"] for one in plain[0]["candidates"]] == ["calm", "wild"]
+    assert theirs.designs() == ours.designs() != {}
+    assert theirs.branches.keys() == ours.branches.keys()
+    assert theirs.inputs.problem("cave") == ours.inputs.problem("cave")
+
+
 def _known(given):
     from bocu.problems.sensors import Sensors
 
@@ -182,7 +199,7 @@ BREACHES = {
     "NoAbout": "about: found None; allowed: About(title=..., summary=...)",
     "NoParameters": "Parameters: found None; allowed: a class that derives from bocu.core.parameters.Parameters",
     "OfOtherWorlds": "protocols: found 'genral'; did you mean 'general'?",
-    "Half": "it has no ask, recommend, restore, state, tell, which every algorithm has",
+    "Half": "it has no ask, recommend, tell, which every algorithm has",
     "Pursuing": "allowed: a class that derives from bocu.algorithms.base.AlgorithmParameters",
     "function": "found a function that does not derive from bocu.algorithms.base.Algorithm",
     "Stranger": "found a class that does not derive from bocu.algorithms.base.Algorithm",
@@ -395,6 +412,14 @@ def test_entry_points_are_named_as_our_own_are(folder, tmp_path, monkeypatch, ca
     assert "my-greedy" not in json.dumps(experiment_schema()["$defs"]["AlgorithmEntry"])
     with pytest.raises(BocuError, match="unknown algorithm 'my-gready'; did you mean 'my-greedy'"):
         find("algorithm", "my-gready")
+    path = list(sys.path)
+    sys.path.remove(str(site))  # as on a machine that lacks the package
+    lookup._points.cache_clear()
+    with pytest.raises(
+        BocuError, match="'my-greedy': entry point 'my-greedy' of their-lab, which is not installed on "
+    ):
+        load("algorithm/my-greedy")
+    sys.path[:] = path
     other = tmp_path / "other"
     other.mkdir()
     install(other, "their-other", POINTS.replace("their_lab", "their_other"), monkeypatch)
@@ -431,6 +456,18 @@ def test_a_package_is_fingerprinted_with_what_it_imports_of_its_own(folder, tmp_
     own_package.edit(site / "laboratory/numbers.py", "def best():\n    return 0", "def best():\n    return 1")
     forget()
     assert not set(identities()) & set(before)
+
+
+def test_a_worst_case_by_a_set_of_ones_own(folder, monkeypatch):
+    from typer.testing import CliRunner
+
+    from bocu.commands.main import app
+
+    monkeypatch.chdir(folder)
+    (folder / "payoffs.csv").write_text("reference,order\n0.5,4\n0.0,2\n0.5,6\n")
+    said = CliRunner().invoke(app, ["worst-case", "payoffs.csv", "--set", "own.py:Contamination", "--epsilon", "0.25"])
+    assert said.exit_code == 0, said.output
+    assert float(said.stdout.splitlines()[1].split(",")[1]) == 0.75 * 5.0 + 0.25 * 2.0
 
 
 def test_a_package_adds_a_command(tmp_path, monkeypatch, capsys):

@@ -4,7 +4,7 @@ import numpy as np
 
 from bocu.acquisition.base import Functional
 from bocu.ambiguity import checks
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 #: How far below others a decision is rated whose objective is minus infinity, in units of the payoff's spread.
 FAR_BELOW = 1e3
@@ -44,4 +44,5 @@ class ObjectiveValue:
         return rated, gradients
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        """Return all contexts, and the objective itself."""
         return np.arange(contexts), self

@@ -10,6 +10,7 @@ KINDS = {
     "problems": "problem",
     "priors": "prior",
     "sets": "set",
+    "laws": "law",
     "objectives": "objective",
     "algorithms": "algorithm",
     "metrics": "metric",
@@ -20,7 +21,8 @@ KINDS = {
 
 def list_command(
     kind: Annotated[
-        str, typer.Argument(help="problems, priors, sets, objectives, algorithms, metrics, figures, models or data.")
+        str,
+        typer.Argument(help="problems, priors, sets, laws, objectives, algorithms, models, metrics, figures or data."),
     ],
     name: Annotated[
         str | None, typer.Argument(help="One of them, `module:Class` or `file.py:Class`, with its parameters.")
@@ -32,11 +34,11 @@ def list_command(
     from bocu.experiment.plugins.lookup import offered
     from bocu.experiment.registry import aliases, find, registered
 
-    if kind == "data":
-        _list_data()
+    if kind in ("data", "models"):
+        _list_data() if kind == "data" else _list_models()
         return
     if kind not in KINDS:
-        raise BocuError(f"list: unknown kind '{kind}'; {nearest(kind, [*KINDS, 'data'])}")
+        raise BocuError(f"list: unknown kind '{kind}'; {nearest(kind, [*KINDS, 'models', 'data'])}")
     if name is not None:
         _describe(find(KINDS[kind], name, folder=Path()))
         return
@@ -66,6 +68,8 @@ def _about(entry: Any) -> Any:
 
 
 def _describe(entry: Any) -> None:
+    from bocu.ambiguity.parameters import told
+
     kind = entry.load()
     about = _about(entry)
     typer.echo(f"{entry.name}: {about.title}: {about.line}")
@@ -80,7 +84,16 @@ def _describe(entry: Any) -> None:
     typer.echo("parameters:" if fields else "parameters: none")
     for key, field in fields.items():
         default = "required" if field.is_required() else f"default {field.get_default(call_default_factory=True)!r}"
-        typer.echo(f"  {key}: {field.description} ({default})")
+        typer.echo(f"  {key}: {told(str(field.description))} ({default})")
+
+
+def _list_models() -> None:
+    """List the factories of models, of which nothing is imported."""
+    from bocu.experiment.plugins.lookup import offered
+    from bocu.experiment.registry import registered
+
+    for entry in (*registered("model"), *offered("model")):
+        typer.echo(f"{entry.name}  {entry.shown}")
 
 
 def _list_data() -> None:

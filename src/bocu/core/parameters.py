@@ -74,6 +74,10 @@ class Parameters(BaseModel):
         return {}
 
 
+class NoParameters(Parameters):
+    """Nothing to set."""
+
+
 ParametersType = TypeVar("ParametersType", bound=Parameters)
 
 

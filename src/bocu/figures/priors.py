@@ -12,7 +12,7 @@ from bocu.core.protocols import CONTEXTUAL, TIME_VARYING
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import Branch, Cube, counted, seed_counts, spoken
+from bocu.figures.reading import Cube, CubeBranch, counted, seed_counts, spoken
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ class ChosenPriorsParameters(FigureParameters):
         yield from mentions("registered algorithm", "leave_out", self.leave_out)
 
 
-class ChosenPriors(Figure):
+class ChosenPriors(Figure[ChosenPriorsParameters]):
     """Share of rounds in which every candidate prior was trusted, a panel an algorithm."""
 
     about = About(
@@ -51,10 +51,6 @@ class ChosenPriors(Figure):
     protocols = TIME_VARYING + CONTEXTUAL
     of_priors = True
     Parameters = ChosenPriorsParameters
-
-    def __init__(self, parameters: ChosenPriorsParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: ChosenPriorsParameters = parameters
 
     def _left_out(self, cube: Cube, label: str) -> bool:
         named = self.parameters.leave_out
@@ -105,7 +101,7 @@ def trusted_shares(chosen: np.ndarray, priors: int) -> np.ndarray:
     return counts[total[:, 0] > 0] / total[total[:, 0] > 0]
 
 
-def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Cube, branch: Branch) -> None:
+def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Cube, branch: CubeBranch) -> None:
     colour = cube.looks[branch.algorithm].colour
     places = np.arange(len(mean))
     bars = axes.barh(places, mean, height=0.72, color=colour, alpha=0.85)
@@ -116,7 +112,7 @@ def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Cube, branch:
         )
     if cube.best_prior is not None:
         bars[cube.best_prior].set(edgecolor=style.INK, linewidth=1.1, hatch="////")
-    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH))
+    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH, break_on_hyphens=False))
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     style.grid(axes, "x")
@@ -134,7 +130,7 @@ class RejectionTimesParameters(FigureParameters):
         yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
-class RejectionTimes(Figure):
+class RejectionTimes(Figure[RejectionTimesParameters]):
     """The round in which each prior was rejected, a dot a seed, a panel an algorithm."""
 
     about = About(
@@ -144,10 +140,6 @@ class RejectionTimes(Figure):
     protocols = TIME_VARYING + CONTEXTUAL
     of_priors = True
     Parameters = RejectionTimesParameters
-
-    def __init__(self, parameters: RejectionTimesParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: RejectionTimesParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])
@@ -176,7 +168,7 @@ class RejectionTimes(Figure):
         return Drawing(picture, "When priors were rejected", caption, alternative, cube.problem, cube.data_label)
 
 
-def rejection_rounds(cube: Cube, branch: Branch) -> np.ndarray:
+def rejection_rounds(cube: Cube, branch: CubeBranch) -> np.ndarray:
     """Return the round in which each prior was first rejected, shape (seeds, priors); not a number: in none."""
     gone = cube.values("active_priors", branch)[0] == 0
     if cube.reports("rejected_prior", branch):
@@ -186,7 +178,7 @@ def rejection_rounds(cube: Cube, branch: Branch) -> np.ndarray:
     return np.where(gone.any(axis=1), first, np.nan)
 
 
-def _strips(axes: "Axes", rounds: np.ndarray, cube: Cube, branch: Branch) -> None:
+def _strips(axes: "Axes", rounds: np.ndarray, cube: Cube, branch: CubeBranch) -> None:
     seeds = len(rounds)
     look = cube.looks[branch.algorithm]
     offsets = DOT_SPREAD * ((np.arange(seeds) + 0.5) / max(seeds, 1) - 0.5)
@@ -210,7 +202,7 @@ def _strips(axes: "Axes", rounds: np.ndarray, cube: Cube, branch: Branch) -> Non
     for prior in range(rounds.shape[1] - 1):
         axes.axhline(prior + 0.5, color=style.PALE, linewidth=0.5)
     axes.text(1.01, 1.01, "seeds", transform=axes.transAxes, va="bottom", fontsize=6.5)
-    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH))
+    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH, break_on_hyphens=False))
     style.grid(axes, "x")
     _prior_ticks(axes, cube)
     if np.isnan(rounds).all():
@@ -240,7 +232,7 @@ def _told(title: str, rounds: np.ndarray, cube: Cube) -> str:
     return f"{told}, and the best one in {int((~np.isnan(rounds[:, best])).sum())} of {counted(seeds, 'seed')}."
 
 
-def _resets(cube: Cube, branch: Branch) -> str:
+def _resets(cube: Cube, branch: CubeBranch) -> str:
     if "all_rejected" not in cube.data or not cube.reports("all_rejected", branch):
         return ""
     seeds = int((cube.values("all_rejected", branch)[0] == 1).any(axis=1).sum())
@@ -270,7 +262,7 @@ def _prior_ticks(axes: "Axes", cube: Cube) -> None:
             axes.get_yticklabels()[cube.best_prior].set_fontweight("bold")
 
 
-def _panel_title(cube: Cube, branch: Branch) -> str:
+def _panel_title(cube: Cube, branch: CubeBranch) -> str:
     return branch.label.replace(branch.algorithm, cube.titles[branch.algorithm], 1)
 
 

@@ -15,8 +15,8 @@ from bocu.figures import style
 from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import (
     NO_OBJECTIVE,
-    Branch,
     Cube,
+    CubeBranch,
     reference_label,
     seed_counts,
     shared_data_label,
@@ -97,6 +97,7 @@ class ScoreTable:
 
     @property
     def title(self) -> str:
+        """Its heading."""
         return self.block.title or self.block.metric
 
     def least(self, column: str) -> list[str]:
@@ -106,7 +107,7 @@ class ScoreTable:
         return [row for row, value in found.items() if value == min(found.values())]
 
 
-class Scoreboard(Figure):
+class Scoreboard(Figure[ScoreboardParameters]):
     """Blocks of rows below each other, coloured by whether there is less regret than the reference's or more."""
 
     about = About(
@@ -115,10 +116,6 @@ class Scoreboard(Figure):
     )
     scope = "experiment"
     Parameters = ScoreboardParameters
-
-    def __init__(self, parameters: ScoreboardParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: ScoreboardParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}
@@ -163,7 +160,9 @@ class Scoreboard(Figure):
         competing = frozenset(titles[branch] for branch in titles if branch.algorithm not in yardsticks)
         return ScoreTable(block, columns, rows, ratios, competing)
 
-    def _titles(self, branches: Mapping[str, Sequence[Branch]], written: Mapping[str, str]) -> dict[Branch, str]:
+    def _titles(
+        self, branches: Mapping[str, Sequence[CubeBranch]], written: Mapping[str, str]
+    ) -> dict[CubeBranch, str]:
         """Return what to write for every branch, with its objective where an algorithm stands with several."""
         several = {
             branch.algorithm
@@ -171,7 +170,7 @@ class Scoreboard(Figure):
             for branch in found
             if sum(other.algorithm == branch.algorithm for other in found) > 1
         }
-        titles: dict[Branch, str] = {}
+        titles: dict[CubeBranch, str] = {}
         for branch in (branch for found in branches.values() for branch in found):
             plain = written[branch.algorithm]
             default = f"{plain} ({branch.objective})" if branch.algorithm in several else plain

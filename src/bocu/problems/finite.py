@@ -6,13 +6,14 @@ The settings of Tay et al. (2024) and Kirschner et al. (2020). All coordinates a
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import pydantic
 from pydantic import Field
 
 from bocu.contexts.estimates import discretised, product_grid
+from bocu.contexts.stated_laws import LawParameters
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, shown
@@ -21,7 +22,7 @@ from bocu.core.parameters import Count, NotNegative, Number, Parameters, Positiv
 from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
-from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.problems.base import Problem, Realisation
 from bocu.problems.candidates import CandidateParameters, chosen
 from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_of
 from bocu.surrogates.grid import GridPrior, check_scales
@@ -45,6 +46,7 @@ class NormalParameters(Parameters):
         return self
 
     def weights(self, points: np.ndarray) -> np.ndarray:
+        """Return its density on points, normalised."""
         variance = self.variance if self.variance is not None else (self.sd or 0.0) ** 2
         # The largest exponent is taken off: far from the mean all densities would otherwise be 0.
         exponent = -((points - self.mean) ** 2).sum(axis=1) / (2.0 * variance)
@@ -57,6 +59,7 @@ class Normal(Parameters):
     normal: NormalParameters = Field(description="its mean, and its `sd` or `variance`")
 
     def weights_on(self, points: np.ndarray) -> np.ndarray:
+        """Evaluate it on context points (contexts, dimension)."""
         return self.normal.weights(points)
 
 
@@ -66,6 +69,7 @@ class Weights(Parameters):
     weights: list[NotNegative] = Field(min_length=1, description="one weight a context; they are normalised")
 
     def weights_on(self, points: np.ndarray) -> np.ndarray:
+        """Return the weights, normalised, of as many context points."""
         weights = np.asarray(self.weights)
         if len(weights) != len(points) or not weights.sum() > 0.0:
             raise BocuError(
@@ -74,7 +78,16 @@ class Weights(Parameters):
         return weights / weights.sum()
 
 
-Distribution = Literal["uniform"] | Normal | Weights
+class ByLaw(Parameters):
+    """The density of a law at the contexts, normalised."""
+
+    law: LawParameters = Field(description="the law: `{name, parameters}`, or a name alone (see `bocu list laws`)")
+
+    def weights_on(self, points: np.ndarray) -> np.ndarray:
+        return self.law.weights_on(points)
+
+
+Distribution = Literal["uniform"] | Normal | Weights | ByLaw
 
 
 def weights_on(distribution: Distribution, points: np.ndarray) -> np.ndarray:
@@ -97,7 +110,7 @@ class FiniteParameters(CandidateParameters):
     reference: Distribution | list[Distribution] = Field(
         Normal(normal=NormalParameters(mean=0.5, variance=0.2)),
         description="reference distribution over the contexts: `uniform`, `{normal: {mean, sd or variance}}`, "
-        "`{weights: [...]}`, or a list of these over the rounds, whose last one stays",
+        "`{weights: [...]}`, `{law: {name, parameters}}`, or a list of these over the rounds, whose last one stays",
     )
     truth: Distribution | list[Distribution] = Field(
         "uniform", description="distribution that contexts come from, as `reference`"
@@ -136,7 +149,10 @@ class FiniteParameters(CandidateParameters):
         return self.protocol
 
 
-class FiniteProblem(Problem):
+FiniteType = TypeVar("FiniteType", bound=FiniteParameters)
+
+
+class FiniteProblem(Problem[FiniteType]):
     """A payoff table over a grid; subclasses say what it holds.
 
     Attributes:
@@ -152,9 +168,8 @@ class FiniteProblem(Problem):
     context_names: ClassVar[tuple[str, ...]]
     context_units: ClassVar[tuple[str, ...]]
     protocols = CONTEXTUAL
-    parameters: FiniteParameters
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, object]) -> None:
+    def __init__(self, parameters: FiniteType, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
         self._lay_out()
         settings = self.parameters
@@ -173,7 +188,7 @@ class FiniteProblem(Problem):
         self.best_prior = chosen(self.priors, settings.best, self.model) if self.priors else None
 
     @classmethod
-    def outline(cls, parameters: Any) -> Outline:
+    def outline(cls, parameters: FiniteType) -> Outline:
         bare = cls.__new__(cls)
         Problem.__init__(bare, parameters, {})
         bare._lay_out()
@@ -183,7 +198,7 @@ class FiniteProblem(Problem):
 
     @classmethod
     @planning_only
-    def size(cls, parameters: Any) -> Size:
+    def size(cls, parameters: FiniteType) -> Size:
         priors = max(len(parameters.candidates), 1)
         points = math.prod(parameters.decision_points), math.prod(parameters.context_points)
         return Size(*points, priors=priors, kernels=priors)

@@ -1,21 +1,22 @@
-"""Uncertainty objectives as an experiment file states them: which mathematics of `bocu.objectives.values` is meant.
+"""Uncertainty objectives as an experiment file states them: which mathematics of `bocu.objectives.functions` is meant.
 
 A class here is all that an objective needs: algorithms pursue it, and runs are scored by it.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Generic, Literal, Self, TypeVar, cast
 
 import numpy as np
 import pydantic
 from pydantic import Field
 
+from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.parameters import SetParameters, StatedSet, by_default, sets_that
 from bocu.core.about import About
-from bocu.core.parameters import NotNegative, Number, Parameters, Positive
+from bocu.core.parameters import NoParameters, NotNegative, Number, Parameters, ParametersType, Positive
 from bocu.core.protocols import ANNOUNCED, FINITE, SCALARISED
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 
 class Difference(Parameters):
@@ -27,7 +28,7 @@ class Difference(Parameters):
 Slope = Literal["exact"] | Difference
 
 
-class Objective(ABC):
+class Objective(ABC, Generic[ParametersType]):
     """An uncertainty objective of an experiment.
 
     Attributes:
@@ -43,15 +44,17 @@ class Objective(ABC):
     #: Whether values depend on the reference.
     reference_matters: ClassVar[bool] = True
 
-    def __init__(self, parameters: Any) -> None:
+    def __init__(self, parameters: ParametersType) -> None:
         self.parameters = parameters
 
     @classmethod
     def from_specification(cls, parameters: Mapping[str, object]) -> Self:
-        return cls(cls.Parameters.model_validate(parameters))
+        """Build the objective of a run specification."""
+        return cls(cast("ParametersType", cls.Parameters.model_validate(parameters)))
 
     @property
     def ambiguity(self) -> SetParameters | None:
+        """Its set and radius rule; None where it has no set."""
         return getattr(self.parameters, "set", None)
 
     @abstractmethod
@@ -63,33 +66,25 @@ class Objective(ABC):
         """
 
 
-class StochasticParameters(Parameters):
-    """SO has none."""
-
-
-class Stochastic(Objective):
+class Stochastic(Objective[NoParameters]):
     """SO: the expectation under the reference."""
 
     about = About(title="SO", summary="stochastic: the expectation under the reference")
 
-    Parameters = StochasticParameters
+    Parameters = NoParameters
 
     def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
         return UncertaintyObjective.so()
 
 
-class RobustParameters(Parameters):
-    """RO has none."""
-
-
-class Robust(Objective):
+class Robust(Objective[NoParameters]):
     """RO: the minimum over all contexts."""
 
     about = About(title="RO", summary="robust: the minimum over all contexts")
     protocols = FINITE + SCALARISED
     reference_matters = False
 
-    Parameters = RobustParameters
+    Parameters = NoParameters
 
     def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
         return UncertaintyObjective.ro()
@@ -110,6 +105,7 @@ class WithSlope(WithSet):
 
     @property
     def difference(self) -> float | None:
+        """Step of the difference that stands for the slope; None: the slope is exact."""
         return self.slope.difference if isinstance(self.slope, Difference) else None
 
     def at_zero(self) -> bool:
@@ -126,11 +122,25 @@ class WithSlope(WithSet):
         return self
 
 
+WithSetType = TypeVar("WithSetType", bound=WithSet)
+
+
+class OverASet(Objective[WithSetType]):
+    """An objective over an ambiguity set, which its parameters have."""
+
+    @abstractmethod
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        """Return the objective over a set."""
+
+    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+        return self.around(self.parameters.set.over(contexts))
+
+
 class DistributionallyRobustParameters(WithSet):
     """DRO: its ambiguity set."""
 
 
-class DistributionallyRobust(Objective):
+class DistributionallyRobust(OverASet[DistributionallyRobustParameters]):
     """DRO: the worst expectation over the set."""
 
     about = About(
@@ -140,15 +150,15 @@ class DistributionallyRobust(Objective):
     )
     Parameters = DistributionallyRobustParameters
 
-    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
-        return UncertaintyObjective.dro(self.parameters.set.over(contexts))
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        return UncertaintyObjective.dro(ambiguity_set)
 
 
 class WorstCaseSensitivityParameters(WithSlope):
     """WCS: its distance and how the slope is taken; the radius does not matter."""
 
 
-class WorstCaseSensitivity(Objective):
+class WorstCaseSensitivity(OverASet[WorstCaseSensitivityParameters]):
     """WCS: the slope of the worst-case expectation at radius 0."""
 
     about = About(
@@ -158,8 +168,8 @@ class WorstCaseSensitivity(Objective):
     )
     Parameters = WorstCaseSensitivityParameters
 
-    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
-        return UncertaintyObjective.wcs(self.parameters.set.over(contexts), difference=self.parameters.difference)
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        return UncertaintyObjective.wcs(ambiguity_set, difference=self.parameters.difference)
 
 
 class MeanRiskParameters(WithSlope):
@@ -168,7 +178,7 @@ class MeanRiskParameters(WithSlope):
     beta: NotNegative = Field(1.0, description="weight of the slope")
 
 
-class MeanRisk(Objective):
+class MeanRisk(OverASet[MeanRiskParameters]):
     """MR: the expectation plus beta times the slope at radius 0."""
 
     about = About(
@@ -178,9 +188,9 @@ class MeanRisk(Objective):
     )
     Parameters = MeanRiskParameters
 
-    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
         settings = self.parameters
-        return UncertaintyObjective.mr(settings.set.over(contexts), settings.beta, difference=settings.difference)
+        return UncertaintyObjective.mr(ambiguity_set, settings.beta, difference=settings.difference)
 
 
 class GeneralParameters(WithSlope):
@@ -193,7 +203,7 @@ class GeneralParameters(WithSlope):
         return self.beta > 0.0 and self.set.radius == 0.0
 
 
-class General(Objective):
+class General(OverASet[GeneralParameters]):
     """GEN: alpha times the worst-case expectation plus beta times its slope (Tay et al. 2024)."""
 
     about = About(
@@ -203,9 +213,8 @@ class General(Objective):
     )
     Parameters = GeneralParameters
 
-    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
         settings = self.parameters
-        ambiguity_set = settings.set.over(contexts)
         return UncertaintyObjective.gen(ambiguity_set, settings.alpha, settings.beta, difference=settings.difference)
 
 
@@ -215,11 +224,11 @@ class SatisficingParameters(WithSet):
     tau: Number = Field(description="aspiration, in units of the payoff")
 
 
-class Satisficing(Objective):
+class Satisficing(OverASet[SatisficingParameters]):
     """RS: the slope of the least steep line from (0, tau) below the worst-case expectation."""
 
     about = About(title="RS", summary="robust satisficing at an aspiration tau", paper="Tay et al. 2024")
     Parameters = SatisficingParameters
 
-    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
-        return UncertaintyObjective.rs(self.parameters.set.over(contexts), self.parameters.tau)
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        return UncertaintyObjective.rs(ambiguity_set, self.parameters.tau)
