@@ -323,7 +323,7 @@ def test_only_a_few_places_load_code_by_a_name_that_is_worked_out(root):
     found = set()
     for file in sorted((root / "src/bocu").rglob("*.py")):
         if re.search(
-            r"\bimport_module\(|__import__\(|__subclasses__|\bglobals\(|(?<!\.)\beval\(|\bexec\(", file.read_text()
+            r"\bimport_module\(|__import__\(|__subclasses__|\bglobals\(|(?<!\.)\beval\([^)]|\bexec\(", file.read_text()
         ):
             found.add(file.relative_to(root / "src/bocu").as_posix())
     assert found <= {
