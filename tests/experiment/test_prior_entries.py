@@ -11,6 +11,7 @@ from bocu.core.errors import BocuError
 from bocu.experiment.branches import ProblemPaths
 from bocu.experiment.plan import Plan
 from bocu.experiment.planning import make_plan
+from bocu.experiment.resources import estimate
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = {"name": "gp-sample", "parameters": {"decision_points": [3, 3], "context_points": [2, 2]}}
@@ -180,3 +181,14 @@ def test_what_is_written_wrong_gets_one_line(problems, priors, message):
 def test_an_algorithm_that_finds_no_candidates_says_where():
     with pytest.raises(BocuError, match=r"'mle' runs on no problem .*; without candidate priors: gp-sample$"):
         plan_of([SAMPLE], [])
+
+
+def test_what_it_costs_to_know_of_several_priors_is_known_and_grows_with_them():
+    problem = {**SAMPLE, "parameters": {"decision_points": [32, 32], "context_points": [8, 8]}}
+    one, two = (
+        plan_of([problem], priors, algorithms=UNKNOWING, iterations=200).branches for priors in ([SHORT], [SHORT, LONG])
+    )
+    for key, branch in two.items():
+        told = estimate(branch, 1)
+        assert told.unknown == ()
+        assert told.seconds > estimate(one[key], 1).seconds or key[2] == "oracle"
