@@ -15,7 +15,7 @@ from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
 from bocu.experiment.registry import find
 from bocu.problems.finite import FiniteParameters, FiniteProblem
-from bocu.runs.execution import SeedRun, build_problem
+from bocu.runs.seed_run import SeedRun, build_problem
 from bocu.surrogates.grid import GridPrior
 
 DECISIONS = np.linspace(0.0, 1.0, 7)[:, None]

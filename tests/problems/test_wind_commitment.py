@@ -24,8 +24,8 @@ from bocu.problems.wind_commitment import (
     logged_hours,
     revenue,
 )
-from bocu.runs.execution import SeedRun, build_algorithm
 from bocu.runs.protocol import PROTOCOLS
+from bocu.runs.seed_run import SeedRun, build_algorithm
 
 MISSING = (700, 701, 745, 746, 747)  # 744 is the first hour that is played
 
@@ -120,7 +120,7 @@ def test_every_hour_starts_from_nothing(data, algorithm):
     realisation = wind.realise(streams)
     simulator = PROTOCOLS["simulator"]
     for hour in range(4):
-        announced = run.announcer.announce(run.situation())
+        announced = run.announced()
         run.play()
         fresh = build_algorithm(specification, realisation, streams)
         for chosen in realisation.initial_design(streams["initial-design"], 3):

@@ -5,11 +5,11 @@ upper confidence bound of its payoff now. `bocu.algorithms.grid_beliefs` has tho
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from bocu.core.plain import State
 from bocu.core.rounds import Context, Round
 from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
 
@@ -38,7 +38,8 @@ class Beliefs(ABC):
 
     @property
     @abstractmethod
-    def log_evidence(self) -> np.ndarray: ...
+    def log_evidence(self) -> np.ndarray:
+        """The log marginal likelihood of what was observed under every prior, shape (priors,)."""
 
     @abstractmethod
     def offers(self, round: Round, available: np.ndarray, sqrt_beta: float) -> Offers:
@@ -65,11 +66,11 @@ class Beliefs(ABC):
         """Return the decision to deploy where priors are trusted by `weights`, shape (priors,)."""
 
     @abstractmethod
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return all that the observations left behind."""
 
     @abstractmethod
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Put back what `state` gave, bit for bit."""
 
 
@@ -115,10 +116,10 @@ class TimeVaryingBeliefs(Beliefs):
         mean, _ = self.posteriors.predict(self.posteriors.time)
         return int(np.argmax(weights @ mean))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return self.posteriors.state()
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         self.posteriors.restore(state)
 
 

@@ -21,12 +21,13 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, AlgorithmParameters, Reported
+from bocu.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.algorithms.beliefs import Beliefs, Offers, TimeVaryingBeliefs
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
+from bocu.core.plain import State
 from bocu.core.protocols import FINITE, TIME_VARYING
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
 
@@ -137,11 +138,11 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: Confidence, size: Size, rounds: int) -> Work:
         if size.contexts > 1:
-            from bocu.algorithms.finite_base import FiniteAlgorithm
+            from bocu.algorithms.finite_base import BoundParameters, FiniteAlgorithm
 
-            one = FiniteAlgorithm.work(parameters, size, rounds)
+            one = FiniteAlgorithm.work(BoundParameters(), size, rounds)
             counts = {step: count * (1 if step == "round" else size.priors) for step, count in one.counts.items()}
             return Work(counts, size.priors * one.numbers, one.tables * size.priors, size.priors)
         rows = size.kernels * size.arms * rounds
@@ -150,7 +151,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         return Work(counts, numbers=7 * rows, priors=size.priors)
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Confidence, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: Confidence, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(description.decisions, FiniteDomain):
@@ -252,14 +253,14 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         t = 1 if self._round is None else self._round.t
         return self.surrogate.recommend(trust, self._round, self.sqrt_beta(t))
 
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"surrogate": self.surrogate.state(), "best": self._best.state()}
+    def state(self) -> State:
+        state: State = {"surrogate": self.surrogate.state(), "best": self._best.state()}
         if self._round is not None and self.pursues(self.description.protocol):
             announced = {"t": self._round.t, "reference": self._round.reference, "epsilon": self._round.epsilon}
             state["round"] = announced
         return state
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         self.surrogate.restore(state["surrogate"])
         self._best.restore(state["best"])
         announced = state.get("round")
