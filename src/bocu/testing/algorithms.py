@@ -66,7 +66,7 @@ def check_algorithm(
         problem = build_problem(specification, {})
         with found.calling("check"):
             found.kind.check(checked, type(problem).outline(problem.parameters))
-        for objective in _objectives(found, checked):
+        for objective in _objectives(found, checked, problem.protocol):
             wanted = run_specification(specification, found.specification(checked), objective, rounds)
             pursued = f", pursuing {objective['class'].rpartition('/')[2]}" if objective else ""
             said = f"{found.said}: on {specification['class'].rpartition('/')[2]} ({problem.protocol}){pursued}"
@@ -74,8 +74,8 @@ def check_algorithm(
                 _Trial(Subject(found.entry, found.kind, f"{said}, seed {seed}"), wanted, problem, seed).check()
 
 
-def _objectives(found: Subject, parameters: Any) -> list[dict[str, Any] | None]:
-    if not found.kind.pursues_objective:
+def _objectives(found: Subject, parameters: Any, protocol: str) -> list[dict[str, Any] | None]:
+    if not found.kind.pursues(protocol):
         return [None]
     assert isinstance(parameters, AlgorithmParameters)
     fit = []

@@ -9,12 +9,17 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Integer, validate
-from bocu.core.protocols import ROLLING
+from bocu.core.protocols import CONTEXTUAL, ROLLING
 from bocu.core.randomness import Streams
 from bocu.experiment.registry import find
 from bocu.problems.base import Rehearsal
 from bocu.problems.finite import FiniteParameters, FiniteProblem, FiniteRealisation
 
+_CANDIDATES = [
+    {"label": label, "kernel": "squared-exponential", "lengthscale": [length], "variance": 0.5, "mean": 0.0}
+    for label, length in (("short", 0.1), ("long", 0.8))
+]
+"""Candidate priors where decisions and contexts are a grid, for algorithms that know of several."""
 SIMULATOR = "simulator"
 """What learners are told that they play where they rehearse before each round."""
 _GRID = {"decision_points": [7], "context_points": [5], "initial": 3, "noise": 0.05}
@@ -62,10 +67,11 @@ class Rehearsed(FiniteProblem):
 def game(protocol: str) -> dict[str, Any]:
     """Return the specification of a problem that is played under a protocol."""
     if protocol not in _GAMES:
-        made = Rehearsed.Parameters(initial=0)
+        made = Rehearsed.Parameters.model_validate({"initial": 0, "candidates": _CANDIDATES})
         return {"class": "bocu.testing.games:Rehearsed", "parameters": made.model_dump(mode="json")}
     name, parameters = _GAMES[protocol]
-    return stated("problem", name, parameters)
+    priors = {"candidates": _CANDIDATES} if protocol in CONTEXTUAL else {}
+    return stated("problem", name, {**parameters, **priors})
 
 
 def stated(kind: str, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
