@@ -23,6 +23,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,7 @@ from workflow.conftest import ROOT, Pipeline
 
 from bocu.data.catalogue import load_catalogue
 from bocu.experiment.configuration import parse_experiment
+from bocu.experiment.registry import REGISTRY
 
 pytestmark = pytest.mark.workflow
 
@@ -274,8 +276,17 @@ def test_each_key_of_a_block_of_yaml_fits_into_an_experiment(block):
         parse_experiment({**QUICK_START, **yaml.safe_load(key)})
 
 
+def test_blocks_of_toml_offer_classes_of_groups_that_are_looked_at():
+    groups = {
+        group
+        for block in printed.blocks(ROOT, "toml")
+        for group in tomllib.loads(block.text)["project"]["entry-points"]
+    }
+    assert groups and groups <= {f"bocu.{kind}s" for kind in REGISTRY}
+
+
 def test_no_block_is_of_an_unknown_kind():
-    assert {block.language for block in printed.blocks(ROOT)} <= {"python", "snakemake", "yaml", *printed.SHELL}
+    assert {block.language for block in printed.blocks(ROOT)} <= {"python", "snakemake", "toml", "yaml", *printed.SHELL}
 
 
 def test_only_the_page_that_is_performed_as_a_whole_has_recipes():

@@ -102,7 +102,7 @@ class BotorchModelParameters(Parameters):
 
         It plays the part of a `bocu.surrogates.continuous.model.ContinuousGP`.
         """
-        return from_registry("BRIDGE").load()(self, decisions, contexts if self.contextual else 0)
+        return load(from_registry("BRIDGE"))(self, decisions, contexts if self.contextual else 0)
 
 
 class BotorchDecisionModelParameters(BotorchModelParameters):

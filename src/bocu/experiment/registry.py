@@ -198,7 +198,7 @@ class Entry:
         return load_outside(self)
 
 
-BRIDGE = Entry("model", "bridge", "bocu.interop.botorch.models:FactoryModel")
+BRIDGE = "bocu.interop.botorch.models:FactoryModel"
 """What plays a BoTorch model under our algorithms; with its factory a root of the code that such a run reaches."""
 
 

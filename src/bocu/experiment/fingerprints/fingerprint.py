@@ -142,7 +142,7 @@ def named_code(data: Any) -> list[str]:
             if isinstance(law, Mapping) and "name" in law:
                 found[find("law", law["name"]).target] = None
             if isinstance(value.get("botorch"), str):
-                found[BRIDGE.target] = None
+                found[BRIDGE] = None
             found.update(dict.fromkeys(_factories(value)))
             for named in (value.get("class"), value.get("of")):
                 kind, slash, name = str(named).partition("/")
