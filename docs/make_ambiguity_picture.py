@@ -28,7 +28,7 @@ from bocu.ambiguity import (
     worst_case,
 )
 from bocu.contexts.estimates import discretised, product_grid
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 CONTEXTS = product_grid(0.0, 1.0, 24)
 REFERENCE = discretised(lambda c: np.exp(-0.5 * ((c[:, 0] - 0.45) / 0.15) ** 2), CONTEXTS)

@@ -121,6 +121,7 @@ def _top_level() -> Iterator[Bad]:
             [{"label": "x"}],
             [{"name": 3}],
         ],
+        "priors": [3, "fitted", [3], [None], [{"label": "x"}]],
         "objectives": [3, "dro", [3], [None], [{"label": "x"}]],
         "algorithms": [[], None, 3, "random", [3], [None], [{"name": ["random"]}]],
         "metrics": [[], 3, "so", [3], [{"name": None}]],

@@ -12,6 +12,8 @@ from bocu.algorithms.confidence import UCBBOCU1
 from bocu.algorithms.thompson import ThompsonSampling
 from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
 from bocu.ambiguity.parameters import SetParameters, named
+from bocu.contexts.laws import Marginal
+from bocu.contexts.stated_laws import IndependentLaw
 from bocu.core.about import About
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.protocols import EVERY, GRID
@@ -19,9 +21,10 @@ from bocu.evaluation.metrics import Metric
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters
 from bocu.figures.reading import Cube
-from bocu.objectives.configured import Objective
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.stated import Objective
 from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.problems.hartmann import Hartmann3
 from bocu.problems.sensors import Sensors
 
 
@@ -172,6 +175,12 @@ class Choosy(UCBBOCU1):
     about = About(title="Choosy", summary="upper confidence bounds under another name")
 
 
+class Cave(Hartmann3):
+    """One of ours that takes candidate priors."""
+
+    about = About(title="Cave", summary="Hartmann 3-D under another name")
+
+
 class Weather(Sensors):
     """One of ours that needs data, priors and an initial outline."""
 
@@ -197,3 +206,35 @@ class LastRound(Figure):
             regret = cube.regret(branch, cube.metrics[0])[0]
             axes.plot(regret[:, -1], np.full(len(regret), row), cube.looks[branch.algorithm].marker)
         return Drawing(picture, "Last round", "A dot a seed.", "Dots.", cube.problem, cube.data_label)
+
+
+class BetaParameters(Parameters):
+    """Its first shape."""
+
+    a: Annotated[Number, Field(gt=0.0)] = Field(2.0, description="first shape")
+
+
+@dataclass(frozen=True)
+class Power(Marginal):
+    """`P(c <= x) = x^a` on [0, 1]."""
+
+    a: float
+
+    def density(self, at):
+        return np.where((at >= 0.0) & (at <= 1.0), self.a * np.maximum(at, 0.0) ** (self.a - 1.0), 0.0)
+
+    def cumulative(self, at):
+        return np.clip(at, 0.0, 1.0) ** self.a
+
+    def quantile(self, uniforms):
+        return uniforms ** (1.0 / self.a)
+
+
+class Beta(IndependentLaw):
+    """Contexts that lie high."""
+
+    about = About(title="Beta", summary="the beta distribution of shapes a and 1")
+    Parameters = BetaParameters
+
+    def marginal(self):
+        return Power(self.parameters.a)

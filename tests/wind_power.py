@@ -13,7 +13,7 @@ from bocu.io.provenance import SIMULATED_LABEL
 from bocu.runs.execution import Block, execute
 
 ANNOUNCED = {"name": "mmd", "radius": "announced"}
-DRO = {"class": "bocu.objectives.configured:DistributionallyRobust", "parameters": {"set": ANNOUNCED}}
+DRO = {"class": "bocu.objectives.stated:DistributionallyRobust", "parameters": {"set": ANNOUNCED}}
 ALGORITHMS = {
     "drbo": ("ucb-bocu-2", "bocu.algorithms.confidence:UCBBOCU2", {"sqrt_beta": 2.0}, DRO),
     "ucb": ("ucb-so", "bocu.algorithms.confidence:UCBSO", {"sqrt_beta": 2.0}, None),
@@ -22,7 +22,7 @@ ALGORITHMS = {
     "commit-zero": ("constant", "bocu.algorithms.simple:Constant", {"decision": 0}, None),
 }
 METRICS = [
-    {"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {"under": "truth"}},
+    {"label": "so", "class": "bocu.evaluation.metrics:ExpectedPayoff", "parameters": {"under": "truth"}},
     {"label": "dro", **scored_by("DistributionallyRobust", **DRO["parameters"])},
 ]
 LOOKS = ["blue solid <", "sky dash-dot >", "purple dashed h", "grey dotted x", "black dotted X"]

@@ -7,7 +7,7 @@ from gaussian_posteriors import differences
 from bocu.acquisition.objectives import FAR_BELOW, ObjectiveValue
 from bocu.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation, Wasserstein
 from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 POINTS = np.linspace(0.0, 1.0, 6)[:, None]
 MMD = MaximumMeanDiscrepancy(0.3, with_jitter(squared_exponential_gram(POINTS, 0.3), 1e-3))

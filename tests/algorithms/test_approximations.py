@@ -6,8 +6,8 @@ from finite_games import CONTEXTS, DISTANCES, REFERENCE, UNIFORM, ambiguity_set,
 
 from bocu.algorithms.approximations import ApproximationParameters, Linearisation, Minimax
 from bocu.core.errors import BocuError
-from bocu.objectives.configured import DistributionallyRobust, General
-from bocu.objectives.values import UncertaintyObjective as U
+from bocu.objectives.functions import UncertaintyObjective as U
+from bocu.objectives.stated import DistributionallyRobust, General
 
 APPROXIMATED = ("tv", "mmd", "wass", "chi2", "chi2mod")
 NAMES = ("sensitivity-approximation", "minimax-approximation")
@@ -102,7 +102,7 @@ def test_where_they_are_defined(distance):
 
 
 def test_another_objective_is_refused():
-    with pytest.raises(BocuError, match="Minimax approximation: found"):
+    with pytest.raises(BocuError, match="DRO is wanted"):
         start("minimax-approximation", U.gen(ambiguity_set("tv"), 1.0, 1.0))
     with pytest.raises(BocuError, match="DRO is wanted"):
         start("sensitivity-approximation", U.so())

@@ -21,7 +21,8 @@ from finite_games import (
 from bocu.algorithms.confidence import UCBSO, UCBBOCU1Parameters
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Description
-from bocu.objectives.configured import (
+from bocu.objectives.functions import UncertaintyObjective as U
+from bocu.objectives.stated import (
     DistributionallyRobust,
     General,
     MeanRisk,
@@ -30,7 +31,6 @@ from bocu.objectives.configured import (
     Stochastic,
     WorstCaseSensitivity,
 )
-from bocu.objectives.values import UncertaintyObjective as U
 
 SQRT_BETA = 1.7
 

@@ -11,7 +11,7 @@ from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Description, Round
 from bocu.experiment.registry import find
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 DECISIONS = np.random.default_rng(9).random((30, 2))
 REFERENCE = np.array([0.3, 0.1, 0.05, 0.2, 0.1, 0.15, 0.05, 0.05])

@@ -20,7 +20,7 @@ from scipy.stats import chi2_contingency
 from bocu.algorithms.thompson import ThompsonParameters
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
-from bocu.objectives.values import UncertaintyObjective as U
+from bocu.objectives.functions import UncertaintyObjective as U
 from bocu.surrogates.fourier import FourierSampler
 from bocu.surrogates.pathwise import PathwiseSampler
 

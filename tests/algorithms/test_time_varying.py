@@ -350,7 +350,7 @@ def test_a_rejected_prior_recommends_nothing_however_often_it_played(game: Any) 
 
 
 def test_hyperprior_needs_one_positive_weight_for_each_prior(game: Any) -> None:
-    with pytest.raises(BocuError, match="Fully Bayesian: hyperprior: found 2 weights; allowed: 3"):
+    with pytest.raises(BocuError, match="hyperprior: found 2 weights; allowed: 3"):
         game.start(FullyBayesian, hyperprior=(0.5, 0.5))
     with pytest.raises(ValueError, match="greater than 0"):
         FullyBayesian.Parameters(hyperprior=(1.0, 0.0, 1.0))

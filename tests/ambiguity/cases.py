@@ -24,6 +24,13 @@ from bocu.ambiguity import (
 KINDS = ("tv", "mmd", "chi2mod", "chi2", "kl", "cr", "cvar", "wass")
 PHI_KINDS = ("chi2mod", "chi2", "kl", "cr")
 
+#: What has to be stated of the sets that CVXPY solves.
+CONVEX = {
+    "moments": {"mean": 0.1, "square": 0.2},
+    "intersection": {"of": [{"name": "tv", "radius": 0.5}, {"name": "moments", "mean": 0.1}]},
+    "constraints": {"of": "own_constraints:near_in_each"},
+}
+
 
 @cache
 def vectors() -> dict[str, Any]:

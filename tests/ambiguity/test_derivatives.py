@@ -10,7 +10,7 @@ from ambiguity.cases import KINDS, make_set, random_instance
 from bocu.ambiguity import AmbiguitySet, PhiDivergence, TotalVariation
 from bocu.ambiguity.derivatives import EVERYTHING, Differential, In, satisficing, value_and_slope
 from bocu.core.errors import BocuError
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 STEP = 1e-6
 EVERY_KIND = (*KINDS, "own")

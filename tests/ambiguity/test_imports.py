@@ -14,7 +14,7 @@ def run(code: str) -> None:
 
 def test_total_variation_needs_nothing_heavy() -> None:
     run(
-        "import sys, bocu.ambiguity as a, bocu.objectives.values as o, bocu.contexts.estimates\n"
+        "import sys, bocu.ambiguity as a, bocu.objectives.functions as o, bocu.contexts.estimates\n"
         "b = a.TotalVariation(0.3)\n"
         "assert abs(float(a.worst_case([0., 1.], [.5, .5], b).value) - .35) < 1e-12\n"
         "o.UncertaintyObjective.gen(b, 1., 1.)([[0., 1.]], [.5, .5])\n"

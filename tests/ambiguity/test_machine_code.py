@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ambiguity.cases import CONVEX
 from bocu.ambiguity import machine_code, preparation
 from bocu.experiment.registry import registered
 
@@ -237,7 +238,7 @@ import sys
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from bocu.ambiguity import MaximumMeanDiscrepancy, preparation, squared_exponential_gram, worst_case
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 preparation.prepare()
 assert preparation.is_ready()
@@ -273,7 +274,7 @@ print([len(function.signatures) for function in entries])
 @pytest.mark.parametrize("entry", [*registered("set")], ids=lambda entry: entry.name)
 def test_the_sets_that_run_compiled_code_say_so(entry) -> None:
     keys = {"cr": {"k": 3.0}, "cvar": {"alpha": 0.3}, "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"}}
-    stated = {"name": entry.name, **keys.get(entry.name, {})}
+    stated = {"name": entry.name, **{**keys, **CONVEX}.get(entry.name, {})}
     code = f"""
 import sys
 import numpy as np

@@ -61,3 +61,24 @@ def test_every_value_has_its_certificate_and_agrees_with_one_row_alone() -> None
     values = around.values(f, p)[0]
     alone = np.array([around.values(row, p)[0] for row in f])
     np.testing.assert_allclose(values, alone, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(("points", "pivoted"), [(64, False), (16, True)])
+def test_close_contexts_whose_sets_do_not_settle_are_left_to_the_critical_line(
+    points: int, pivoted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(3)
+    line = np.linspace(0.0, 1.0, points)
+    payoffs = np.sin(line * generator.uniform(1.0, 4.0, (20, 1)) + generator.uniform(0.0, 3.0, (20, 1)))
+    around = MaximumMeanDiscrepancy(0.3, squared_exponential_gram(line, 0.1))
+    reference = np.full(points, 1.0 / points)
+    around.values(payoffs, reference)
+    calls = []
+
+    def watched(*arguments: np.ndarray) -> tuple[np.ndarray, ...]:
+        calls.append(len(arguments[0]))
+        return pivot(*arguments)
+
+    monkeypatch.setattr("bocu.ambiguity.mmd.pivoting.pivot", watched)
+    around.values(payoffs, reference)
+    assert bool(calls) == pivoted

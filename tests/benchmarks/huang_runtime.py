@@ -17,7 +17,7 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
 from bocu.experiment.registry import find
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.problems.continuous import unit_cube
 from bocu.problems.functions import ackley
 

@@ -13,7 +13,7 @@ import numpy as np
 from bocu.algorithms.finite_base import FiniteAlgorithm
 from bocu.ambiguity.parameters import SetParameters
 from bocu.experiment.registry import find
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.runs.seed_run import SeedRun, build_problem
 
 SET = {"name": "mmd", "radius": 0, "lengthscale": 0.1, "jitter": 1e-6}

@@ -39,7 +39,7 @@ from bocu.ambiguity import (  # noqa: E402
     worst_case,
 )
 from bocu.contexts.estimates import discretised, product_grid  # noqa: E402
-from bocu.objectives.values import UncertaintyObjective  # noqa: E402
+from bocu.objectives.functions import UncertaintyObjective  # noqa: E402
 
 LENGTHSCALE = 0.1
 

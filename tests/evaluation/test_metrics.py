@@ -4,7 +4,7 @@ from experiments import scoring
 
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.rounds import Description
-from bocu.evaluation.metrics import BestFixedDecision, Stochastic, StochasticParameters
+from bocu.evaluation.metrics import BestFixedDecision, ExpectedPayoff, ExpectedPayoffParameters
 from bocu.problems.base import Realisation
 from bocu.runs.protocol import PROTOCOLS
 
@@ -41,7 +41,7 @@ def scored(metric, table, decisions):
 
 
 def test_stochastic_regret_is_against_the_best_available():
-    regret, value = scored(Stochastic(StochasticParameters()), Table(), [2, 0])
+    regret, value = scored(ExpectedPayoff(ExpectedPayoffParameters()), Table(), [2, 0])
     assert value.tolist() == [2.0, 0.0]
     assert regret.tolist() == [1.0, 3.0]  # values 3, 2, 2; then 0, 3 (and 0, shut)
 
@@ -53,12 +53,12 @@ def test_robust_regret_is_that_of_the_worst_context():
 
 
 def test_best_fixed_decision_competes_only_where_it_was_always_available():
-    regret, _ = scored(BestFixedDecision(StochasticParameters()), Table(), [0, 0])
+    regret, _ = scored(BestFixedDecision(ExpectedPayoffParameters()), Table(), [0, 0])
     # Totals over both rounds: 3, 5, and 2 for the one that was shut once.
     assert regret.tolist() == [2.0 - 3.0, 3.0 - 0.0]
 
 
 def test_no_fixed_decision_no_number():
-    regret, value = scored(BestFixedDecision(StochasticParameters()), Table([np.array([0]), np.array([1])]), [0, 1])
+    regret, value = scored(BestFixedDecision(ExpectedPayoffParameters()), Table([np.array([0]), np.array([1])]), [0, 1])
     assert np.isnan(regret).all()
     assert value == pytest.approx([3.0, 3.0])

@@ -8,7 +8,7 @@ from experiments import run_all, scoring
 
 from bocu.core.randomness import Streams
 from bocu.evaluation.cubes import DONE
-from bocu.evaluation.metrics import Stochastic, StochasticParameters
+from bocu.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
 from bocu.experiment.planning import make_plan
 from bocu.io.files import read_netcdf
 from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
@@ -45,7 +45,7 @@ def test_robust_regret_is_against_the_best_at_the_weights_of_the_round(outputs):
 
 
 @pytest.mark.parametrize(
-    "metric", [robust(), robust(name="chi2mod"), Stochastic(StochasticParameters()), scoring("Robust")]
+    "metric", [robust(), robust(name="chi2mod"), ExpectedPayoff(ExpectedPayoffParameters()), scoring("Robust")]
 )
 def test_regret_is_not_negative_even_at_the_optimum(metric):
     realisation, situations, _ = met(2)

@@ -297,7 +297,7 @@ def test_a_run_file_imports_nothing_that_is_not_registered(folder, monkeypatch, 
 def test_a_divergence_in_a_file_is_imported_only_where_the_experiment_names_it():
     recorded = {
         "objective": {
-            "class": "bocu.objectives.configured:DistributionallyRobust",
+            "class": "bocu.objectives.stated:DistributionallyRobust",
             "parameters": {"set": {"phi": "a:b"}},
         }
     }
@@ -376,7 +376,7 @@ def test_a_full_disk_that_holds_the_log_gets_one_line(small_disk, then, says):
 def test_payoffs_are_real_numbers(payoffs, says):
     from bocu.ambiguity import TotalVariation
     from bocu.ambiguity import worst_case as solve
-    from bocu.objectives.values import UncertaintyObjective
+    from bocu.objectives.functions import UncertaintyObjective
 
     ambiguity_set, p = TotalVariation(0.1), np.array([0.5, 0.5])
     everything = [lambda: solve(payoffs, p, ambiguity_set)]
@@ -404,7 +404,7 @@ def test_complex_tensors_are_refused():
     torch = pytest.importorskip("torch")
     from bocu.ambiguity import TotalVariation
     from bocu.ambiguity import worst_case as solve
-    from bocu.objectives.values import UncertaintyObjective
+    from bocu.objectives.functions import UncertaintyObjective
 
     payoffs, p, ambiguity_set = torch.tensor([1.0 + 2.0j, 1.0]), np.array([0.5, 0.5]), TotalVariation(0.1)
     objectives = (UncertaintyObjective.so(), UncertaintyObjective.ro(), UncertaintyObjective.dro(ambiguity_set))

@@ -162,6 +162,23 @@ def test_a_stand_in_answers_as_the_class_does(folder):
         assert estimate(mine, 2) == estimate(branch, 2)
 
 
+def test_a_stand_in_takes_candidate_priors_and_a_given_design(folder):
+    rows = [f"{seed},0.5,0.5,0.5" for seed in (0, 1)]
+    (folder / "design.csv").write_text("\n".join(["seed,decision_1,decision_2,context_1", *rows]) + "\n")
+    parameters = {"initial": {"file": str(folder / "design.csv")}}
+    calm = {"name": "stated", "label": "calm", "parameters": {"lengthscale": 0.2}}
+    common = {"priors": [calm, {**calm, "label": "wild"}], "objectives": ["so"], "figures": ["regret"]}
+    common |= {"algorithms": ["random", "pe-gp-ucb"], "metrics": ["so"]}
+    ours = planned(folder, problems=[{"name": "hartmann-3", "label": "cave", "parameters": parameters}], **common)
+    theirs = planned(folder, problems=[{"name": "own.py:Cave", "parameters": parameters}], **common)
+    plain = [plan.problems["cave"].parameters.model_dump(mode="json") for plan in (theirs, ours)]
+    assert plain[0] == plain[1]
+    assert [one["label"] for one in plain[0]["candidates"]] == ["calm", "wild"]
+    assert theirs.designs() == ours.designs() != {}
+    assert theirs.branches.keys() == ours.branches.keys()
+    assert theirs.inputs.problem("cave") == ours.inputs.problem("cave")
+
+
 def _known(given):
     from bocu.problems.sensors import Sensors
 
@@ -182,7 +199,7 @@ BREACHES = {
     "NoAbout": "about: found None; allowed: About(title=..., summary=...)",
     "NoParameters": "Parameters: found None; allowed: a class that derives from bocu.core.parameters.Parameters",
     "OfOtherWorlds": "protocols: found 'genral'; did you mean 'general'?",
-    "Half": "it has no ask, recommend, restore, state, tell, which every algorithm has",
+    "Half": "it has no ask, recommend, tell, which every algorithm has",
     "Pursuing": "allowed: a class that derives from bocu.algorithms.base.AlgorithmParameters",
     "function": "found a function that does not derive from bocu.algorithms.base.Algorithm",
     "Stranger": "found a class that does not derive from bocu.algorithms.base.Algorithm",

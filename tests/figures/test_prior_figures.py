@@ -12,7 +12,7 @@ from bocu.figures.priors import (
     RejectionTimesParameters,
     trusted_shares,
 )
-from bocu.figures.reading import Branch, Cube
+from bocu.figures.reading import Cube, CubeBranch
 
 
 def chosen(path, **parameters):
@@ -76,7 +76,7 @@ def test_the_rejection_that_empties_the_list_counts_and_is_told(tmp_path):
     path = synthetic_cubes.write(data, tmp_path / "c.nc")
     from bocu.figures.priors import rejection_rounds
 
-    rounds = rejection_rounds(Cube(path), Branch("any", "pe-gp-ucb"))
+    rounds = rejection_rounds(Cube(path), CubeBranch("any", "pe-gp-ucb"))
     assert rounds[4, 2] == 7
     assert "In 1 seed it rejected all of them and took all back." in rejected(path).caption
 

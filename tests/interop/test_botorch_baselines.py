@@ -48,7 +48,9 @@ def value(acquisition, decisions):
         return acquisition(torch.tensor(decisions)[:, None, :]).numpy()
 
 
-@pytest.mark.parametrize("risk", ["expectation", "var", "cvar", "worst-case"])
+@pytest.mark.parametrize(
+    "risk", ["expectation", "cvar", *(pytest.param(risk, marks=pytest.mark.ci) for risk in ("var", "worst-case"))]
+)
 def test_qlognei_is_the_expected_improvement_of_the_measure_over_the_best_of_those_tried(risk):
     algorithm, situation = told("qlognei", risk=risk, **({"alpha": 0.4} if "var" in risk else {}))
     contexts, tried = situation.contexts.numpy(), situation.tried.numpy()
@@ -64,6 +66,7 @@ def test_qlognei_is_the_expected_improvement_of_the_measure_over_the_best_of_tho
     np.testing.assert_allclose(np.exp(found), wanted, atol=0.03 * wanted.max() + 3e-3)
 
 
+@pytest.mark.ci
 def test_qlognei_sums_several_outputs_by_the_weights_announced():
     algorithm, situation = told("qlognei", outputs=2, risk="worst-case", contexts=8)
     contexts, tried = situation.contexts.numpy(), situation.tried.numpy()
@@ -157,6 +160,7 @@ def not_dominated(points):
     return points[~better.any(axis=1)]
 
 
+@pytest.mark.ci
 def test_mars_is_the_value_at_risk_of_a_chebyshev_scalarisation_of_normalised_payoffs():
     algorithm, situation = told("mars", outputs=2, contexts=12, alpha=0.25)
     contexts, tried = situation.contexts.numpy(), situation.tried.numpy()
@@ -196,7 +200,7 @@ def area(points, corner):
     return total
 
 
-@pytest.mark.parametrize("logarithm", [True, False])
+@pytest.mark.parametrize("logarithm", [False, pytest.param(True, marks=pytest.mark.ci)])
 def test_qnehvi_is_the_expected_gain_in_dominated_area(logarithm):
     algorithm, situation = told("qnehvi", outputs=2, contexts=8, logarithm=logarithm, samples=512)
     contexts, tried = situation.contexts.numpy(), situation.tried.numpy()

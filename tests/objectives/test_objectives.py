@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bocu.ambiguity import MaximumMeanDiscrepancy, TotalVariation, squared_exponential_gram, worst_case
 from bocu.contexts.estimates import product_grid
 from bocu.core.errors import BocuError
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 few = settings(max_examples=20, deadline=None)
 

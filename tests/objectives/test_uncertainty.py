@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ambiguity.cases import make_set
+from ambiguity.cases import CONVEX, make_set
 
 from bocu.ambiguity import (
     ModifiedChiSquared,
@@ -16,8 +16,8 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.rounds import Situation
 from bocu.experiment.registry import registered
-from bocu.objectives.configured import General, WorstCaseSensitivity
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.stated import General, WorstCaseSensitivity
 from bocu.runs.protocol import Announcer
 
 POINTS = np.linspace(0.0, 1.0, 5)[:, None]
@@ -56,13 +56,7 @@ def test_what_is_stated_is_written_out_with_the_keys_of_its_set_alone():
 
 @pytest.mark.parametrize("entry", [*registered("set")], ids=lambda entry: entry.name)
 def test_what_a_class_says_of_its_slope_and_sensitivity_is_so(entry):
-    more = {
-        **DISTANCES,
-        "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"},
-        "moments": {"mean": 0.1, "square": 0.2},
-        "intersection": {"of": [{"name": "tv", "radius": 0.5}, {"name": "mmd", "radius": 0.4}]},
-        "constraints": {"of": "own_constraints:near_in_each"},
-    }[entry.name]
+    more = {**DISTANCES, **CONVEX, "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"}}[entry.name]
     family, built = entry.load(), chosen_set(name=entry.name, **more).over(POINTS)
     assert np.isfinite(built.values(PAYOFFS, SKEW)[1]).all() == family.finite_slope_at_zero
     if family.sensitivity_power is None:

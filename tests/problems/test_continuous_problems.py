@@ -67,7 +67,7 @@ def test_contexts_of_a_seed_are_the_same_whatever_is_decided():
 def test_regret_is_against_the_optimum_of_the_expectation(tmp_path):
     branch = specification()
     execute(Block({**branch, "seeds": [0, 1]}, {}, "0"), tmp_path / "run.nc", tmp_path / "checkpoints")
-    metrics = [{"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {}}]
+    metrics = [{"label": "so", "class": "bocu.evaluation.metrics:ExpectedPayoff", "parameters": {}}]
     score([tmp_path / "run.nc"], {}, branch, metrics, tmp_path / "score.nc")
     run, scores = xr.load_dataset(tmp_path / "run.nc"), xr.load_dataset(tmp_path / "score.nc")
     assert scores["iteration"].values.tolist() == list(range(-9, 6))

@@ -10,7 +10,7 @@ from bocu.contexts.estimates import around_mean
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.randomness import Streams
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.problems.kirschner import FUNCTIONS, Kirschner, KirschnerParameters, bump_payoffs
 
 SEPARATION = 0.08  # payoff; function a spans 3.9, the noise is 0.03

@@ -13,7 +13,7 @@ from bocu.data.infection import prepare_infection
 from bocu.data.means import load_mean
 from bocu.data.plant import prepare_plant
 from bocu.experiment.branches import ProblemPaths
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.problems.infection import Infection, InfectionParameters
 from bocu.problems.plant import Plant, PlantParameters
 from bocu.problems.prepared_mean import PreparedMeanParameters

@@ -5,7 +5,7 @@ import pytest
 
 from bocu.ambiguity import ModifiedChiSquared, TotalVariation
 from bocu.core.errors import BocuError
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.problems.scalarised import (
     ScalarisedAckley,
     ScalarisedModifiedBranin,

@@ -14,6 +14,7 @@ PAGES = [
     "docs/architecture.md",
     "docs/commands.md",
     "docs/extending.md",
+    "docs/plug-in.md",
     "docs/files.md",
     "docs/data.md",
     "docs/ambiguity-sets.md",

@@ -15,7 +15,7 @@ from bocu.runs.execution import Block, SeedRun, execute, replay
 from bocu.runs.protocol import PROTOCOLS
 
 METRICS = [
-    {"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {"under": "truth"}},
+    {"label": "so", "class": "bocu.evaluation.metrics:ExpectedPayoff", "parameters": {"under": "truth"}},
     {"label": "dro", **scored_by("DistributionallyRobust", set={"name": "mmd"})},
     {"label": "ro", **scored_by("Robust")},
 ]
@@ -101,7 +101,7 @@ def test_the_learner_is_told_reference_and_radius_and_never_the_truth():
     run_ = SeedRun(
         specification(
             objective={
-                "class": "bocu.objectives.configured:DistributionallyRobust",
+                "class": "bocu.objectives.stated:DistributionallyRobust",
                 "parameters": {"set": {"name": "tv"}},
             },
             initial=0,
@@ -140,7 +140,7 @@ def test_robust_regret_of_a_growing_reference_uses_the_reference_of_its_round(tm
     found = run(tmp_path, **parts).isel(seed=0)
     branch = specification(**parts)
     branch.pop("seeds")
-    under_reference = [{"label": "so", "class": "bocu.evaluation.metrics:Stochastic", "parameters": {}}]
+    under_reference = [{"label": "so", "class": "bocu.evaluation.metrics:ExpectedPayoff", "parameters": {}}]
     score([tmp_path / "run.nc"], {}, branch, under_reference, tmp_path / "score.nc")
     values = xr.load_dataset(tmp_path / "score.nc")["value"].values[0, 0]
     table = problem().realise(Streams(0)).payoffs(1)

@@ -11,8 +11,8 @@ from bocu.core.parameters import Parameters
 from bocu.evaluation.metrics import Metric
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters
-from bocu.objectives.configured import Objective
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.stated import Objective
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 
 ABOUT = About(title="Broken", summary="breaks one promise")

@@ -1,6 +1,7 @@
 """Everything that is registered keeps the promises that outsiders are held to."""
 
 import pytest
+from ambiguity.cases import CONVEX
 
 from bocu.experiment.registry import registered
 from bocu.testing import check_algorithm, check_figure, check_metric, check_objective, check_problem, check_set
@@ -11,9 +12,10 @@ NEEDED = {
     "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"},
     "cr": {"k": 3.0},
     "cvar": {"alpha": 0.4},
+    **CONVEX,
 }
 SLOW = {"ts-bocu-kde", "minimax-continuous", "drbo-mmd", "drbo-kde", "drmobo", "stableopt", "sbo-kde", "gp-ucb"}
-SLOW |= {"ackley-2-4", "wass", "phi"}
+SLOW |= {"ackley-2-4", "wass", "phi", *CONVEX}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid"}
 

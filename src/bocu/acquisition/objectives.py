@@ -4,7 +4,7 @@ import numpy as np
 
 from bocu.acquisition.base import Functional
 from bocu.ambiguity import checks
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 #: How far below others a decision is rated whose objective is minus infinity, in units of the payoff's spread.
 FAR_BELOW = 1e3

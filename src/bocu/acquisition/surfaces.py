@@ -18,7 +18,7 @@ from bocu.core.kernels import squared_distance
 from bocu.surrogates.continuous.model import Posterior
 
 #: Of the interpolation in the context, relative to the prior variance.
-TOLERANCE = 1e-13
+_TOLERANCE = 1e-13
 
 #: The same for surfaces that only choose starts.
 ROUGH_TOLERANCE = 1e-4
@@ -133,7 +133,7 @@ class SeparableSurface(GaussianSurface):
     """
 
     def __init__(
-        self, posterior: Posterior, points: np.ndarray, sqrt_beta: float, *, tolerance: float = TOLERANCE
+        self, posterior: Posterior, points: np.ndarray, sqrt_beta: float, *, tolerance: float = _TOLERANCE
     ) -> None:
         super().__init__(posterior, points, sqrt_beta)
         structure = posterior.structure

@@ -19,8 +19,8 @@ from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import GRID
-from bocu.objectives.configured import DistributionallyRobustParameters
-from bocu.objectives.values import Slice, UncertaintyObjective
+from bocu.objectives.functions import Slice, UncertaintyObjective
+from bocu.objectives.stated import DistributionallyRobustParameters
 
 
 class ApproximationParameters(BoundParameters):

@@ -24,8 +24,8 @@ from bocu.core.rounds import Context, Decision, Description, Outline, Round
 
 if TYPE_CHECKING:
     from bocu.ambiguity.parameters import SetParameters
-    from bocu.objectives.configured import Objective
-    from bocu.objectives.values import UncertaintyObjective
+    from bocu.objectives.functions import UncertaintyObjective
+    from bocu.objectives.stated import Objective
 
 Pursued: TypeAlias = "UncertaintyObjective | Objective | None"
 """What an algorithm is to pursue: an objective over the finite contexts, one as configured over a box, or nothing."""
@@ -48,6 +48,15 @@ class Reported:
     units: str = "1"
     dtype: str = "float64"
     per_prior: bool = False
+
+
+SIMULATOR = "simulator"
+"""The protocol under which contexts are chosen."""
+
+PESSIMISTIC = Reported(
+    "pessimistic_value", "objective of the decision's lower confidence bound, before its payoff was observed", "payoff"
+)
+"""What is reported there of every decision."""
 
 
 class AlgorithmParameters(Parameters):

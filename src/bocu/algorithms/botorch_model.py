@@ -19,6 +19,9 @@ from bocu.core.parameters import READING, Parameters
 LIBRARIES = ("botorch", "gpytorch")
 """Packages whose factories and acquisition functions go by where they stand: their versions tell which they are."""
 
+TORCH_NUMBERS = 3e7
+"""Float64 that BoTorch and what it imports take beside the library, 240 MB; for planning alone."""
+
 
 def names_factory(data: object) -> bool:
     """Whether what a file says of a model may be a factory: a name alone, or the key for one."""
@@ -64,6 +67,7 @@ def factory(kind: str, called: str) -> Any:
 class BotorchModelParameters(Parameters):
     """Any BoTorch model, fitted to all observations before every decision."""
 
+    in_short = "botorch"
     contextual: ClassVar[bool] = True  # whether contexts are among its inputs
 
     botorch: str = Field(
@@ -76,7 +80,7 @@ class BotorchModelParameters(Parameters):
     @pydantic.model_validator(mode="before")
     @classmethod
     def _name_alone(cls, data: object) -> object:
-        return {"botorch": data} if isinstance(data, str) else data
+        return {cls.in_short: data} if isinstance(data, str) else data
 
     @pydantic.field_validator("botorch")
     @classmethod
@@ -87,6 +91,11 @@ class BotorchModelParameters(Parameters):
     def expense(self, context_coordinates: int) -> tuple[float, float]:
         """Return how much more a round, and its work with the observations, take than with our model."""
         return 60.0, 60.0  # tests/benchmarks/botorch_costs.py
+
+    @planning_only
+    def held(self) -> float:
+        """Return how many float64 the packages behind it take, beyond what a run holds anyway."""
+        return TORCH_NUMBERS
 
     def built(self, decisions: int, contexts: int) -> Any:
         """Return the model before any observation, over so many coordinates of decisions and contexts.

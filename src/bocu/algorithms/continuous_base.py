@@ -59,6 +59,11 @@ class DecisionModelParameters(Parameters):
         """Return how much more a round, and its work with the observations, take than with one context coordinate."""
         return 1.0, 1.0
 
+    @planning_only
+    def held(self) -> float:
+        """Return how many float64 a run holds beyond what any does."""
+        return 0.0
+
     @property
     def settings(self) -> FitSettings:
         """How the model is fitted."""
@@ -175,7 +180,9 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
     def work(cls, parameters: Continuous, size: Size, rounds: int) -> Work:
         ascents = 0.3 + 0.7 * parameters.search.restarts / 50
         round, solve = parameters.model.expense(size.context_coordinates)
-        return Work({"round": round * ascents * rounds, "solve": solve * ascents * rounds**3 / 3})
+        return Work(
+            {"round": round * ascents * rounds, "solve": solve * ascents * rounds**3 / 3}, parameters.model.held()
+        )
 
     def __init__(
         self, description: Description, objective: Pursued, parameters: Continuous, generator: np.random.Generator

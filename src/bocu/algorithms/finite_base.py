@@ -15,22 +15,17 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
+from bocu.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Round
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
 
-SIMULATOR = "simulator"
 _RECOMMENDED_TABLE = 0.5  # of what planning reckons for a round's payoff table: lower bounds leave less to be solved
-
-PESSIMISTIC = Reported(
-    "pessimistic_value", "objective of the decision's lower confidence bound, before its payoff was observed", "payoff"
-)
 
 
 class BoundParameters(AlgorithmParameters):

@@ -21,8 +21,8 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import SCALARISED
 from bocu.core.rounds import Description, Round
-from bocu.objectives.configured import DistributionallyRobustParameters
-from bocu.objectives.values import Slice
+from bocu.objectives.functions import Slice
+from bocu.objectives.stated import DistributionallyRobustParameters
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior

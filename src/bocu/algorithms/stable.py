@@ -12,7 +12,7 @@ from bocu.contexts.estimates import around_mean
 from bocu.core.about import About, Look
 from bocu.core.protocols import GRID
 from bocu.core.rounds import Round
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 
 class StableOptParameters(BoundParameters):

@@ -14,7 +14,7 @@ from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Integer
 from bocu.core.protocols import GRID
 from bocu.core.rounds import Round
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
 
 

@@ -23,7 +23,7 @@ from bocu.core.parameters import Integer, Parameters
 from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.rounds import Description, Round, Situation
-from bocu.objectives.configured import DistributionallyRobustParameters, GeneralParameters, Objective
+from bocu.objectives.stated import DistributionallyRobustParameters, GeneralParameters, Objective
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
@@ -86,7 +86,7 @@ class ThompsonDensity(Contextual[ThompsonDensityParameters]):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Objective):
-            raise BocuError(f"found objective {objective!r}; one of bocu.objectives.configured is wanted")
+            raise BocuError(f"found objective {objective!r}; one of bocu.objectives.stated is wanted")
         if reason := self.parameters.unfit("", objective.parameters):
             raise BocuError(reason)
         self._pursued = objective

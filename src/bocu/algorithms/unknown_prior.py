@@ -21,9 +21,8 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
-from bocu.algorithms.beliefs import Beliefs, GridBeliefs, Offers, TimeVaryingBeliefs, refuse_other_arms
-from bocu.algorithms.finite_base import PESSIMISTIC, SIMULATOR, BoundParameters, FiniteAlgorithm
+from bocu.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, AlgorithmParameters, Pursued, Reported
+from bocu.algorithms.beliefs import Beliefs, Offers, TimeVaryingBeliefs
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
@@ -31,7 +30,6 @@ from bocu.core.parameters import Number
 from bocu.core.plain import State
 from bocu.core.protocols import FINITE, TIME_VARYING
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
-from bocu.objectives.values import UncertaintyObjective
 
 PAYOFF = "payoff"
 """Unit of reported quantities that are in units of the problem's payoff."""
@@ -142,6 +140,8 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     @planning_only
     def work(cls, parameters: Confidence, size: Size, rounds: int) -> Work:
         if size.contexts > 1:
+            from bocu.algorithms.finite_base import BoundParameters, FiniteAlgorithm
+
             one = FiniteAlgorithm.work(BoundParameters(), size, rounds)
             counts = {step: count * (1 if step == "round" else size.priors) for step, count in one.counts.items()}
             return Work(counts, size.priors * one.numbers, one.tables * size.priors, size.priors)
@@ -158,7 +158,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
             raise BocuError("the decision space is a box; a finite one is wanted")
         self.priors = self._candidates()
         self.arms = description.decisions.size
-        refuse_other_arms(description, self.priors)
+        self._refuse_other_arms()
         self.surrogate = self._believe()
         self.simulates = description.protocol == SIMULATOR
         if self.simulates:
@@ -204,7 +204,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         mean, sd = self.surrogate.foresee(prior, arm, round)
         self._pending = _Pending(self._index[prior], mean, sd, sqrt_beta)
         if self.simulates:
-            self._pending.value = self._pessimistic(mean - sqrt_beta * sd, round)
+            self._pending.value = self.surrogate.rate(mean - sqrt_beta * sd, round)
         return arm
 
     def choose_context(self, decision: Decision, round: Round) -> Context:
@@ -291,17 +291,25 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
             raise BocuError("the problem offers no candidate priors")
         return tuple(self.description.priors)
 
+    def _refuse_other_arms(self) -> None:
+        contexts = self.description.contexts
+        for prior in self.priors:
+            if self.description.protocol in TIME_VARYING:
+                if prior.arms != self.arms:
+                    raise BocuError(f"prior '{prior.label}' has {prior.arms} arms, the problem {self.arms}")
+            elif prior.shape != (wanted := (self.arms, contexts.size if isinstance(contexts, FiniteDomain) else 0)):
+                raise BocuError(f"prior '{prior.label}' is over a grid of {prior.shape}, the problem {wanted}")
+
     def _believe(self) -> Beliefs:
         if self.description.protocol in TIME_VARYING:
             return TimeVaryingBeliefs(self.priors, self.description.noise)
+        from bocu.algorithms.grid_beliefs import GridBeliefs
+        from bocu.objectives.functions import UncertaintyObjective
+
         if not isinstance(self.objective, UncertaintyObjective):
             raise BocuError(f"found objective {self.objective!r}; an UncertaintyObjective is wanted")
         exact = self.parameters.slope == "exact"
         return GridBeliefs(self.priors, self.objective.exact() if exact else self.objective)
-
-    def _pessimistic(self, lower: np.ndarray, round: Round) -> float:
-        assert isinstance(self.surrogate, GridBeliefs)
-        return float(self.surrogate.rule_in(round)(lower[None, :], round.reference)[0])
 
     def _row(self, choice: Choice) -> int:
         """Return the place of the prior that chose among those that are followed; -1: none did."""

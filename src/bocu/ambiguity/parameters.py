@@ -6,6 +6,7 @@ for; that class alone is imported.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 _REGISTRY = "bocu.experiment.registry"
 
 
+# In descriptions, for what the registered sets say of themselves: `told` puts it there.
+_CONCENTRATING, _RADII = "SETS THAT CONCENTRATE", "THEIR RADII"
+
+
 class Concentration(Parameters):
     """The radius within which the distribution of N contexts seen lies of the true one, but for a probability.
 
@@ -35,9 +40,7 @@ class Concentration(Parameters):
 
     delta: Annotated[Number, Field(gt=0.0, lt=1.0)] = Field(
         0.1,
-        description="probability with which the truth may lie outside after N of n contexts: radius "
-        "sqrt(2 log((2^n - 2)/delta)/N) for `tv`; (2 + sqrt(2 log(1/delta)))/sqrt(N) for `mmd`; for `wass` the "
-        "diameter times sqrt(log(2/delta)/(2 N)) on a line, half the diameter times the radius of `tv` elsewhere",
+        description=f"probability with which the truth may lie outside after N of n contexts; the radius is {_RADII}",
     )
 
 
@@ -61,7 +64,7 @@ class SetParameters(Parameters):
         "margin",
         description="a number; a list over the rounds, whose last number stays; `margin`: the distance of the true "
         "distribution from the reference; `announced`: what the problem announces; `{delta: 0.1}`: shrinking with "
-        "the number of contexts seen (`tv`, `mmd` and `wass`)",
+        f"the number of contexts seen ({_CONCENTRATING})",
     )
 
     @pydantic.model_validator(mode="wrap")
@@ -154,6 +157,18 @@ def sets_that(holds: Callable[[type[AmbiguitySet]], bool]) -> str:
     """Name the registered sets whose class has a property, for people: "tv, mmd or wass". Imports all of them."""
     *first, last = [name for name, family in _registered_sets() if holds(family)]
     return f"{', '.join(first)} or {last}" if first else last
+
+
+def told(text: str) -> str:
+    """Put into descriptions of keys what the registered sets say of themselves. Imports all of them.
+
+    Args:
+        text: descriptions, as people or JSON have them.
+    """
+    found = [(name, family) for name, family in _registered_sets() if family.concentrates()]
+    told_of = ((name, (inspect.getdoc(family.concentration_radius) or "").partition("\n")[0]) for name, family in found)
+    radii = "; ".join(f"for `{name}` {line.rstrip('.')}" for name, line in told_of if line)
+    return text.replace(_CONCENTRATING, sets_that(lambda family: family.concentrates())).replace(_RADII, radii)
 
 
 def _registered_sets() -> Iterator[tuple[str, type[AmbiguitySet]]]:

@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|infin
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PayoffTable:
     """Contents of a file: payoffs `(decisions, n)` with names, reference `(n,)`, contexts `(n, l)` or `None`."""
 
     decisions: list[str]
@@ -38,7 +38,7 @@ class Table:
     contexts: Floats | None
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> PayoffTable:
     """Read a `.csv` or `.nc` file; what is missing or not a number raises `BocuError` with its place."""
     regular_file(path)
     readers = {".csv": _read_csv, ".nc": _read_netcdf}
@@ -47,7 +47,7 @@ def read_table(path: Path) -> Table:
     return readers[path.suffix](path)
 
 
-def as_csv(table: Table, answer: WorstCase) -> str:
+def as_csv(table: PayoffTable, answer: WorstCase) -> str:
     """Lines `decision,value,slope,q1,...,qn`, one a decision, numbers with all their digits."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -57,7 +57,7 @@ def as_csv(table: Table, answer: WorstCase) -> str:
     return text.getvalue()
 
 
-def _read_csv(path: Path) -> Table:
+def _read_csv(path: Path) -> PayoffTable:
     try:
         text = decoded(path.read_bytes())
     except BocuError as error:
@@ -82,7 +82,7 @@ def _read_csv(path: Path) -> Table:
     decisions = [i for i, name in enumerate(header) if i not in coordinates and name != "reference"]
     if not decisions:
         raise BocuError(f"{path}: there is no column of payoffs beside {', '.join(header)}")
-    return Table(
+    return PayoffTable(
         decisions=[header[i] for i in decisions],
         payoffs=np.ascontiguousarray(numbers[:, decisions].T),
         reference=numbers[:, header.index("reference")],
@@ -108,7 +108,7 @@ def _numbers(path: Path, line: int, row: list[str], header: list[str], separator
     return values
 
 
-def _read_netcdf(path: Path) -> Table:
+def _read_netcdf(path: Path) -> PayoffTable:
     from netCDF4 import Dataset
 
     try:
@@ -121,7 +121,7 @@ def _read_netcdf(path: Path) -> Table:
             raise BocuError(f"{path}: there is no variable {missing[0]!r} among {', '.join(file.variables)}")
         payoffs = np.atleast_2d(_variable(path, file, "payoffs"))
         contexts = _variable(path, file, "contexts") if "contexts" in file.variables else None
-        return Table(
+        return PayoffTable(
             decisions=[str(i) for i in range(len(payoffs))],
             payoffs=payoffs,
             reference=_variable(path, file, "reference"),

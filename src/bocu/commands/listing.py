@@ -1,5 +1,6 @@
 """`bocu list`: what is registered, with its parameters."""
 
+import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,16 +10,19 @@ KINDS = {
     "problems": "problem",
     "priors": "prior",
     "sets": "set",
+    "laws": "law",
     "objectives": "objective",
     "algorithms": "algorithm",
     "metrics": "metric",
     "figures": "figure",
+    "models": "model",
 }
 
 
 def list_command(
     kind: Annotated[
-        str, typer.Argument(help="problems, priors, sets, objectives, algorithms, metrics, figures or data.")
+        str,
+        typer.Argument(help="problems, priors, sets, laws, objectives, algorithms, models, metrics, figures or data."),
     ],
     name: Annotated[
         str | None, typer.Argument(help="One of them, `module:Class` or `file.py:Class`, with its parameters.")
@@ -30,18 +34,18 @@ def list_command(
     from bocu.experiment.plugins.lookup import offered
     from bocu.experiment.registry import aliases, find, registered
 
-    if kind == "data":
-        _list_data()
+    if kind in ("data", "models"):
+        _list_data() if kind == "data" else _list_models()
         return
     if kind not in KINDS:
-        raise BocuError(f"list: unknown kind '{kind}'; {nearest(kind, [*KINDS, 'data'])}")
+        raise BocuError(f"list: unknown kind '{kind}'; {nearest(kind, [*KINDS, 'models', 'data'])}")
     if name is not None:
         _describe(find(KINDS[kind], name, folder=Path()))
         return
     rows = [(entry, entry.load().about) for entry in registered(KINDS[kind])]
     for entry in offered(KINDS[kind]):
         try:
-            rows.append((entry, entry.described().about))
+            rows.append((entry, _about(entry)))
         except BocuError as error:  # one that is broken hides no other
             typer.echo(f"warning: {error}", err=True)
     name_width, title_width = (
@@ -54,18 +58,42 @@ def list_command(
         typer.echo(f"{entry.name:<{name_width}}  {about.title:<{title_width}}  {about.line}{also}{origin}")
 
 
+def _about(entry: Any) -> Any:
+    """Return what is told of a class; of a factory that says nothing, its name."""
+    from bocu.core.about import About
+
+    if entry.kind != "model":
+        return entry.described().about
+    return getattr(entry.load(), "about", None) or About(entry.name, "a factory of BoTorch models")
+
+
 def _describe(entry: Any) -> None:
+    from bocu.ambiguity.parameters import told
+
     kind = entry.load()
-    typer.echo(f"{entry.name}: {kind.about.title}: {kind.about.line}")
+    about = _about(entry)
+    typer.echo(f"{entry.name}: {about.title}: {about.line}")
     if entry.origin:
         typer.echo(f"from: {entry.origin}")
     if protocols := getattr(kind, "protocols", ()):
         typer.echo(f"protocols: {', '.join(protocols)}")
+    if not hasattr(kind, "Parameters"):  # a factory
+        typer.echo(f"called as: {entry.name}{inspect.signature(kind)}")
+        return
     fields = kind.Parameters.model_fields
     typer.echo("parameters:" if fields else "parameters: none")
     for key, field in fields.items():
         default = "required" if field.is_required() else f"default {field.get_default(call_default_factory=True)!r}"
-        typer.echo(f"  {key}: {field.description} ({default})")
+        typer.echo(f"  {key}: {told(str(field.description))} ({default})")
+
+
+def _list_models() -> None:
+    """List the factories of models, of which nothing is imported."""
+    from bocu.experiment.plugins.lookup import offered
+    from bocu.experiment.registry import registered
+
+    for entry in (*registered("model"), *offered("model")):
+        typer.echo(f"{entry.name}  {entry.shown}")
 
 
 def _list_data() -> None:

@@ -31,7 +31,8 @@ def schema_command(
 
 def key_tables() -> str:
     """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
-    from bocu.ambiguity.parameters import SetParameters
+    from bocu.algorithms.botorch_model import BotorchModelParameters
+    from bocu.ambiguity.parameters import SetParameters, told
     from bocu.experiment.configuration import (
         AlgorithmEntry,
         Data,
@@ -54,7 +55,8 @@ def key_tables() -> str:
     ]
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
-    for kind in ("problem", "prior", "set", "objective", "algorithm", "metric", "figure"):
+    parts.append(_table("A BoTorch model", BotorchModelParameters, MODEL))
+    for kind in ("problem", "prior", "set", "law", "objective", "algorithm", "metric", "figure"):
         for thing in registered(kind):
             title, parameters = f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters
             others, summary = aliases(kind, thing.name), thing.load().about.line
@@ -64,10 +66,14 @@ def key_tables() -> str:
             else:
                 common = SetParameters if kind == "set" else None
                 parts.append(_table(title, parameters, f"{summary}.{also}", common))
-    return "\n".join(parts)
+    return told("\n".join(parts))
 
 
 EXPERIMENT_MODULE = "bocu.experiment.configuration"
+MODEL = (
+    "In place of our own under the key `model` of algorithms with continuous decisions. A registered name alone is the "
+    "model with its defaults: `model: botorch-default`."
+)
 TABLES_HEAD = """# The experiment file
 
 Every key, its default and what it does. This page is generated (`make schema`); so is
@@ -130,6 +136,7 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
     Args:
         installed: add what installed packages offer by entry points.
     """
+    from bocu.ambiguity.parameters import told
     from bocu.experiment.configuration import Experiment
     from bocu.experiment.registry import aliases
 
@@ -161,9 +168,12 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
         schema["$defs"][definition] = {"anyOf": [{"anyOf": [{"enum": allowed}, OUTSIDE], "type": "string"}, entry]}
     definitions["SetParameters"] = _any_set(definitions, _known("set", installed))
     # What may be written in short.
+    for name in ("BotorchModelParameters", "BotorchDecisionModelParameters"):
+        definitions[name] = {"anyOf": [{"type": "string"}, definitions[name]]}
     definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
     definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}
-    return schema
+    whole: dict[str, object] = json.loads(told(json.dumps(schema)))
+    return whole
 
 
 def _any_set(definitions: dict[str, Any], things: "list[Entry]") -> dict[str, Any]:

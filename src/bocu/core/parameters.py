@@ -7,7 +7,7 @@ import types
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 import pydantic
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -66,9 +66,16 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
+    #: The key that a text alone stands for, where one may take the place of the whole section.
+    in_short: ClassVar[str] = ""
+
     def unused(self) -> Mapping[str, str]:
         """Return the keys that change nothing as the others stand, each with the reason."""
         return {}
+
+
+class NoParameters(Parameters):
+    """Nothing to set."""
 
 
 ParametersType = TypeVar("ParametersType", bound=Parameters)
@@ -110,10 +117,11 @@ def validate(
     Raises:
         BocuError: one line with file, key, what was found and what is allowed, for the first fault.
     """
+    context = {READING: reading}
     try:
-        return model.model_validate(data, context={READING: reading})
+        return model.model_validate(data, context=context)
     except pydantic.ValidationError as error:
-        key, message = _first_fault(model, data, error)
+        key, message = _first_fault(model, data, error, context)
         raise BocuError(f"{where}{key}: {message}") from None
 
 
@@ -132,7 +140,9 @@ def _listed(key: str, value: object) -> list[tuple[str, Parameters]]:
     return [(f"{key}.{place}", item) for place, item in enumerate(items) if isinstance(item, Parameters)]
 
 
-def _first_fault(model: object, data: object, error: pydantic.ValidationError) -> tuple[str, str]:
+def _first_fault(
+    model: object, data: object, error: pydantic.ValidationError, context: Mapping[str, Any]
+) -> tuple[str, str]:
     """Return the path of keys of the first fault, and what is wrong there."""
     # Unknown keys first: a misspelt key also makes the right one look missing.
     faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
@@ -142,7 +152,7 @@ def _first_fault(model: object, data: object, error: pydantic.ValidationError) -
     places = {_place(model, other["loc"]).keys for other in faults}
     more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
     if place.union:
-        inside, message = _union_fault(place.annotation, _value_at(data, place.keys, fault["input"]))
+        inside, message = _union_fault(place.annotation, _value_at(data, place.keys, fault["input"]), context)
         return ".".join(part for part in (key, inside) if part), f"{message}{more}"
     if fault["type"] == "extra_forbidden":
         fields = _keys_of(_place(model, fault["loc"][:-1]).annotation)
@@ -226,13 +236,13 @@ def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> object:
     return data
 
 
-def _union_fault(annotation: object, value: object) -> tuple[str, str]:
+def _union_fault(annotation: object, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
     """Say what is wrong with a value of several allowed forms: by the form that it has, or all forms there are."""
     if (form := _form_meant(_members(annotation), value)) is not None:
         try:
-            pydantic.TypeAdapter(form).validate_python(value)
+            pydantic.TypeAdapter(form).validate_python(value, context=dict(context))
         except pydantic.ValidationError as error:
-            return _first_fault(form, value, error)
+            return _first_fault(form, value, error, context)
     forms = [_in_words(member) for member in _members(annotation)]
     names = [name for member in _members(annotation) for name in _names(member)]
     if type(None) in get_args(annotation):
@@ -242,7 +252,11 @@ def _union_fault(annotation: object, value: object) -> tuple[str, str]:
 
 
 def _form_meant(members: Sequence[object], value: object) -> Any:
-    """Return the form that a list or mapping is meant to have: the only one, or the one whose keys are nearest."""
+    """Return the form that a value is meant to have.
+
+    Of a mapping the only one, or the one whose keys are nearest; of a list the only one; of a text the section that has
+    a form in short.
+    """
     if isinstance(value, Mapping):
         models = [member for member in members if _is_model(_plain(member))]
         close = [
@@ -251,6 +265,9 @@ def _form_meant(members: Sequence[object], value: object) -> Any:
             if any(difflib.get_close_matches(str(key)[:100], _keys_of(member), n=1) for key in value)
         ]
         return (close or (models if len(models) == 1 else [None]))[0]
+    if isinstance(value, str):
+        named = [member for member in members if _is_model(_plain(member)) and _plain(member).in_short]
+        return named[0] if len(named) == 1 else None
     if isinstance(value, list | tuple) and value:
         lists = [member for member in members if get_origin(_plain(member)) in (list, tuple)]
         return lists[0] if len(lists) == 1 else None

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from bocu.ambiguity.mmd.gram import JITTER
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential, squared_distance
 from bocu.data.arrays import read_label, read_npz
@@ -20,7 +21,6 @@ from bocu.data.provenance import attributes
 from bocu.io.files import write_netcdf
 
 LENGTHSCALE = 0.1
-JITTER = 1e-6
 NAMES = ["test_share_1", "test_share_2", "case_share_1", "case_share_2", "transmission"]
 BOUNDS = (np.zeros(5), np.ones(5))
 SHAPES: dict[str, tuple[int | None, ...]] = {"X": (None, 5), "y": (None,)}

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from bocu.ambiguity.mmd.gram import JITTER
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential, squared_distance
 from bocu.data.arrays import read_label, read_npz
@@ -19,8 +20,7 @@ from bocu.data.provenance import attributes
 from bocu.data.tables import read_columns
 from bocu.io.files import write_netcdf
 
-JITTER = 1e-6
-TOLERANCE = 1e-6  # standardised leaf area, against the check values
+_TOLERANCE = 1e-6  # standardised leaf area, against the check values
 NAMES, UNITS = ["nh3", "ph"], ["micromolar", "1"]
 BOUNDS = (np.array([0.0, 2.5]), np.array([30000.0, 6.5]))
 CHECK = "check_values.csv"
@@ -87,10 +87,10 @@ def _largest_difference(path: Path, mean: Mean) -> float:
     found = mean(table[["nh3_micromolar", "ph"]].to_numpy())
     wanted = table["standardised_leaf_area"].to_numpy()
     difference = np.abs(found - wanted)
-    if not (difference <= TOLERANCE).all():
-        row = int(np.nanargmax(np.where(difference <= TOLERANCE, -1.0, np.nan_to_num(difference, nan=np.inf))))
+    if not (difference <= _TOLERANCE).all():
+        row = int(np.nanargmax(np.where(difference <= _TOLERANCE, -1.0, np.nan_to_num(difference, nan=np.inf))))
         raise BocuError(
             f"{path}, line {row + 2}, column 'standardised_leaf_area': found {wanted[row]:g}, the mean there is "
-            f"{found[row]:g}; allowed: a difference of at most {TOLERANCE:g}"
+            f"{found[row]:g}; allowed: a difference of at most {_TOLERANCE:g}"
         )
     return float(difference.max())

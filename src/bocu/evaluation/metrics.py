@@ -13,19 +13,15 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.loading import load
-from bocu.core.parameters import Parameters, ParametersType
+from bocu.core.parameters import NoParameters, Parameters, ParametersType
 from bocu.core.protocols import EVERY, TIME_VARYING
 from bocu.core.rounds import Situation
 from bocu.evaluation.robust_front import RunFront
 from bocu.evaluation.scalarised_metrics import ScalarisedScores
-from bocu.objectives.configured import Objective
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.stated import Objective
 from bocu.problems.base import Realisation
 from bocu.runs.protocol import Announcer
-
-
-class NoParameters(Parameters):
-    """Nothing to set."""
 
 
 class Metric(ABC, Generic[ParametersType]):
@@ -115,7 +111,7 @@ class Metric(ABC, Generic[ParametersType]):
         return situation.reference is other.reference
 
 
-class StochasticParameters(Parameters):
+class ExpectedPayoffParameters(Parameters):
     """Which distribution the expectation is taken under."""
 
     under: Literal["reference", "truth"] = Field(
@@ -123,7 +119,7 @@ class StochasticParameters(Parameters):
     )
 
 
-class Stochastic(Metric[StochasticParameters]):
+class ExpectedPayoff(Metric[ExpectedPayoffParameters]):
     """Expected payoff (SO). Of continuous problems that under the true distribution, whatever `under` says."""
 
     about = About(
@@ -131,7 +127,7 @@ class Stochastic(Metric[StochasticParameters]):
         summary="expected payoff under the reference or the truth, against the best available decision",
     )
     protocols: ClassVar[tuple[str, ...]] = EVERY
-    Parameters: ClassVar[type[Parameters]] = StochasticParameters
+    Parameters: ClassVar[type[Parameters]] = ExpectedPayoffParameters
 
     def score(
         self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
@@ -153,7 +149,7 @@ class Stochastic(Metric[StochasticParameters]):
         return distribution
 
 
-class BestFixedDecision(Stochastic):
+class BestFixedDecision(ExpectedPayoff):
     """Expected payoff, against the single decision that would have been best over the whole run.
 
     Regret of one round may be negative: a learner that follows the changes can beat every fixed decision. Decisions

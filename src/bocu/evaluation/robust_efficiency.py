@@ -24,7 +24,7 @@ from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.polytope import Polytope
 from bocu.core.errors import BocuError
 
-TOLERANCE = 1e-7
+_TOLERANCE = 1e-7
 """Of payoffs, relative to their range: differences up to this are none."""
 _FAR = 1e3  # ranges of the payoffs that stand for infinity in hulls
 
@@ -63,7 +63,7 @@ class ImageSet:
             far = np.min(points, axis=0) + _FAR * np.eye(outputs)
             for facet in ConvexHull(np.vstack([*points, far])).equations:
                 weights = -facet[:-1]
-                if weights.min() < -TOLERANCE or weights.sum() <= 0.0:
+                if weights.min() < -_TOLERANCE or weights.sum() <= 0.0:
                     continue
                 weights = np.maximum(weights, 0.0) / np.maximum(weights, 0.0).sum()
                 key = tuple(weights.round(9))
@@ -71,19 +71,19 @@ class ImageSet:
                     continue
                 asked.add(key)
                 point = self.lowest(weights)
-                if point @ weights < min(other @ weights for other in points) - TOLERANCE:
+                if point @ weights < min(other @ weights for other in points) - _TOLERANCE:
                     points.append(point)
                     grown = True
         return np.array(points)
 
     def excess(self, point: Floats) -> float:
         """The largest sum of `point - a` over points `a <= point` of the set; -inf where there is none."""
-        found = self.distributions.minimise(self.payoffs.sum(axis=1), self.payoffs.T, point + TOLERANCE)
+        found = self.distributions.minimise(self.payoffs.sum(axis=1), self.payoffs.T, point + _TOLERANCE)
         return -np.inf if found is None else float(point.sum()) - found[0]
 
     def is_dominated_by(self, other: ImageSet) -> bool:
         """Whether the other set lies inside this one plus the vectors that are not 0 and nowhere negative."""
-        least = 2.0 * self.payoffs.shape[1] * TOLERANCE
+        least = 2.0 * self.payoffs.shape[1] * _TOLERANCE
         return all(self.excess(point) > least for point in other.lower_vertices)
 
 
@@ -121,7 +121,7 @@ def robust_efficient(payoffs: ArrayLike, reference: ArrayLike, ambiguity_set: Am
 def _dominated(place: int, sets: list[ImageSet]) -> bool:
     own = sets[place]
     # Where some weighted sum falls lower for the other, it cannot dominate: most pairs end here.
-    floor = own.lower_vertices.min(axis=0) - TOLERANCE
+    floor = own.lower_vertices.min(axis=0) - _TOLERANCE
     return any(
         own.is_dominated_by(other)
         for index, other in enumerate(sets)

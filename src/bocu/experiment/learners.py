@@ -5,6 +5,7 @@ usual case in one line, a `bocu.Description` says any other.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from bocu.algorithms.base import Algorithm
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
-from bocu.core.parameters import validate
+from bocu.core.parameters import Reading, validate
 from bocu.core.rounds import Description
 from bocu.experiment.registry import find
 from bocu.objectives import UncertaintyObjective
@@ -66,7 +67,7 @@ def learner(
         BocuError: the name is unknown, or a value is not allowed, or the algorithm is not defined for such a problem.
     """
     made = algorithm(name)
-    checked = validate(made.Parameters, parameters, f"{name}: ")
+    checked = validate(made.Parameters, parameters, f"{name}: ", Reading(Path(), imports=True))
     spaces = _domain("decision", decisions), _domain("context", contexts)
     description = _description(*spaces, noise, variance, np.atleast_1d(lengthscale), outputs)
     try:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bocu.contexts.stated_laws import LawParameters
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest, sections
+from bocu.core.places import places
 from bocu.data.catalogue import Catalogue
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.configuration import Experiment
@@ -225,7 +227,10 @@ class Plan:
         }
         parts = [part for one in every if one for _, part in sections(one.parameters)]
         stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
-        return sorted({*found, *((entry.kind, entry.name, entry.origin) for entry in stand_ins)})
+        found.update((entry.kind, entry.name, entry.origin) for entry in stand_ins)
+        laws = [part.name for part in parts if isinstance(part, LawParameters)]
+        found.update(("law", law, places()[law]) for law in laws if law in places())
+        return sorted(found)
 
     def products(self) -> list[str]:
         """Return all that the experiment comes to: every file, the report and its tables."""

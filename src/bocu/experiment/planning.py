@@ -30,7 +30,7 @@ from bocu.experiment.papers import known_papers
 from bocu.experiment.plan import Plan
 from bocu.experiment.registry import find, registered
 from bocu.io.files import canonical_json
-from bocu.objectives.configured import Objective
+from bocu.objectives.stated import Objective
 from bocu.problems.base import ProblemParameters
 
 MENTIONS = "bocu.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for

@@ -14,13 +14,13 @@ from bocu.core.loading import load
 from bocu.core.parameters import nearest
 
 _OBJECTIVES = {
-    "so": "bocu.objectives.configured:Stochastic",
-    "ro": "bocu.objectives.configured:Robust",
-    "dro": "bocu.objectives.configured:DistributionallyRobust",
-    "wcs": "bocu.objectives.configured:WorstCaseSensitivity",
-    "mr": "bocu.objectives.configured:MeanRisk",
-    "gen": "bocu.objectives.configured:General",
-    "rs": "bocu.objectives.configured:Satisficing",
+    "so": "bocu.objectives.stated:Stochastic",
+    "ro": "bocu.objectives.stated:Robust",
+    "dro": "bocu.objectives.stated:DistributionallyRobust",
+    "wcs": "bocu.objectives.stated:WorstCaseSensitivity",
+    "mr": "bocu.objectives.stated:MeanRisk",
+    "gen": "bocu.objectives.stated:General",
+    "rs": "bocu.objectives.stated:Satisficing",
 }
 
 REGISTRY: Mapping[str, Mapping[str, str]] = {
@@ -69,6 +69,12 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "intersection": "bocu.interop.cvxpy.intersection:Intersection",
         "constraints": "bocu.interop.cvxpy.sets:Constraints",
     },
+    "law": {
+        "normal": "bocu.contexts.stated_laws:NormalLaw",
+        "uniform": "bocu.contexts.stated_laws:UniformLaw",
+        "burr-xii": "bocu.contexts.stated_laws:BurrLaw",
+        "complicated": "bocu.contexts.stated_laws:ComplicatedLaw",
+    },
     "constraint": {},  # functions, which are the user's own
     "objective": _OBJECTIVES,
     "algorithm": {
@@ -112,7 +118,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
     "acquisition": {},  # BoTorch's own go by their names
     "metric": {
         **_OBJECTIVES,  # every objective is one
-        "so": "bocu.evaluation.metrics:Stochastic",
+        "so": "bocu.evaluation.metrics:ExpectedPayoff",
         "best-fixed-decision": "bocu.evaluation.metrics:BestFixedDecision",
     },
     "figure": {
@@ -139,7 +145,7 @@ class Entry:
     """A class that experiment files name.
 
     Attributes:
-        kind: "problem", "set", "constraint", "objective", "algorithm", "metric", "figure", "model" or "acquisition".
+        kind: a key of `REGISTRY`, such as "problem" or "algorithm".
         name: the registered name, or the entry point's; of a class that is named by where it stands, the class's.
         target: "module:Class", or "/path/to/file.py:Class".
         origin: of a class from outside, where it comes from, for error lines; empty for ours.

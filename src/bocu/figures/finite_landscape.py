@@ -20,7 +20,7 @@ from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
 from bocu.figures.reading import shown_unit, with_unit
 from bocu.figures.realised import ProblemFigureParameters, problem_inputs
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from bocu.figures import style
-from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube
+from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch
 
-Titles = dict[tuple[str, Branch], str]
+Titles = dict[tuple[str, CubeBranch], str]
 """What is written for a branch of a problem."""
 
 
 def titles_of(
-    cubes: Mapping[str, Cube], branches: Mapping[tuple[int, str], Sequence[Branch]], given: Mapping[str, str]
+    cubes: Mapping[str, Cube], branches: Mapping[tuple[int, str], Sequence[CubeBranch]], given: Mapping[str, str]
 ) -> Titles:
     """Return what to write for every branch of every problem.
 

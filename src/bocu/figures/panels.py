@@ -16,8 +16,8 @@ from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameter
 from bocu.figures.panel_titles import Titles, looks_of, titles_of, told_apart
 from bocu.figures.reading import (
     NO_OBJECTIVE,
-    Branch,
     Cube,
+    CubeBranch,
     seed_counts,
     shared_data_label,
     shown_unit,
@@ -200,7 +200,7 @@ class Panels(Figure[PanelsParameters]):
         cubes: Mapping[str, Cube],
         problems: Sequence[str],
         row: Row,
-        branches: Mapping[str, Sequence[Branch]],
+        branches: Mapping[str, Sequence[CubeBranch]],
         titles: Titles,
         looks: Mapping[str, style.Stroke],
     ) -> Panel:
@@ -320,7 +320,7 @@ def _cells(row: Row, cubes: Mapping[str, Cube]) -> list[list[str]]:
     return [[cell] if isinstance(cell, str) else cell for cell in (row.problems or list(cubes))]
 
 
-def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[Branch]:
+def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[CubeBranch]:
     """Return the branches of a panel, in the order of the cube."""
     if row.metric not in cube.metrics:
         return []

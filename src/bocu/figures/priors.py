@@ -12,7 +12,7 @@ from bocu.core.protocols import CONTEXTUAL, TIME_VARYING
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import Branch, Cube, counted, seed_counts, spoken
+from bocu.figures.reading import Cube, CubeBranch, counted, seed_counts, spoken
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +101,7 @@ def trusted_shares(chosen: np.ndarray, priors: int) -> np.ndarray:
     return counts[total[:, 0] > 0] / total[total[:, 0] > 0]
 
 
-def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Cube, branch: Branch) -> None:
+def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Cube, branch: CubeBranch) -> None:
     colour = cube.looks[branch.algorithm].colour
     places = np.arange(len(mean))
     bars = axes.barh(places, mean, height=0.72, color=colour, alpha=0.85)
@@ -168,7 +168,7 @@ class RejectionTimes(Figure[RejectionTimesParameters]):
         return Drawing(picture, "When priors were rejected", caption, alternative, cube.problem, cube.data_label)
 
 
-def rejection_rounds(cube: Cube, branch: Branch) -> np.ndarray:
+def rejection_rounds(cube: Cube, branch: CubeBranch) -> np.ndarray:
     """Return the round in which each prior was first rejected, shape (seeds, priors); not a number: in none."""
     gone = cube.values("active_priors", branch)[0] == 0
     if cube.reports("rejected_prior", branch):
@@ -178,7 +178,7 @@ def rejection_rounds(cube: Cube, branch: Branch) -> np.ndarray:
     return np.where(gone.any(axis=1), first, np.nan)
 
 
-def _strips(axes: "Axes", rounds: np.ndarray, cube: Cube, branch: Branch) -> None:
+def _strips(axes: "Axes", rounds: np.ndarray, cube: Cube, branch: CubeBranch) -> None:
     seeds = len(rounds)
     look = cube.looks[branch.algorithm]
     offsets = DOT_SPREAD * ((np.arange(seeds) + 0.5) / max(seeds, 1) - 0.5)
@@ -232,7 +232,7 @@ def _told(title: str, rounds: np.ndarray, cube: Cube) -> str:
     return f"{told}, and the best one in {int((~np.isnan(rounds[:, best])).sum())} of {counted(seeds, 'seed')}."
 
 
-def _resets(cube: Cube, branch: Branch) -> str:
+def _resets(cube: Cube, branch: CubeBranch) -> str:
     if "all_rejected" not in cube.data or not cube.reports("all_rejected", branch):
         return ""
     seeds = int((cube.values("all_rejected", branch)[0] == 1).any(axis=1).sum())
@@ -262,7 +262,7 @@ def _prior_ticks(axes: "Axes", cube: Cube) -> None:
             axes.get_yticklabels()[cube.best_prior].set_fontweight("bold")
 
 
-def _panel_title(cube: Cube, branch: Branch) -> str:
+def _panel_title(cube: Cube, branch: CubeBranch) -> str:
     return branch.label.replace(branch.algorithm, cube.titles[branch.algorithm], 1)
 
 

@@ -26,7 +26,7 @@ HYPERVOLUME_SHARE = "hypervolume_share"
 
 
 @dataclass(frozen=True)
-class Branch:
+class CubeBranch:
     """The runs of one algorithm, pursuing one objective ("any": none)."""
 
     objective: str
@@ -118,7 +118,7 @@ class Cube:
         label = self.data.attrs.get("best_prior", "")
         return self.priors.index(label) if label in self.priors else None
 
-    def branches(self, algorithms: Sequence[str] | None = None) -> list[Branch]:
+    def branches(self, algorithms: Sequence[str] | None = None) -> list[CubeBranch]:
         """Return the branches that the experiment defines, in its order, of all or some algorithms.
 
         Raises:
@@ -129,7 +129,7 @@ class Cube:
                 raise BocuError(f"{self.path}: no algorithm '{label}'; {nearest(label, self.names)}")
         status = self.data["status"].transpose("objective", "algorithm", "seed").values
         return [
-            Branch(str(objective), label)
+            CubeBranch(str(objective), label)
             for i, objective in enumerate(self.data["objective"].values)
             for j, label in enumerate(self.names)
             if np.isin(status[i, j], (MISSING, DONE)).any() and (algorithms is None or label in algorithms)
@@ -140,11 +140,11 @@ class Cube:
         pursued = [branch.objective for branch in self.branches()]
         return list(dict.fromkeys(o for o in pursued if o != NO_OBJECTIVE)) or [NO_OBJECTIVE]
 
-    def status(self, branch: Branch) -> np.ndarray:
+    def status(self, branch: CubeBranch) -> np.ndarray:
         """Return the status of every seed, shape (seeds,)."""
         return self.data["status"].sel(objective=branch.objective, algorithm=branch.algorithm).values
 
-    def values(self, variable: str, branch: Branch, metric: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def values(self, variable: str, branch: CubeBranch, metric: str | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return a variable of the finished seeds of a branch.
 
         Returns:
@@ -156,7 +156,7 @@ class Cube:
         done = self.status(branch) == DONE
         return chosen.transpose("seed", "iteration", ...).values[done], self.data["seed"].values[done]
 
-    def regret(self, branch: Branch, metric: str, variable: str = REGRET) -> tuple[np.ndarray, np.ndarray]:
+    def regret(self, branch: CubeBranch, metric: str, variable: str = REGRET) -> tuple[np.ndarray, np.ndarray]:
         """Return the instantaneous regret in units of the payoff, shape (seeds, iterations), and the seeds.
 
         Seeds that are not finished, or that the metric does not score in every round from 1 on, are left out.
@@ -168,7 +168,7 @@ class Cube:
         whole = ~np.isnan(values[:, self.iterations >= 1]).any(axis=1)
         return values[whole], seeds[whole]
 
-    def hypervolume_share(self, branch: Branch, metric: str) -> tuple[np.ndarray, np.ndarray]:
+    def hypervolume_share(self, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the share of the best front's hypervolume after each round, shape (seeds, rounds), and the seeds.
 
         Seeds that are not finished, or where the best front guarantees nothing finite, are left out; there are none
@@ -181,7 +181,7 @@ class Cube:
         known = ~np.isnan(values).any(axis=1)
         return values[known][:, started], seeds[known]
 
-    def payoff(self, branch: Branch) -> tuple[np.ndarray, np.ndarray]:
+    def payoff(self, branch: CubeBranch) -> tuple[np.ndarray, np.ndarray]:
         """Return the noise-free payoff in the context met, shape (seeds, iterations), and the finished seeds.
 
         Empty where payoffs have several outputs, which only run files keep.
@@ -190,7 +190,7 @@ class Cube:
             return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
         return self.values(PAYOFF, branch)
 
-    def reports(self, variable: str, branch: Branch) -> bool:
+    def reports(self, variable: str, branch: CubeBranch) -> bool:
         """Say whether the algorithm reports `variable` of itself: whether one finished run holds no fill value."""
         if variable not in self.data:
             return False

@@ -17,8 +17,8 @@ from bocu.figures.reading import (
     NO_OBJECTIVE,
     RECOMMENDED_REGRET,
     REGRET,
-    Branch,
     Cube,
+    CubeBranch,
     seed_counts,
     shown_unit,
     spoken,
@@ -206,7 +206,7 @@ class Curve:
 
 def curve_of(
     cube: Cube,
-    branch: Branch,
+    branch: CubeBranch,
     metric: str,
     kind: Kind,
     title: str,

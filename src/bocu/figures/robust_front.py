@@ -17,7 +17,7 @@ from bocu.evaluation.robust_front import MARGIN
 from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts, with_unit
+from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ class Tried:
         share: hypervolume after each round as a share of the best front's, shape (seeds, rounds).
     """
 
-    branch: Branch
+    branch: CubeBranch
     title: str
     look: style.Stroke
     seeds: Sequence[int]
@@ -122,7 +122,7 @@ class RobustFront(Figure[RobustFrontParameters]):
         return found
 
 
-def _front(cube: Cube, branch: Branch, metric: str, seed: int, prefix: str = "front") -> SeedFront:
+def _front(cube: Cube, branch: CubeBranch, metric: str, seed: int, prefix: str = "front") -> SeedFront:
     """Return the front of a seed: of what it tried, or with the prefix "best_front" the best there is for it."""
     place = {"objective": branch.objective, "algorithm": branch.algorithm, "metric": metric, "seed": seed}
 

@@ -15,8 +15,8 @@ from bocu.figures import style
 from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import (
     NO_OBJECTIVE,
-    Branch,
     Cube,
+    CubeBranch,
     reference_label,
     seed_counts,
     shared_data_label,
@@ -160,7 +160,9 @@ class Scoreboard(Figure[ScoreboardParameters]):
         competing = frozenset(titles[branch] for branch in titles if branch.algorithm not in yardsticks)
         return ScoreTable(block, columns, rows, ratios, competing)
 
-    def _titles(self, branches: Mapping[str, Sequence[Branch]], written: Mapping[str, str]) -> dict[Branch, str]:
+    def _titles(
+        self, branches: Mapping[str, Sequence[CubeBranch]], written: Mapping[str, str]
+    ) -> dict[CubeBranch, str]:
         """Return what to write for every branch, with its objective where an algorithm stands with several."""
         several = {
             branch.algorithm
@@ -168,7 +170,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
             for branch in found
             if sum(other.algorithm == branch.algorithm for other in found) > 1
         }
-        titles: dict[Branch, str] = {}
+        titles: dict[CubeBranch, str] = {}
         for branch in (branch for found in branches.values() for branch in found):
             plain = written[branch.algorithm]
             default = f"{plain} ({branch.objective})" if branch.algorithm in several else plain

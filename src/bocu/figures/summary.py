@@ -11,7 +11,7 @@ from bocu.core.about import About
 from bocu.evaluation.statistics import CONFIDENCE, Interval, bootstrap_ratio
 from bocu.figures import style
 from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, reference_label, seed_counts, shared_data_label, spoken
+from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, reference_label, seed_counts, shared_data_label, spoken
 from bocu.figures.realised import paths_of
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[Summ
     return rows
 
 
-def regret_ratio(cube: Cube, branch: Branch, base: Branch, metric: str) -> Interval:
+def regret_ratio(cube: Cube, branch: CubeBranch, base: CubeBranch, metric: str) -> Interval:
     """Return regret summed from round 1 on relative to that of another branch; no number where that is not positive."""
     own, own_seeds = cube.regret(branch, metric)
     other, other_seeds = cube.regret(base, metric)

@@ -13,7 +13,7 @@ from bocu.core.protocols import ROLLING
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Branch, Cube, seed_counts
+from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts
 from bocu.figures.realised import RealisedParameters, realise
 from bocu.figures.regret import Curve, accumulate
 
@@ -105,7 +105,7 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
 
 
 def _curve(
-    cube: Cube, branch: Branch, found: tuple[np.ndarray, np.ndarray], titles: Mapping[str, str], position: int
+    cube: Cube, branch: CubeBranch, found: tuple[np.ndarray, np.ndarray], titles: Mapping[str, str], position: int
 ) -> Curve:
     """Sum up what one branch gained or lost, shape (seeds, iterations) before."""
     values, seeds = found

@@ -17,7 +17,7 @@ from bocu.core.errors import BocuError
 _BLOCK = 2**17
 
 if TYPE_CHECKING:
-    from bocu.objectives.values import SetObjective
+    from bocu.objectives.functions import SetObjective
 
 
 def solved(

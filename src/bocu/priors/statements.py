@@ -88,7 +88,15 @@ class FittedPrior(FitSettings):
 Candidate = StatedPrior | FittedPrior
 
 
-class StatedParameters(Parameters):
+class PriorParameters(Parameters):
+    """What an entry of `priors` states."""
+
+    def candidates(self, label: str) -> Iterator[Candidate]:
+        """Return what the entry of this label comes to."""
+        raise NotImplementedError(f"{type(self).__name__} has no candidates")
+
+
+class StatedParameters(PriorParameters):
     """The numbers of one candidate."""
 
     kernel: KernelName = Field("squared-exponential", description="family of the kernel")
@@ -118,7 +126,7 @@ class ScenariosParameters(Parameters):
     count: Annotated[Integer, Field(ge=2, le=100)] = Field(description="number of shares, of equally many rows")
 
 
-class FittedParameters(FitSettings):
+class FittedParameters(FitSettings, PriorParameters):
     """One candidate for each kernel, and each month, day or scenario."""
 
     kernel: list[KernelName] = Field(

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.contexts.laws import ContextLaw
+from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import Domain, unit_cube
@@ -57,6 +58,12 @@ class ContinuousParameters(ProblemParameters):
         description="what regret is against: the optimum of E_c f, or the number that the published code has",
     )
 
+    law: LawParameters | None = Field(
+        None,
+        description="distribution of contexts in place of the problem's own: `{name, parameters}`, or a name alone; "
+        "the optimum is then searched for, seconds to a minute a branch",
+    )
+
     def initial_points(self) -> int:
         return points_of(self.initial)
 
@@ -74,12 +81,17 @@ class ContinuousProblem(Problem[ContinuousType]):
 
     def __init__(self, parameters: ContinuousType, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
-        self.setting = expectation_named(self.expectation)
+        stated = self.parameters.law
+        own = expectation_named(self.expectation)
+        self._stated_law = None if stated is None else stated.over(own.law.dimension)
+        self.setting = own if self._stated_law is None else expectation_named(self.expectation, self._stated_law)
         self.rule = self._rule(self.parameters)
 
     @classmethod
     def outline(cls, parameters: ContinuousType) -> Outline:
         cls._rule(parameters)
+        if parameters.law is not None and parameters.optimum == "published":
+            raise BocuError("optimum: found 'published', which is that under the problem's own law; leave one out")
         return Outline()
 
     @classmethod
@@ -121,14 +133,14 @@ class ContinuousProblem(Problem[ContinuousType]):
     @cached_property
     def expected(self) -> ExpectedPayoff:
         """E_c f under the true distribution."""
-        return expected_payoff(self.expectation, self.rule, self.payoff)
+        return expected_payoff(self.expectation, self.rule, self.payoff, self._stated_law)
 
     @cached_property
     def best(self) -> float:
         """What regret is against."""
         if self.parameters.optimum == "published" and self.setting.published is not None:
             return self.setting.published
-        return optimum_of(self.expectation, self.rule, self.payoff).value
+        return optimum_of(self.expectation, self.rule, self.payoff, self._stated_law).value
 
     def contexts_given(self, realisation: Realisation) -> Domain | None:
         return None if self.parameters.contexts_told == "as-drawn" else realisation.description.contexts

@@ -13,6 +13,7 @@ import pydantic
 from pydantic import Field
 
 from bocu.contexts.estimates import discretised, product_grid
+from bocu.contexts.stated_laws import LawParameters
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, shown
@@ -77,7 +78,17 @@ class Weights(Parameters):
         return weights / weights.sum()
 
 
-Distribution = Literal["uniform"] | Normal | Weights
+class ByLaw(Parameters):
+    """The density of a law at the contexts, normalised."""
+
+    law: LawParameters = Field(description="the law: `{name, parameters}`, or a name alone (see `bocu list laws`)")
+
+    def weights_on(self, points: np.ndarray) -> np.ndarray:
+        """Evaluate it on context points (contexts, dimension)."""
+        return self.law.weights_on(points)
+
+
+Distribution = Literal["uniform"] | Normal | Weights | ByLaw
 
 
 def weights_on(distribution: Distribution, points: np.ndarray) -> np.ndarray:
@@ -100,7 +111,7 @@ class FiniteParameters(CandidateParameters):
     reference: Distribution | list[Distribution] = Field(
         Normal(normal=NormalParameters(mean=0.5, variance=0.2)),
         description="reference distribution over the contexts: `uniform`, `{normal: {mean, sd or variance}}`, "
-        "`{weights: [...]}`, or a list of these over the rounds, whose last one stays",
+        "`{weights: [...]}`, `{law: {name, parameters}}`, or a list of these over the rounds, whose last one stays",
     )
     truth: Distribution | list[Distribution] = Field(
         "uniform", description="distribution that contexts come from, as `reference`"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -94,24 +94,27 @@ EXPECTATIONS: dict[str, PayoffUnderLaw] = {
 }
 
 
-def expectation_named(name: str) -> PayoffUnderLaw:
-    """Look an expectation up.
+def expectation_named(name: str, law: ContextLaw | None = None) -> PayoffUnderLaw:
+    """Look an expectation up; with a law, under that in place of its own.
 
     Raises:
         BocuError: there is none of that name.
     """
     if name not in EXPECTATIONS:
         raise BocuError(f"no expectation '{name}'; {nearest(name, EXPECTATIONS)}")
-    return EXPECTATIONS[name]
+    found = EXPECTATIONS[name]
+    return found if law is None else replace(found, law=law, published=None)
 
 
-def expected_payoff(name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None) -> ExpectedPayoff:
+def expected_payoff(
+    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: ContextLaw | None = None
+) -> ExpectedPayoff:
     """`E_c f(x, c)` of a named expectation; the portfolio's needs its `payoff`.
 
     Raises:
         BocuError: unknown name, a rule that is not defined there, or no payoff.
     """
-    setting = expectation_named(name)
+    setting = expectation_named(name, law)
     if setting.function is None:
         if payoff is None:
             raise BocuError(f"{name}: no payoff given; allowed: one read from prepared portfolio data")
@@ -134,12 +137,16 @@ def stored_optimum(name: str, rule: RuleName = "sobol") -> Optimum:
     return Optimum(value, np.array(decision))
 
 
-def optimum_of(name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None) -> Optimum:
-    """The optimum of a named expectation: the stored one, or a new search where the payoff is another.
+def optimum_of(
+    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: ContextLaw | None = None
+) -> Optimum:
+    """The optimum of a named expectation: the stored one, or a new search where the payoff or the law is another.
 
     Another payoff (simulated data, refitted hyper-parameters) is told by its value at the stored decision. A search on
     the portfolio takes about a minute by quadrature.
     """
+    if law is not None:
+        return search(name, rule, payoff, law)
     expected = expected_payoff(name, rule, payoff)
     stored = stored_optimum(name, rule)
     if payoff is None or abs(expected(stored.decision[None])[0] - stored.value) <= _SAME * (1.0 + abs(stored.value)):
@@ -147,12 +154,14 @@ def optimum_of(name: str, rule: RuleName = "sobol", payoff: PayoffFunction | Non
     return search(name, rule, payoff)
 
 
-def search(name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None) -> Optimum:
+def search(
+    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: ContextLaw | None = None
+) -> Optimum:
     """Search for the optimum of a named expectation from many starts; by Sobol points from that by quadrature."""
-    expected = expected_payoff(name, rule, payoff)
-    setting = EXPECTATIONS[name]
+    expected = expected_payoff(name, rule, payoff, law)
+    setting = expectation_named(name, law)
     if rule == "sobol" and "quadrature" in setting.rules:
-        return expected.climb(search(name, "quadrature", payoff).decision)
+        return expected.climb(search(name, "quadrature", payoff, law).decision)
     screen = ExpectedPayoff(expected.payoff, expected.decision_dim, setting.screening_rule())
     return expected.optimum(raw=setting.raw, starts=setting.starts, screen=screen)
 

@@ -35,7 +35,7 @@ NET_OTHERWISE = 66
 """Weights of the net by number of outputs; the fewest of them where there are more than two."""
 KEPT = 3
 """Ends of ascents that the pool keeps of each weight, and decisions of the pool that climb."""
-TOLERANCE = 1e-10
+_TOLERANCE = 1e-10
 POLLS, FIRST_POLL, LAST_POLL = 200, 1e-3, 1e-8
 _STEP = 1e-6
 _APART = 1e-4
@@ -192,7 +192,7 @@ class ScalarisedSearch:
 
         # Weights ride along as coordinates that nothing moves: an ascent does not tell which of the rows it asks for.
         scale = spread if spread > 0.0 else 1.0
-        ends, reached = ascend(value, np.hstack([starts, weights]), scale=scale, tolerance=TOLERANCE)
+        ends, reached = ascend(value, np.hstack([starts, weights]), scale=scale, tolerance=_TOLERANCE)
         return ends[:, :split], reached
 
     def _poll(self, values: Values, decisions: Floats, reached: Floats, weights: Floats) -> tuple[Floats, Floats]:

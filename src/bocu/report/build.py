@@ -102,7 +102,7 @@ def _records(cubes: Sequence[Cube], summary: Any, reference: str | None) -> dict
         "differences": gather(lambda cube: records.difference_records(cube, reference)),
         "ranks": gather(records.mean_ranks),
         "growth": gather(records.growth),
-        "hypervolumes": gather(records.hypervolumes),
+        "hypervolumes": gather(records.final_hypervolumes),
         "seconds": gather(records.seconds),
         "checkpoints": gather(lambda cube: records.checkpoints(summary, cube)),
         "holes": gather(records.holes),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.evaluation.statistics import bootstrap_mean, growth_exponent, mean_and_error, paired_differences, ranks
-from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, Branch, Cube
+from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, Cube, CubeBranch
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Fields = dict[str, Any]
 
 
-def groups(cube: Cube) -> Iterator[tuple[str, str, list[Branch]]]:
+def groups(cube: Cube) -> Iterator[tuple[str, str, list[CubeBranch]]]:
     """Return what is compared with each other: pursued objective, metric, and the branches that stand side by side."""
     for objective in cube.objectives():
         shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
@@ -35,7 +35,7 @@ def foremost(cube: Cube) -> list[tuple[str, str]]:
     return [(objective, metric) for objective, metric in pairs if metric == objective or objective not in cube.metrics]
 
 
-def final_totals(cube: Cube, branches: list[Branch], metric: str) -> dict[str, dict[int, float]]:
+def final_totals(cube: Cube, branches: list[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
     """Return the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
     totals = {}
     for branch in branches:
@@ -151,7 +151,7 @@ def growth(cube: Cube) -> list[Fields]:
     return records
 
 
-def hypervolumes(cube: Cube) -> list[Fields]:
+def final_hypervolumes(cube: Cube) -> list[Fields]:
     """Return the share of the best front's hypervolume that is guaranteed at the end, with its interval over seeds.
 
     A record an algorithm, objective and metric; none where payoffs have one output.

@@ -81,7 +81,7 @@ def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequ
                 probability(gap["p_value_holm"]) if gap else NOTHING,
                 number(ranked[label]["mean_rank"], 2) if label in ranked else NOTHING,
                 exponent(grown[label]),
-                duration(times[label]["seconds_per_round"]) if label in times else NOTHING,
+                round_time(times[label]["seconds_per_round"]) if label in times else NOTHING,
                 str(final[label]["seeds"]),
             )
         )
@@ -226,7 +226,7 @@ def probability(value: float, sign: bool = False) -> str:
     return f"= {value:.3f}" if sign else f"{value:.3f}"
 
 
-def duration(value: float) -> str:
+def round_time(value: float) -> str:
     """Write a time with a unit that fits."""
     if isnan(value):
         return NOTHING

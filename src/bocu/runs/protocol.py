@@ -119,7 +119,7 @@ class TimeVarying(Protocol):
         algorithm.tell(turn.decision, round_.t, turn.observation)
 
 
-class General(Protocol):
+class GeneralProtocol(Protocol):
     """Reference and radius are announced, then the learner decides, then a context comes from the true distribution.
 
     Source: Kirschner et al. 2020, section 2.1; Tay et al. 2024, algorithm 1. Any of the three may change with time.
@@ -134,7 +134,7 @@ class General(Protocol):
         return _observe(realisation, algorithm, streams, decision, context, seconds)
 
 
-class DataDriven(General):
+class DataDriven(GeneralProtocol):
     """As general, but the reference is the empirical distribution of the contexts seen; uniform while there is none.
 
     Source: Kirschner et al. 2020, section 2.2.
@@ -148,7 +148,7 @@ class DataDriven(General):
         )
 
 
-class Simulator(General):
+class Simulator(GeneralProtocol):
     """The learner chooses the context too, as one does with a simulator; what counts is what it recommends.
 
     Source: Kirschner et al. 2020, section 2.3 and equation 10.
@@ -196,7 +196,7 @@ class RollingSimulator(Simulator):
         """Tell nothing: no round leaves anything behind."""
 
 
-class Continuous(General):
+class ContinuousProtocol(GeneralProtocol):
     """Decisions and contexts are points of boxes; nothing is announced, and the context is seen after the decision.
 
     Source: Huang et al. 2024, section 3.
@@ -207,7 +207,7 @@ class Continuous(General):
         return Situation(t, unknown, unknown, len(seen))
 
 
-class Scalarised(General):
+class Scalarised(GeneralProtocol):
     """As general, with continuous decisions and several outputs, which the weights of the round make one of.
 
     Source: the DRMOBO paper, algorithm 1.
@@ -219,11 +219,11 @@ class Scalarised(General):
 
 PROTOCOLS: Mapping[str, Protocol] = {
     "time-varying": TimeVarying(),
-    "general": General(),
+    "general": GeneralProtocol(),
     "data-driven": DataDriven(),
     "simulator": Simulator(),
     "rolling-simulator": RollingSimulator(),
-    "continuous": Continuous(),
+    "continuous": ContinuousProtocol(),
     "scalarised": Scalarised(),
 }
 

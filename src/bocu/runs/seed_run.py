@@ -19,7 +19,7 @@ from bocu.core.parameters import validate
 from bocu.core.plain import Specification, State
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round, Situation
-from bocu.objectives.configured import Objective
+from bocu.objectives.stated import Objective
 from bocu.problems.base import Problem, Realisation
 from bocu.runs.protocol import PROTOCOLS, Announcer
 from bocu.runs.records import Record

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from bocu.ambiguity.parameters import SetParameters
-from bocu.objectives.configured import Objective
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.stated import Objective
 from bocu.testing.breaches import same, subject
 
 _CONTEXTS = 5

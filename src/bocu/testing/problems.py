@@ -10,7 +10,7 @@ from bocu.core.costs import Size
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.randomness import STREAMS, Streams
 from bocu.core.rounds import Outline, Situation
-from bocu.evaluation.metrics import Stochastic, StochasticParameters
+from bocu.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.runs.execution import Inputs, SeedRun
 from bocu.runs.protocol import PROTOCOLS
@@ -242,7 +242,7 @@ def _check_run(found: Subject, parameters: ProblemParameters, problem: Problem, 
         while not run.finished:
             run.play()
         situations = situations_of(problem, run)
-        metric = Stochastic(StochasticParameters())
+        metric = ExpectedPayoff(ExpectedPayoffParameters())
         variable = "decision_index" if finite else "decision"
         regret, value = metric.score(run.realisation, situations, run.record.arrays[variable])
     sound = np.isfinite(regret).all() and np.isfinite(value).all()

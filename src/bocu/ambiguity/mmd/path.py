@@ -27,8 +27,9 @@ _DRIFT = 1e-9
 #: Share of contexts that may be empty for the path to be followed from the reference.
 _FEW_EMPTY = 0.3
 
-#: Contexts beyond which sets of contexts rarely settle by block pivoting.
+#: Contexts beyond which sets of contexts rarely settle by block pivoting, and the share of directions lost to jitter.
 _MOST_PIVOTED = 320
+_FEW_LOST = 0.1
 
 
 @dataclass(slots=True)
@@ -101,7 +102,7 @@ class PreparedReference:
         left = np.flatnonzero(f.max(axis=1) > 0.0)
         if self.positive:
             left = self._interior(f, left, radii, answers)
-        if len(left) and len(self.p) <= _MOST_PIVOTED:
+        if len(left) and len(self.p) <= _MOST_PIVOTED and self.gram.lost_share <= _FEW_LOST:
             left = left[~self._pivot(f, left, radii, answers)]
         if len(left):
             self._walk(f, left, radii, answers)

@@ -13,7 +13,7 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.data.simulated.npz import write_npz
 
-SEED = 2020
+_SEED = 2020
 RUNS = 4085
 POPULATION = np.array([10000.0, 6000.0, 3000.0])
 CONTACTS = np.array([[9.0, 2.0, 0.5], [3.3, 6.0, 1.0], [1.7, 2.0, 3.0]])  # people met a day, by row's group
@@ -32,7 +32,7 @@ def simulate(file: str, path: str | os.PathLike[str]) -> None:
     """
     if file != "infection_X_y.npz":
         raise BocuError(f"simulated data set 'infection': no file '{file}'; allowed: infection_X_y.npz")
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(_SEED)
     inputs = np.concatenate([_shares(rng), _shares(rng), rng.random((RUNS, 1))], axis=1)
     cases = infections(inputs)
     write_npz(path, X=inputs, y=(cases.mean() - cases) / cases.std())

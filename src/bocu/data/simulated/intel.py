@@ -17,7 +17,7 @@ from bocu.data.gzipped import write_gzip
 from bocu.io.files import write_text
 from bocu.io.provenance import SIMULATED_LABEL
 
-SEED = 20040228
+_SEED = 20040228
 MOTES = 54
 FIRST_DAY = np.datetime64("2004-02-28")
 DAYS = 17
@@ -50,7 +50,7 @@ def simulate(file: str, path: str | os.PathLike[str]) -> None:
         lines = [f"{mote} {x:g} {y:g}" for mote, (x, y) in enumerate(positions, start=1)]
         write_text(path, "\n".join([f"# {SIMULATED_LABEL}", *lines]) + "\n")
     elif file == "data.txt.gz":
-        weather, network, faults = (np.random.default_rng(seed) for seed in np.random.SeedSequence(SEED).spawn(3))
+        weather, network, faults = (np.random.default_rng(seed) for seed in np.random.SeedSequence(_SEED).spawn(3))
         readings = _thermal_network(positions, weather, network)
         write_gzip(_log(readings, faults).encode("ascii"), SIMULATED_LABEL, path)
     else:
@@ -59,7 +59,7 @@ def simulate(file: str, path: str | os.PathLike[str]) -> None:
 
 def _positions() -> np.ndarray:
     """Motes (54, 2) in metres: nine by six desks, moved a little, rounded to half a metre as in the real file."""
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(_SEED)
     columns, rows = np.meshgrid(np.linspace(2, ROOM[0] - 2, 9), np.linspace(2, ROOM[1] - 2, 6))
     desks = np.stack([columns.ravel(), rows.ravel()], axis=1)
     return np.round(2 * (desks + rng.uniform(-1.5, 1.5, desks.shape))) / 2

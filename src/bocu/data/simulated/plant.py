@@ -11,12 +11,12 @@ import os
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from bocu.ambiguity.mmd.gram import JITTER
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential, squared_distance
-from bocu.data.plant import JITTER
 from bocu.data.simulated.npz import write_npz
 
-SEED = 2022
+_SEED = 2022
 AMMONIA = (0.0, 1000.0, 5000.0, 10000.0, 15000.0, 20000.0, 25000.0, 30000.0)  # micromolar
 PH = (2.5, 3.0, 3.5, 4.0, 4.5, 5.5, 6.5)
 PLANTS = 3
@@ -34,7 +34,7 @@ def simulate(file: str, path: str | os.PathLike[str]) -> None:
     """
     if file != "marchantia_leaf_area_svgp.npz":
         raise BocuError(f"simulated data set 'plant': no file '{file}'; allowed: marchantia_leaf_area_svgp.npz")
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(_SEED)
     points = np.array([(ammonia, ph) for ammonia in AMMONIA for ph in PH for _ in range(PLANTS)])
     area = leaf_area(points) * rng.lognormal(0.0, SPREAD, len(points))
     mean, deviation = area.mean(), area.std()

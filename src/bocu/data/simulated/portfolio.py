@@ -20,7 +20,7 @@ from bocu.core.errors import BocuError
 from bocu.io.files import atomic_path
 from bocu.io.provenance import SIMULATED_LABEL
 
-SEED = 2017
+_SEED = 2017
 EVALUATIONS = 100
 # Value at input 0 and at input 1, of the published evaluations.
 RISK_AVERSION = (0.1, 1000.0)
@@ -64,7 +64,7 @@ def simulate(file: str, path: str | os.PathLike[str]) -> None:
     if not match:
         raise BocuError(f"simulated data set 'portfolio': no file '{file}'; allowed: port_n=100_seed=<number>")
     torch.set_num_threads(1)
-    inputs = np.random.default_rng([SEED, int(match[1])]).random((EVALUATIONS, 5)).astype(np.float32)
+    inputs = np.random.default_rng([_SEED, int(match[1])]).random((EVALUATIONS, 5)).astype(np.float32)
     yearly = evaluate(inputs.astype(float))
     content = {
         "X": torch.from_numpy(inputs)[:, None, :],
@@ -85,7 +85,7 @@ def evaluate(inputs: np.ndarray) -> np.ndarray:
 
 def make_market() -> Market:
     """Draw the one market: a factor model of returns with a slow, partly predictable drift."""
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(_SEED)
     exposure = rng.normal(0.6, 0.5, (ASSETS, FACTORS))
     factor_sd = np.array([0.008, 0.005])
     own_sd = rng.uniform(0.006, 0.014, ASSETS)

@@ -13,7 +13,7 @@ import pandas as pd
 from bocu.core.errors import BocuError
 from bocu.io.files import atomic_path
 
-SEED = 20190605
+_SEED = 20190605
 FIRST, LAST = "2013-01-01", "2019-12-31 23:00"
 HOURS_A_YEAR = 24 * 365.25
 CUT_IN, RATED = 3.0, 13.0  # m/s at hub height
@@ -34,7 +34,7 @@ def simulate(file: str, path: str | os.PathLike[str]) -> None:
 
 
 def _table() -> pd.DataFrame:
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(_SEED)
     times = pd.date_range(FIRST, LAST, freq="h")
     hours = np.arange(times.size)
     shared = _autoregressive(hours.size, rng)

@@ -138,6 +138,9 @@ def named_code(data: Any) -> list[str]:
             for stated in (value.get("set"), *_parts(value)):
                 if isinstance(stated, Mapping):
                     found[find("set", stated["name"]).target] = None
+            law = value.get("law")
+            if isinstance(law, Mapping) and "name" in law:
+                found[find("law", law["name"]).target] = None
             if isinstance(value.get("botorch"), str):
                 found[BRIDGE.target] = None
             found.update(dict.fromkeys(_factories(value)))

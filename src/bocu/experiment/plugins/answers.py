@@ -12,6 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from bocu.core.about import About
 from bocu.core.costs import Size
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
@@ -28,7 +30,7 @@ Plain = dict[str, Any]
 
 def family(found: Any, entry: Entry) -> Plain:
     """Say what a class is, whatever its parameters."""
-    from bocu.objectives.configured import Objective
+    from bocu.objectives.stated import Objective
 
     told: Plain = {
         "about": plain_about(found.about),
@@ -69,6 +71,8 @@ _ASKED = {
     "plays": "Algorithm",
     "work": "Algorithm",
     "resolve": "ProblemParameters",
+    "takes": "ProblemParameters",
+    "with_candidates": "ProblemParameters",
     "mentioned": "PictureParameters",
 }
 
@@ -132,19 +136,42 @@ def resolve(found: Any, entry: Entry, values: Plain, sources: str, source: str, 
     return _written(_made(found, values).resolve(load_catalogue(sources), source, mirror))
 
 
-def files(found: Any, entry: Entry, values: Plain, sources: str, folder: str) -> Plain:
-    """Name the files that a problem, and its priors, are made from."""
+def files(found: Any, entry: Entry, values: Plain, key: str, sources: str, folder: str) -> Plain:
+    """Name the files that a problem is built from ("inputs"), or that its priors are fitted to ("prior_inputs")."""
     from bocu.data.catalogue import load_catalogue
     from bocu.experiment.branches import ProblemPaths
 
-    made, paths = _made(found, values), ProblemPaths(folder, load_catalogue(sources))
-    return {"inputs": made.inputs(paths), "prior_inputs": made.prior_inputs(paths)}
+    named: Plain = getattr(_made(found, values), key)(ProblemPaths(folder, load_catalogue(sources)))
+    return named
 
 
 def plays(found: Any, entry: Entry, protocol: str, about: Plain) -> bool:
     """Say whether an algorithm is defined for a problem."""
     told: bool = found.plays(protocol, read_outline(about))
     return told
+
+
+def takes(found: Any, entry: Entry, values: Plain, candidate: Plain) -> str:
+    """Say why a candidate prior cannot be one of a problem."""
+    reason: str = _made(found, values).takes(_candidate(candidate))
+    return reason
+
+
+def with_candidates(found: Any, entry: Entry, values: Plain, candidates: list[Plain]) -> Plain:
+    """Hand a problem its candidate priors."""
+    return _written(_made(found, values).with_candidates([_candidate(one) for one in candidates]))
+
+
+def _candidate(plain: Plain) -> Any:
+    from bocu.priors.statements import Candidate
+
+    made: Any = TypeAdapter(Candidate).validate_python(plain)
+    return made
+
+
+def candidates(found: Any, entry: Entry, values: Plain, label: str) -> list[Plain]:
+    """Say what an entry of candidate priors comes to."""
+    return [one.model_dump(mode="json") for one in _made(found, values).candidates(label)]
 
 
 def check(found: Any, entry: Entry, values: Plain, about: Plain) -> None:
@@ -218,7 +245,7 @@ def read_outline(plain: Plain) -> Outline:
 _QUESTIONS: Mapping[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
-        *(family, parameters, problem, outline, resolve, files),
+        *(family, parameters, problem, outline, resolve, files, takes, with_candidates, candidates),
         *(check, work, unfit, figure_files, mentioned),
     )
 }

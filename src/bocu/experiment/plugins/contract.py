@@ -21,10 +21,12 @@ class _Wanted(NamedTuple):
     protocols: bool = True
 
 
-_OBJECTIVE = "bocu.objectives.configured:Objective"
+_OBJECTIVE = "bocu.objectives.stated:Objective"
 _WANTED = {
+    "prior": _Wanted(("builtins:object",), "bocu.priors.statements:PriorParameters", protocols=False),
     "problem": _Wanted(("bocu.problems.base:Problem",), "bocu.problems.base:ProblemParameters"),
     "set": _Wanted(("bocu.ambiguity.base:AmbiguitySet",), "bocu.ambiguity.parameters:SetParameters", protocols=False),
+    "law": _Wanted(("bocu.contexts.stated_laws:Law",), protocols=False),
     "objective": _Wanted((_OBJECTIVE,)),
     "algorithm": _Wanted(("bocu.algorithms.base:Algorithm",)),
     "metric": _Wanted(("bocu.evaluation.metrics:Metric", _OBJECTIVE)),
@@ -43,8 +45,7 @@ def refuse_breach(kind: str, found: Any, said: str) -> None:
     """Refuse what is no class of a kind.
 
     Args:
-        kind: "problem", "set", "objective", "algorithm", "metric" or "figure"; or "constraint", "model" or
-            "acquisition", for which a function is wanted.
+        kind: one of the registry's; of "constraint", "model" and "acquisition" a function is wanted.
         found: what was imported.
         said: what it is called in the error line.
 

@@ -6,7 +6,7 @@ hand on to `memo.ask`; a method that the class has none of its own of is that of
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -24,6 +24,7 @@ from bocu.core.parameters import READING, Parameters, Reading
 from bocu.core.rounds import Outline
 from bocu.experiment.plugins import memo
 from bocu.experiment.plugins.answers import plain_outline, read_outline
+from bocu.priors.statements import Candidate, PriorParameters
 from bocu.problems.base import ProblemParameters
 from bocu.problems.given_design import GivenDesign
 
@@ -97,7 +98,9 @@ class StandIn:
         values = _with_sets(values, written["sets"])
         if written["design"] is not None:
             values["initial"] = GivenDesign(file=written["design"], **values["initial"])
-        kind = {"problem": ProblemStandIn, "algorithm": AlgorithmStandIn}.get(self.entry.kind, Told)
+        kind = {"problem": ProblemStandIn, "algorithm": AlgorithmStandIn, "prior": PriorStandIn}.get(
+            self.entry.kind, Told
+        )
         made = (load(FIGURE) if self.entry.kind == "figure" else kind).model_validate(values)
         made._of = self
         return made
@@ -223,8 +226,21 @@ class AlgorithmStandIn(AlgorithmParameters, Told):
     """Parameters of an algorithm from outside."""
 
 
+class PriorStandIn(PriorParameters, Told):
+    """Parameters of candidate priors from outside."""
+
+    def candidates(self, label: str) -> "Iterator[Candidate]":
+        plain = self._of.ask("candidates", values=self.values(), label=label)
+        return iter(pydantic.TypeAdapter(list[Candidate]).validate_python(plain))
+
+
 class ProblemStandIn(ProblemParameters, Told):
     """Parameters of a problem from outside."""
+
+    def values(self) -> Plain:
+        given = self.given_design
+        file = {} if given is None else {"initial": {**given.model_dump(mode="json"), "file": given.file}}
+        return {**super().values(), **file}
 
     @property
     def told(self) -> Plain:
@@ -241,6 +257,19 @@ class ProblemStandIn(ProblemParameters, Told):
             return self
         resolved = self._of.ask("resolve", values=self.values(), sources=_sources(), source=source, mirror=mirror)
         made: Any = self._of.parameters(resolved)
+        return made
+
+    def takes(self, candidate: "Candidate") -> str:
+        if not self._of.says("takes"):
+            return super().takes(candidate)
+        reason: str = self._of.ask("takes", values=self.values(), candidate=candidate.model_dump(mode="json"))
+        return reason
+
+    def with_candidates(self, candidates: "Sequence[Candidate]") -> Self:
+        if not self._of.says("with_candidates"):
+            return self
+        plain = [candidate.model_dump(mode="json") for candidate in candidates]
+        made: Any = self._of.parameters(self._of.ask("with_candidates", values=self.values(), candidates=plain))
         return made
 
     def horizon(self) -> int | None:
@@ -266,8 +295,8 @@ class ProblemStandIn(ProblemParameters, Told):
         return self._files(paths, "prior_inputs")
 
     def _files(self, paths: "ProblemPaths", key: str) -> dict[str, str | list[str]]:
-        files: Plain = self._of.ask("files", values=self.values(), sources=_sources(), folder=paths.folder)
-        found: dict[str, str | list[str]] = files[key]
+        told = {"key": key, "sources": _sources(), "folder": paths.folder}
+        found: dict[str, str | list[str]] = self._of.ask("files", values=self.values(), **told)
         return found
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 Named = Literal[
     "ExpectedImprovement",
     "LogExpectedImprovement",
-    "LogProbabilityOfImprovement",
     "PosteriorMean",
     "ProbabilityOfImprovement",
     "UpperConfidenceBound",

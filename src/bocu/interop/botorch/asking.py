@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.base import Algorithm
-from bocu.algorithms.botorch_model import BotorchModelParameters
+from bocu.algorithms.botorch_model import TORCH_NUMBERS, BotorchModelParameters
 from bocu.algorithms.continuous_base import Scaling, SearchParameters, announced, plain
 from bocu.contexts.estimates import KernelDensity, draw
 from bocu.core.costs import Size, Work, planning_only
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from botorch.acquisition import AcquisitionFunction
     from botorch.models.model import Model
     from torch import Tensor
+
+
+#: Decisions that are valued together, as covariances with all that were tried, in all contexts, take memory; and the
+#: most steps of an ascent. Those of MARS's published code, for all.
+BATCHES: Mapping[str, Any] = {"init_batch_limit": 32, "batch_limit": 5, "maxiter": 200}
 
 
 class BotorchParameters(Parameters):
@@ -126,7 +131,8 @@ class BotorchAlgorithm(Algorithm[Asking]):
         points = 1 if parameters.ignores_contexts else parameters.contexts
         ascents = 0.3 + 0.7 * parameters.search.restarts / 10
         joint = (points * rounds) ** 2 * rounds / 3  # of the decisions tried, in all contexts
-        return Work({"round": ascents * rounds, "joint": joint})
+        held = TORCH_NUMBERS + 10 * (points * rounds) ** 2
+        return Work({"round": ascents * rounds, "joint": joint}, numbers=held)
 
     def __init__(
         self, description: Description, objective: Any, parameters: Asking, generator: np.random.Generator
@@ -167,14 +173,14 @@ class BotorchAlgorithm(Algorithm[Asking]):
             q=1,
             num_restarts=search.restarts,
             raw_samples=search.raw,
-            options=self._search_options(),
+            options=dict(self._search_options()),
         )
         found: np.ndarray = best[0].numpy()
         return found
 
-    def _search_options(self) -> dict[str, Any]:
-        """Return what `optimize_acqf` is told besides, of how starts are found."""
-        return {}
+    def _search_options(self) -> Mapping[str, Any]:
+        """Return what `optimize_acqf` is told besides, of how starts are found and how many climb together."""
+        return BATCHES
 
     def tell(self, decision: Decision, context: Context, value: Any) -> None:
         row = np.concatenate([self.decisions.inwards(decision), self.contexts.inwards(context)])

@@ -4,6 +4,7 @@ Sources: qLogNEI: Ament et al. (2023); qKG over risk measures: Cakmak et al. (20
 qNEHVI: Daulton et al. (2021). Settings are those of these papers or BoTorch's defaults; what they leave open is said.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from bocu.algorithms.continuous_base import SearchParameters
 from bocu.core.about import About, Look
 from bocu.core.parameters import Integer, Number
 from bocu.core.protocols import CONTINUOUS, SCALARISED
-from bocu.interop.botorch.asking import BotorchAlgorithm, BotorchParameters, RiskParameters, Situation
+from bocu.interop.botorch.asking import BATCHES, BotorchAlgorithm, BotorchParameters, RiskParameters, Situation
 from bocu.interop.botorch.models import moments
 from bocu.interop.botorch.over_contexts import Scoring, scoring
 
@@ -94,10 +95,10 @@ class QKG(BotorchAlgorithm[QKGParameters]):
             current_value=current,
         )
 
-    def _search_options(self) -> dict[str, Any]:
+    def _search_options(self) -> Mapping[str, Any]:
         # The best decision as of now, which fantasies start from, is worth no more ascents than the next one.
         search = self.parameters.search
-        return {"num_inner_restarts": search.restarts, "raw_inner_samples": search.raw}
+        return {**BATCHES, "num_inner_restarts": search.restarts, "raw_inner_samples": search.raw}
 
 
 class MARSParameters(BotorchParameters):
@@ -111,7 +112,9 @@ class MARSParameters(BotorchParameters):
     )
     samples: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(256, description="draws from the posterior")
     search: SearchParameters = Field(
-        SearchParameters(raw=1024, restarts=20), description="how `optimize_acqf` maximises the acquisition function"
+        SearchParameters(raw=128, restarts=4),
+        description="how `optimize_acqf` maximises the acquisition function; the published code has 1024 and 20, for "
+        "minutes a round",
     )
 
     def scoring(self, contexts: int, weights: np.ndarray) -> Scoring:
@@ -161,6 +164,9 @@ class QNEHVIParameters(BotorchParameters):
     """How the improvement is computed."""
 
     samples: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(128, description="draws from the posterior")
+    search: SearchParameters = Field(
+        SearchParameters(raw=128, restarts=4), description="how `optimize_acqf` maximises the acquisition function"
+    )
     logarithm: bool = Field(
         True, description="whether its logarithm is maximised, as BoTorch advises (Ament et al. 2023), or it itself"
     )

@@ -5,6 +5,7 @@ A model is a function of the observations and of one seed: it is made and fitted
 run goes on bit for bit. Inputs are decisions and contexts in the unit cube, payoffs in their own units.
 """
 
+import copy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -159,7 +160,7 @@ class FactoryModel:
         self.decisions = decisions
         self.inputs = np.empty((0, decisions + contexts))
         self.outputs = np.empty(0)
-        self._latest: tuple[tuple[int, int], FactoryPosterior] | None = None
+        self._latest: tuple[tuple[int, int], Model] | None = None
 
     #: A run records nothing of the fits: they follow from what it records anyway.
     quantities: tuple[tuple[str, str], ...] = ()
@@ -183,11 +184,11 @@ class FactoryModel:
         key = self.count, draw_seed(generator)
         if self._latest is None or self._latest[0] != key:
             with seeded(key[1]):
-                model = fitted(self.parameters, self.inputs, self.outputs[:, None])
-            least = max(LEAST_VARIANCE * float(self.outputs.var()), np.finfo(float).tiny)
-            contexts = self.inputs.shape[1] - self.decisions
-            self._latest = key, FactoryPosterior(model, self.decisions, contexts, least)
-        return self._latest[1]
+                self._latest = key, fitted(self.parameters, self.inputs, self.outputs[:, None])
+        # What a model keeps of its predictions moves later ones in the last bits: each posterior starts afresh.
+        model = copy.deepcopy(self._latest[1])
+        least = max(LEAST_VARIANCE * float(self.outputs.var()), np.finfo(float).tiny)
+        return FactoryPosterior(model, self.decisions, self.inputs.shape[1] - self.decisions, least)
 
     def glance(self, generator: np.random.Generator) -> FactoryPosterior:
         """Return what `posterior` would: the fits follow from the observations alone."""

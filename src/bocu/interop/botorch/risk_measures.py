@@ -19,7 +19,7 @@ from torch import Tensor
 
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.core.errors import BocuError
-from bocu.objectives.values import Expectation, UncertaintyObjective
+from bocu.objectives.functions import Expectation, UncertaintyObjective
 
 
 class RobustMeasure(RiskMeasureMCObjective):

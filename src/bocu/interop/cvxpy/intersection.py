@@ -46,7 +46,8 @@ class IntersectionParameters(SetParameters):
 class Intersection(ConvexSet):
     """Set of radius `epsilon` in `d(q, p) = max_i d_i(q, p) / epsilon_i`, over its parts i.
 
-    At radius 1 every part has the radius that it was given, at radius 0 those without a radius are left.
+    At radius 1 every part has the radius that it was given. Parts without a radius (CVaR, moments) are as they are;
+    where no part has one, the intersection has none either.
 
     Args:
         epsilon: what the radii of the parts are multiplied by.
@@ -73,6 +74,7 @@ class Intersection(ConvexSet):
                 )
         self.parts = tuple(parts)
         self.leaves_support = all(part.leaves_support for part in parts)  # type: ignore[misc]
+        self.has_radius = any(part.has_radius for part in parts)  # type: ignore[misc]
         sizes = {part.contexts for part in parts if part.contexts is not None}
         if len(sizes) > 1:
             raise BocuError(

@@ -1,4 +1,7 @@
-"""Every distribution whose moments are near those of the reference: mean and mean square of each context coordinate."""
+"""Every distribution whose moments are near those of the reference: mean and mean square of each context coordinate.
+
+As with CVaR no radius matters: what is within the bounds is at distance 0, all else at infinity.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pydantic import Field
 
 from bocu.ambiguity import checks
 from bocu.ambiguity.base import pair
-from bocu.ambiguity.parameters import Radius, SetParameters, named
+from bocu.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Positive
@@ -20,19 +23,20 @@ from bocu.interop.cvxpy.sets import ConvexSet
 if TYPE_CHECKING:
     from bocu.ambiguity.checks import Floats
 
+_MISSED = 1e-7  # shares of a bound that a solution may miss it by
+
 
 class MomentsParameters(SetParameters):
-    """How far the moments may lie from those of the reference at radius 1."""
+    """How far the moments may lie from those of the reference; no radius matters."""
 
     name: str = named("moments")
-    radius: Radius = Field(1.0, description="multiplies both bounds; a number or a rule, as for every set")
     mean: Positive | None = Field(
         None,
-        description="how far the mean of each context coordinate may lie from the reference's, in its unit, at radius "
-        "1, which is the default",
+        description="how far the mean of each context coordinate may lie from the reference's, in its unit; any way if "
+        "left out",
     )
     square: Positive | None = Field(
-        None, description="how far the mean square of each context coordinate may lie from the reference's, at radius 1"
+        None, description="how far the mean square of each context coordinate may lie from the reference's, likewise"
     )
 
     @pydantic.model_validator(mode="after")
@@ -43,10 +47,9 @@ class MomentsParameters(SetParameters):
 
 
 class Moments(ConvexSet):
-    """Set of radius `epsilon` in `d(q, p) = max |E_q m - E_p m| / bound`, m each coordinate and its square.
+    """The distributions q with `|E_q m - E_p m| <= bound` for m each coordinate, its square, or both.
 
     Args:
-        epsilon: radius, which multiplies the bounds.
         contexts: (n, l) points.
         mean: bound on the difference of each coordinate's mean; None: any.
         square: bound on that of its mean square; None: any.
@@ -57,15 +60,13 @@ class Moments(ConvexSet):
         summary="every distribution whose mean, or mean square, of each coordinate is near that of the reference",
     )
     Parameters = MomentsParameters
+    has_radius = False
 
-    def __init__(
-        self, epsilon: float, contexts: ArrayLike, mean: float | None = None, square: float | None = None
-    ) -> None:
-        super().__init__(epsilon)
+    def __init__(self, contexts: ArrayLike, mean: float | None = None, square: float | None = None) -> None:
+        super().__init__(0.0)
         points = checks.coordinates(contexts, "moments")
-        bounds = {"mean": (points, mean), "square": (points**2, square)}
         stated = []
-        for name, (values, bound) in bounds.items():
+        for name, values, bound in (("mean", points, mean), ("square", points**2, square)):
             if bound is not None:
                 if not 0.0 < checks.real(name, bound) < np.inf:
                     raise BocuError(f"{name} is {bound}: it must be finite and more than 0")
@@ -77,21 +78,30 @@ class Moments(ConvexSet):
     @classmethod
     def stated(cls, parameters: MomentsParameters, contexts: Floats | None) -> Moments:
         """The set of the bounds stated, see `AmbiguitySet.stated`."""
-        return cls(0.0, checks.coordinates(contexts, parameters.name), parameters.mean, parameters.square)
+        return cls(checks.coordinates(contexts, parameters.name), parameters.mean, parameters.square)
+
+    def __repr__(self) -> str:
+        return f"Moments of {self.contexts} contexts"
 
     @property
     def contexts(self) -> int:
         return int(self._moments.shape[1])
 
+    def with_epsilon(self, epsilon: float) -> Self:
+        """The set itself: it has no radius (`epsilon` is only checked)."""
+        checks.radius(epsilon)
+        return self
+
     def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
         """Every moment within its bound, see `ConvexSet.constraints`."""
         import cvxpy as cp
 
-        return [cp.abs(self._moments @ (q - reference)) <= radius]
+        return [cp.abs(self._moments @ (q - reference)) <= 1.0]
 
     def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
-        """The largest difference of a moment, in units of its bound: `(...)` for distributions `(..., n)`."""
+        """0 where every moment lies within its bound (and 1e-7 of it), else infinity: `(...)` for `(..., n)`."""
         first, second = pair(q, p)
         if first.shape[-1] != self.contexts:
             raise BocuError(f"q has {first.shape[-1]} contexts: this set is made for {self.contexts}")
-        return np.abs((first - second) @ self._moments.T).max(axis=-1)
+        apart = np.abs((first - second) @ self._moments.T).max(axis=-1)
+        return np.where(apart <= 1.0 + _MISSED, 0.0, np.inf)

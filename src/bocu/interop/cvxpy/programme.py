@@ -34,7 +34,7 @@ STEP = 1e-5
 #: A solution with a larger gap, in ranges of the payoffs, is none.
 LARGEST_GAP = 1e-6
 
-_WITHIN = 1e-7  # a least radius below is 0: the square root of what constraints may be missed by is not
+_ZERO, _WITHIN = 1e-8, 1e-6  # a least radius below is 0; distributions this much further out are taken for within
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +125,12 @@ class Programme:
         if self._answer(at.nearest, "for a distance", may_be_empty=True) is None:
             return float("inf")
         least = float(at.radius.value)
-        return least if least > _WITHIN else 0.0
+        return least if least > _ZERO else 0.0
 
     def holds(self, q: Floats, reference: Floats, radius: float) -> bool:
         """Say whether q (n,) is within."""
         if self.radius_varies:
-            return self.distance(q, reference) <= radius
+            return self.distance(q, reference) <= radius + _WITHIN
         at = self._at(reference, radius)
         at.target.value = q
         return self._answer(at.nearest, "for a distribution", may_be_empty=True) is not None

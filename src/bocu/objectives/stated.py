@@ -1,21 +1,22 @@
-"""Uncertainty objectives as an experiment file states them: which mathematics of `bocu.objectives.values` is meant.
+"""Uncertainty objectives as an experiment file states them: which mathematics of `bocu.objectives.functions` is meant.
 
 A class here is all that an objective needs: algorithms pursue it, and runs are scored by it.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Generic, Literal, Self, cast
+from typing import ClassVar, Generic, Literal, Self, TypeVar, cast
 
 import numpy as np
 import pydantic
 from pydantic import Field
 
+from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.parameters import SetParameters, StatedSet, by_default, sets_that
 from bocu.core.about import About
-from bocu.core.parameters import NotNegative, Number, Parameters, ParametersType, Positive
+from bocu.core.parameters import NoParameters, NotNegative, Number, Parameters, ParametersType, Positive
 from bocu.core.protocols import ANNOUNCED, FINITE, SCALARISED
-from bocu.objectives.values import UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
 
 
 class Difference(Parameters):
@@ -65,33 +66,25 @@ class Objective(ABC, Generic[ParametersType]):
         """
 
 
-class StochasticParameters(Parameters):
-    """SO has none."""
-
-
-class Stochastic(Objective[StochasticParameters]):
+class Stochastic(Objective[NoParameters]):
     """SO: the expectation under the reference."""
 
     about = About(title="SO", summary="stochastic: the expectation under the reference")
 
-    Parameters = StochasticParameters
+    Parameters = NoParameters
 
     def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
         return UncertaintyObjective.so()
 
 
-class RobustParameters(Parameters):
-    """RO has none."""
-
-
-class Robust(Objective[RobustParameters]):
+class Robust(Objective[NoParameters]):
     """RO: the minimum over all contexts."""
 
     about = About(title="RO", summary="robust: the minimum over all contexts")
     protocols = FINITE + SCALARISED
     reference_matters = False
 
-    Parameters = RobustParameters
+    Parameters = NoParameters
 
     def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
         return UncertaintyObjective.ro()
@@ -129,11 +122,25 @@ class WithSlope(WithSet):
         return self
 
 
+WithSetType = TypeVar("WithSetType", bound=WithSet)
+
+
+class OverASet(Objective[WithSetType]):
+    """An objective over an ambiguity set, which its parameters have."""
+
+    @abstractmethod
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        """Return the objective over a set."""
+
+    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+        return self.around(self.parameters.set.over(contexts))
+
+
 class DistributionallyRobustParameters(WithSet):
     """DRO: its ambiguity set."""
 
 
-class DistributionallyRobust(Objective[DistributionallyRobustParameters]):
+class DistributionallyRobust(OverASet[DistributionallyRobustParameters]):
     """DRO: the worst expectation over the set."""
 
     about = About(
@@ -143,15 +150,15 @@ class DistributionallyRobust(Objective[DistributionallyRobustParameters]):
     )
     Parameters = DistributionallyRobustParameters
 
-    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
-        return UncertaintyObjective.dro(self.parameters.set.over(contexts))
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        return UncertaintyObjective.dro(ambiguity_set)
 
 
 class WorstCaseSensitivityParameters(WithSlope):
     """WCS: its distance and how the slope is taken; the radius does not matter."""
 
 
-class WorstCaseSensitivity(Objective[WorstCaseSensitivityParameters]):
+class WorstCaseSensitivity(OverASet[WorstCaseSensitivityParameters]):
     """WCS: the slope of the worst-case expectation at radius 0."""
 
     about = About(
@@ -161,8 +168,8 @@ class WorstCaseSensitivity(Objective[WorstCaseSensitivityParameters]):
     )
     Parameters = WorstCaseSensitivityParameters
 
-    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
-        return UncertaintyObjective.wcs(self.parameters.set.over(contexts), difference=self.parameters.difference)
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        return UncertaintyObjective.wcs(ambiguity_set, difference=self.parameters.difference)
 
 
 class MeanRiskParameters(WithSlope):
@@ -171,7 +178,7 @@ class MeanRiskParameters(WithSlope):
     beta: NotNegative = Field(1.0, description="weight of the slope")
 
 
-class MeanRisk(Objective[MeanRiskParameters]):
+class MeanRisk(OverASet[MeanRiskParameters]):
     """MR: the expectation plus beta times the slope at radius 0."""
 
     about = About(
@@ -181,9 +188,9 @@ class MeanRisk(Objective[MeanRiskParameters]):
     )
     Parameters = MeanRiskParameters
 
-    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
         settings = self.parameters
-        return UncertaintyObjective.mr(settings.set.over(contexts), settings.beta, difference=settings.difference)
+        return UncertaintyObjective.mr(ambiguity_set, settings.beta, difference=settings.difference)
 
 
 class GeneralParameters(WithSlope):
@@ -196,7 +203,7 @@ class GeneralParameters(WithSlope):
         return self.beta > 0.0 and self.set.radius == 0.0
 
 
-class General(Objective[GeneralParameters]):
+class General(OverASet[GeneralParameters]):
     """GEN: alpha times the worst-case expectation plus beta times its slope (Tay et al. 2024)."""
 
     about = About(
@@ -206,9 +213,8 @@ class General(Objective[GeneralParameters]):
     )
     Parameters = GeneralParameters
 
-    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
         settings = self.parameters
-        ambiguity_set = settings.set.over(contexts)
         return UncertaintyObjective.gen(ambiguity_set, settings.alpha, settings.beta, difference=settings.difference)
 
 
@@ -218,11 +224,11 @@ class SatisficingParameters(WithSet):
     tau: Number = Field(description="aspiration, in units of the payoff")
 
 
-class Satisficing(Objective[SatisficingParameters]):
+class Satisficing(OverASet[SatisficingParameters]):
     """RS: the slope of the least steep line from (0, tau) below the worst-case expectation."""
 
     about = About(title="RS", summary="robust satisficing at an aspiration tau", paper="Tay et al. 2024")
     Parameters = SatisficingParameters
 
-    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
-        return UncertaintyObjective.rs(self.parameters.set.over(contexts), self.parameters.tau)
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        return UncertaintyObjective.rs(ambiguity_set, self.parameters.tau)

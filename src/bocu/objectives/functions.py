@@ -92,7 +92,7 @@ class UncertaintyObjective(ABC):
 
         0 where tau is at most the floor of v, `-inf` where tau exceeds the expectation.
         """
-        return Satisficing(ambiguity_set, tau)
+        return LeastSteepLine(ambiguity_set, tau)
 
     @abstractmethod
     def __call__(self, payoffs: object, reference: object) -> Any:
@@ -344,7 +344,7 @@ class AtZero(Slice):
 
 
 @dataclass(frozen=True)
-class Satisficing(SetObjective):
+class LeastSteepLine(SetObjective):
     """RS at aspiration tau."""
 
     ambiguity_set: AmbiguitySet

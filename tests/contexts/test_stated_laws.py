@@ -1,0 +1,82 @@
+"""Laws that an experiment file states: ours by name, and one's own in a file."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments import run_all
+
+from bocu.core import places
+from bocu.core.errors import BocuError
+from bocu.evaluation.opening import open_cube
+from bocu.experiment.planning import make_plan
+from bocu.problems.finite import ByLaw
+
+OWN = Path(__file__).parents[1] / "own_plugins.py"
+SOURCES = Path(__file__).parents[2] / "data/sources.yaml"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(places.VARIABLE, "{}")
+    shutil.copyfile(OWN, tmp_path / "own.py")
+    return tmp_path
+
+
+def planned(folder, *problems, **changes):
+    config = {"name": "laws", "seeds": 1, "iterations": 4, "problems": list(problems), "algorithms": ["random"]}
+    config |= {"metrics": ["so"], "figures": ["regret"], **changes}
+    (folder / "laws.yaml").write_text(json.dumps(config))
+    return make_plan(config, [folder / "laws.yaml"], sources_file=SOURCES)
+
+
+def newsvendor(label, **parameters):
+    return {"name": "newsvendor", "label": label, "parameters": parameters}
+
+
+def test_contexts_come_from_the_law_that_is_stated(folder):
+    beta = {"name": "own.py:Beta", "parameters": {"a": 1.0}}  # which is the uniform distribution
+    plan = planned(
+        folder, newsvendor("plain"), newsvendor("stated", law="burr-xii"), newsvendor("mine", law=beta),
+        newsvendor("flat", law="uniform"),
+    )  # fmt: skip
+    run_all(plan)
+    found = {label: open_cube("results/laws", label).load() for label in plan.problems}
+    for one, other in (("plain", "stated"), ("mine", "flat")):
+        # The stored optimum and a new search end at the same place.
+        np.testing.assert_allclose(found[one]["regret"], found[other]["regret"], atol=1e-6)
+        np.testing.assert_allclose(found[one]["value"], found[other]["value"], atol=1e-9)
+    assert np.abs(found["plain"]["value"] - found["mine"]["value"]).max() > 1e-3
+    mine = next(branch for branch in plan.branches.values() if branch.problem.label == "mine")
+    assert mine.specification["problem"]["parameters"]["law"]["name"].startswith("Beta@")
+    assert any(root.endswith("own.py:Beta") for root in mine.roots)
+
+
+def test_a_law_weighs_the_contexts_of_a_grid():
+    truth = ByLaw.model_validate({"law": {"name": "normal", "parameters": {"mean": 0.5, "std": 0.25}}})
+    weights = truth.weights_on(np.array([[0.0], [0.25], [0.5]]))
+    np.testing.assert_allclose(weights, np.exp([-2.0, -0.5, 0.0]) / np.exp([-2.0, -0.5, 0.0]).sum())
+
+
+@pytest.mark.parametrize(
+    ("problem", "line"),
+    [
+        (newsvendor("x", law="burr"), r"problems\.0\.parameters\.law: found 'burr'; unknown law 'burr'; did you mean"),
+        (
+            newsvendor("x", law={"name": "own.py:Beta", "parameters": {"a": 0}}),
+            r"problems\.0\.parameters\.law: found .*; parameters\.a: found 0; input should be greater than 0",
+        ),
+        (
+            {"name": "hartmann-3", "parameters": {"truth": {"law": {"name": "own.py:Beta", "parameters": {"a": 0}}}}},
+            r"problems\.0\.parameters\.truth\.law: found .*; parameters\.a: found 0; input should be greater than 0",
+        ),
+        (newsvendor("x", law="own.py:Median"), "does not derive from bocu.contexts.stated_laws.Law"),
+        (newsvendor("x", law="uniform", optimum="published"), r"parameters\.optimum: found 'published'"),
+    ],
+)
+def test_a_law_that_there_is_not_is_one_line(folder, problem, line):
+    with pytest.raises(BocuError, match=line):
+        planned(folder, problem)

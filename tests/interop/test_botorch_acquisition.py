@@ -1,0 +1,280 @@
+"""`botorch-acquisition` and BoTorch's baselines in the run loop: chosen, killed, resumed, continued, imported."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+import torch
+from continuous_games import after_design, announced, seed_run, specification
+from played import finished, numbers
+
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Reading, validate
+from bocu.interop.botorch.any_acquisition import AcquisitionParameters, Named
+from bocu.io.files import canonical_json, read_netcdf
+from bocu.runs.execution import Block, execute
+
+HERE = Path(__file__).parent
+SEARCH = {"raw": 16, "restarts": 2}
+NEEDED = {
+    "UpperConfidenceBound": {"beta": 4.0},
+    "qLowerConfidenceBound": {"beta": 4.0},
+    "qUpperConfidenceBound": {"beta": 4.0},
+}
+EXAMPLES = [
+    ("botorch-acquisition", {"acquisition": "UpperConfidenceBound", "options": {"beta": 4.0}}),
+    *(
+        pytest.param(name, given, marks=pytest.mark.ci)
+        for name, given in (
+            ("qlognei", {"outputs": 2, "risk": "var"}),
+            ("qkg", {"fantasies": 2}),
+            ("mars", {"contexts": 8, "samples": 32}),
+            ("qnehvi", {}),
+        )
+    ),
+]
+
+
+def stated(**given):
+    """Parameters as a file in this folder states them, written out as a specification holds them."""
+    reading = Reading(HERE, imports=True)
+    return validate(AcquisitionParameters, {"search": SEARCH, **given}, "", reading).model_dump(mode="json")
+
+
+def specified(name, iterations=3, **given):
+    return specification(name, iterations=iterations, search=SEARCH, **given)
+
+
+SOON = ("UpperConfidenceBound", "qLogExpectedImprovement")  # the others take as long each
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in SOON else pytest.param(name, marks=pytest.mark.ci) for name in get_args(Named)]
+)
+def test_every_acquisition_that_has_a_name_chooses_decisions(name):
+    run = after_design("botorch-acquisition", **stated(acquisition=name, options=NEEDED.get(name, {})))
+    decision = run.algorithm.ask(announced(run))
+    assert decision.shape == (2,)
+    assert ((decision >= 0.0) & (decision <= 1.0)).all()
+
+
+def test_names_are_those_of_botorch_that_want_nothing_else():
+    import botorch.acquisition
+    from botorch.acquisition.analytic import AnalyticAcquisitionFunction
+    from botorch.acquisition.monte_carlo import MCAcquisitionFunction
+
+    for name in get_args(Named):
+        assert issubclass(getattr(botorch.acquisition, name), AnalyticAcquisitionFunction | MCAcquisitionFunction)
+
+
+def test_an_acquisition_of_one_s_own_gets_what_it_asks_for():
+    parameters = stated(acquisition="factories.py:farthest", options={"reach": 2.0}, risk="ignored")
+    assert parameters["acquisition"].startswith("farthest@")
+    run = after_design("botorch-acquisition", **parameters)
+    tried = run.record.arrays["decision"][:3]
+    decision = run.algorithm.ask(announced(run))
+    corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    distances = np.linalg.norm(corners[:, None] - tried, axis=-1).min(axis=1)
+    assert np.linalg.norm(decision - tried, axis=1).min() >= distances.max() - 1e-6
+
+
+def test_our_own_acquisition_over_our_own_set_is_one_of_them():
+    run = after_design("botorch-acquisition", **stated(acquisition="factories.py:robust", options={"radius": 0.5}))
+    algorithm = run.algorithm
+    situation, _ = algorithm._situation(announced(run), algorithm.generator)
+    acquisition = algorithm._acquisition(situation)
+    decision = torch.tensor([[[0.4, 0.6]]], dtype=torch.float64)
+    with torch.no_grad():
+        posterior = situation.model.posterior(decision[0])
+        upper = np.sort((posterior.mean + 2.0 * posterior.variance.sqrt()).numpy()[:, 0])
+    # A quarter of the mass goes from the best contexts to the worst.
+    mass = np.full(len(upper), 1.0 / len(upper))
+    moved, place = 0.25, len(upper) - 1
+    while moved > 1e-12:
+        taken = min(moved, mass[place])
+        mass[place] -= taken
+        mass[0] += taken
+        moved, place = moved - taken, place - 1
+    assert float(acquisition(decision)) == pytest.approx(mass @ upper, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"acquisition": "qLogNoisyImprovement"}, "acquisition: found 'qLogNoisyImprovement'; did you mean 'qLogNo"),
+        ({"acquisition": "factories.py:nearest"}, "acquisition: found .* defines no 'nearest'"),
+        ({"options": {"model": 3}}, "options: found .*'model' is given by the algorithm itself"),
+        ({"risk": "ignored", "alpha": 0.2}, ""),
+        ({"model": {"botorch": "nowhere.py:made"}}, "model.botorch: found .*no file"),
+        ({"risk": "evar"}, "risk: found 'evar'"),
+    ],
+)
+def test_what_a_file_states_wrongly_gets_one_line(given, message):
+    if not message:
+        assert "alpha" in validate(AcquisitionParameters, given, "").unused()
+        return
+    with pytest.raises(BocuError, match=message) as raised:
+        stated(**given)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"acquisition": "UpperConfidenceBound"}, "wants 'beta'; give it under the key 'options'"),
+        ({"acquisition": "UpperConfidenceBound", "risk": "cvar"}, "takes no objective"),
+        ({"acquisition": "qSimpleRegret", "options": {"beta": 1}}, "options: it takes no 'beta'"),
+        ({"acquisition": "factories.py:no_model"}, "wants 'inputs'"),
+    ],
+)
+def test_what_an_acquisition_does_not_take_is_told_at_the_first_decision(given, message):
+    run = after_design("botorch-acquisition", **stated(**given))
+    with pytest.raises(BocuError, match=message):
+        run.algorithm.ask(announced(run))
+
+
+@pytest.mark.parametrize(("name", "given"), EXAMPLES)
+def test_an_interrupted_run_goes_on_bit_for_bit(name, given):
+    wanted = specified(name, **given)
+    torch.manual_seed(1)
+    whole = numbers(finished(seed_run(wanted)))
+    broken = seed_run(wanted)
+    for _ in range(5):
+        broken.play()
+    resumed = seed_run(wanted)
+    torch.manual_seed(2)
+    resumed.restore(broken.state())
+    before = torch.get_rng_state()
+    assert numbers(finished(resumed)) == whole
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+CHILD = """
+import json, sys
+from bocu.runs.execution import Block, execute
+
+def advance(rounds):
+    if rounds == 1:
+        print("round", flush=True)
+
+execute(Block(json.loads(sys.argv[1]), {}, "code"), sys.argv[2], sys.argv[3], 0.0, advance)
+"""
+
+
+def child(wanted, folder):
+    """The run in a process of its own, which saves a checkpoint after every round."""
+    path = os.pathsep.join([*sys.path, str(HERE.parent)])
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-c",
+            CHILD,
+            canonical_json(wanted),
+            str(folder / "run.nc"),
+            str(folder / "c"),
+        ],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.ci
+def test_killed_twice_a_run_resumes_to_the_same_bits(tmp_path):
+    wanted = specified("botorch-acquisition", iterations=6)
+    for _ in range(2):
+        running = child(wanted, tmp_path)
+        for _ in range(2):  # the second round is told after the first was saved
+            assert running.stdout.readline() == "round\n"
+        running.kill()
+        running.communicate()
+        assert running.returncode == -signal.SIGKILL
+        assert not (tmp_path / "run.nc").exists()
+        assert list(tmp_path.glob("c/generation-*"))
+    last = child(wanted, tmp_path)
+    last.communicate()
+    assert last.returncode == 0
+    found = read_netcdf(tmp_path / "run.nc")
+    execute(Block(wanted, {}, "code"), tmp_path / "fresh.nc", tmp_path / "d", 1e9)
+    fresh = read_netcdf(tmp_path / "fresh.nc")
+    for variable in fresh.variables:
+        if fresh[variable].dtype.kind != "O" and variable != "seconds":
+            assert found[variable].values.tobytes() == fresh[variable].values.tobytes(), variable
+    assert found.stream_states.values.tolist() == fresh.stream_states.values.tolist()
+
+
+@pytest.mark.ci
+def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path):
+    def run(label, iterations):
+        block = Block(specified("botorch-acquisition", iterations), {}, "code")
+        execute(block, tmp_path / f"{label}.nc", tmp_path / "checkpoints", 1e9)
+        return read_netcdf(tmp_path / f"{label}.nc")
+
+    run("grown", 2)
+    grown, fresh = run("grown", 4), run("fresh", 4)
+    for variable in ("decision", "payoff", "recommended"):
+        assert grown[variable].values.tobytes() == fresh[variable].values.tobytes(), variable
+
+
+HEAVY = ("torch", "botorch", "gpytorch")
+
+
+def imported(code):
+    """Which of the heavy packages some code imports, in a process of its own."""
+    code += f"\nimport sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(ended.stdout.strip().splitlines()[-1].replace("'", '"'))
+
+
+def test_planning_what_stands_on_botorch_imports_none_of_it():
+    config = {
+        "name": "t",
+        "seeds": 1,
+        "iterations": 2,
+        "problems": ["ackley", {"name": "ackley-grid", "parameters": {"outputs": 2}}],
+        "algorithms": [
+            {"name": "gp-ucb", "parameters": {"model": "botorch-default"}},
+            *({"name": name} for name in ("botorch-acquisition", "qlognei", "qkg", "mars", "qnehvi")),
+        ],
+    }
+    code = (
+        "import json; from bocu.experiment.planning import make_plan; from bocu.experiment.resources import estimate\n"
+        f"plan = make_plan(json.loads({json.dumps(json.dumps(config))}))\n"
+        "for branch in plan.branches.values():\n"
+        "    plan.parameters.run(branch, 0, 0)\n"
+        "    assert not estimate(branch, 1).unknown\n"
+    )
+    assert imported(code) == []
+
+
+def test_the_command_s_start_and_its_listings_import_none_of_it():
+    code = (
+        "from typer.testing import CliRunner; from bocu.commands.main import app\n"
+        "for kind in ('algorithms', 'models'):\n"
+        "    told = CliRunner().invoke(app, ['list', kind]); assert told.exit_code == 0, told.output\n"
+        "    assert 'botorch' in told.output\n"
+    )
+    assert imported(code) == []
+
+
+@pytest.mark.parametrize("name", ["random", "drbo-kde"])
+def test_jobs_of_other_algorithms_import_none_of_it(tmp_path, name):
+    given = {"samples": 8, "infimum_points": 8} if name == "drbo-kde" else {}
+    wanted = specification("gp-ucb" if name == "random" else name, iterations=1, search=SEARCH, **given)
+    if name == "random":
+        wanted["algorithm"] = {"class": "bocu.algorithms.simple:Random", "parameters": {}}
+    code = (
+        f"import sys, json; sys.path.insert(0, {str(HERE.parent)!r})\n"
+        "from bocu.runs.execution import Block, execute\n"
+        f"execute(Block(json.loads({json.dumps(canonical_json(wanted))}), {{}}, 'code'), "
+        f"{str(tmp_path / 'run.nc')!r}, {str(tmp_path / 'c')!r})"
+    )
+    assert imported(code) == []
