@@ -268,7 +268,7 @@ def test_a_rejected_prior_recommends_nothing_under_the_simulator() -> None:
 def test_what_does_not_fit_gets_one_line() -> None:
     kind = find("algorithm", "mle").load()
     parameters, generator = kind.Parameters(), np.random.default_rng(0)
-    with pytest.raises(BocuError, match="MLE: found objective None; an UncertaintyObjective is wanted"):
+    with pytest.raises(BocuError, match="found objective None; an UncertaintyObjective is wanted"):
         kind(offering(OPINIONS), None, parameters, generator)
     with pytest.raises(BocuError, match="MLE: the problem offers no candidate priors"):
         kind(described(), objective("so"), parameters, generator)

@@ -20,7 +20,7 @@ from bocu.core.rounds import Round
 from bocu.experiment.planning import make_plan
 from bocu.experiment.registry import find
 from bocu.interop.botorch.models import FactoryModel, moments
-from bocu.runs.execution import build_algorithm, build_problem
+from bocu.runs.seed_run import build_algorithm, build_problem
 from bocu.surrogates.continuous.model import Posterior
 from bocu.surrogates.continuous.structure import Hyperparameters, joint
 
