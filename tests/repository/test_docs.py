@@ -20,6 +20,7 @@ PAGES = [
     "docs/ambiguity-sets.md",
     "docs/own-sets.md",
     "docs/botorch.md",
+    "docs/botorch-in-sweeps.md",
     "docs/cluster.md",
     "docs/planning.md",
     "docs/ziomek2025.md",

@@ -11,8 +11,9 @@ from grids import Waves, WavesParameters, specification
 from bocu.core.randomness import Streams
 from bocu.evaluation.cubes import build_cube, build_summary
 from bocu.evaluation.scores import score
-from bocu.runs.execution import Block, SeedRun, execute, replay
+from bocu.runs.execution import Block, execute, replay
 from bocu.runs.protocol import PROTOCOLS
+from bocu.runs.seed_run import SeedRun
 
 METRICS = [
     {"label": "so", "class": "bocu.evaluation.metrics:ExpectedPayoff", "parameters": {"under": "truth"}},

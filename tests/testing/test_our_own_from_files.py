@@ -12,12 +12,11 @@ from bocu.experiment.planning import make_plan
 from bocu.testing import check_problem
 
 ROOT = Path(__file__).parents[2]
+# Not the portfolio, whose stand-in takes minutes: tests/problems/test_portfolio_payoff.py has a small one.
 PARAMETERS = {
     "plant": {"decision_points": [9], "context_points": [5]},
     "infection": {"decision_points": [3, 3], "context_points": [2, 2, 2]},
     "wind-commitment": {},
-    "portfolio-normal": {},
-    "portfolio-grid": {},
 }
 
 pytestmark = [pytest.mark.ci, pytest.mark.workflow]

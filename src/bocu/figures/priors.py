@@ -112,7 +112,7 @@ def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Cube, branch:
         )
     if cube.best_prior is not None:
         bars[cube.best_prior].set(edgecolor=style.INK, linewidth=1.1, hatch="////")
-    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH))
+    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH, break_on_hyphens=False))
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     style.grid(axes, "x")
@@ -202,7 +202,7 @@ def _strips(axes: "Axes", rounds: np.ndarray, cube: Cube, branch: CubeBranch) ->
     for prior in range(rounds.shape[1] - 1):
         axes.axhline(prior + 0.5, color=style.PALE, linewidth=0.5)
     axes.text(1.01, 1.01, "seeds", transform=axes.transAxes, va="bottom", fontsize=6.5)
-    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH))
+    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH, break_on_hyphens=False))
     style.grid(axes, "x")
     _prior_ticks(axes, cube)
     if np.isnan(rounds).all():

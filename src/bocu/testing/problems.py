@@ -12,10 +12,10 @@ from bocu.core.randomness import STREAMS, Streams
 from bocu.core.rounds import Outline, Situation
 from bocu.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.runs.execution import Inputs, SeedRun
 from bocu.runs.protocol import PROTOCOLS
+from bocu.runs.seed_run import Inputs, SeedRun
 from bocu.testing.breaches import Subject, same, subject
-from bocu.testing.games import run_specification, stated
+from bocu.testing.games import SIMULATOR, run_specification, stated
 
 _OWN = ("problem", "weights")
 """The streams that a problem draws from when a seed meets it."""
@@ -99,7 +99,7 @@ class _Meeting:
 
     def _description(self, realisation: Realisation) -> None:
         told = realisation.description
-        protocol = self.problem.protocol
+        protocol = SIMULATOR if realisation.rehearsal is not None else self.problem.protocol
         self.found.wants(told.protocol == protocol, f"description: protocol: found {told.protocol}, not {protocol}")
         noisy = np.isfinite(told.noise) and told.noise >= 0.0
         self.found.wants(noisy, f"description: noise: found {told.noise}; allowed: 0 or more")
