@@ -84,6 +84,7 @@ class ByLaw(Parameters):
     law: LawParameters = Field(description="the law: `{name, parameters}`, or a name alone (see `bocu list laws`)")
 
     def weights_on(self, points: np.ndarray) -> np.ndarray:
+        """Evaluate it on context points (contexts, dimension)."""
         return self.law.weights_on(points)
 
 
