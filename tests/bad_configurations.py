@@ -121,7 +121,7 @@ def _top_level() -> Iterator[Bad]:
             [{"label": "x"}],
             [{"name": 3}],
         ],
-        "priors": [3, "fitted", [3], [None], [{"label": "x"}]],
+        "priors": [3, "stated", [3], [None], [{"label": "x"}], [{"name": 3}]],
         "objectives": [3, "dro", [3], [None], [{"label": "x"}]],
         "algorithms": [[], None, 3, "random", [3], [None], [{"name": ["random"]}]],
         "metrics": [[], 3, "so", [3], [{"name": None}]],
@@ -148,6 +148,7 @@ def _parameters() -> Iterator[Bad]:
     """A mapping with an unknown key is wrong for every parameter of everything registered."""
     for kind, section in (
         ("problem", "problems"),
+        ("prior", "priors"),
         ("objective", "objectives"),
         ("algorithm", "algorithms"),
         ("metric", "metrics"),
@@ -168,6 +169,7 @@ def _parameters() -> Iterator[Bad]:
 def _names() -> Iterator[Bad]:
     for section, near, meant in (
         ("problems", "hils", "hills"),
+        ("priors", "fited", "fitted"),
         ("objectives", "dor", "dro"),
         ("algorithms", "pe-gp-ubc", "pe-gp-ucb"),
         ("metrics", "best-fixed-decisio", "best-fixed-decision"),

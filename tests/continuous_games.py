@@ -11,7 +11,7 @@ from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
 from bocu.experiment.registry import find
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.runs.execution import SeedRun, build_problem
+from bocu.runs.seed_run import SeedRun, build_problem
 
 GRID = np.linspace(0.0, 1.0, 8)[:, None]
 SEARCH = {"raw": 32, "restarts": 4}
@@ -132,7 +132,7 @@ def after_design(algorithm: str, objective: Any = None, seed: int = 0, **paramet
 
 
 def announced(run: SeedRun) -> Round:
-    return run.announcer.announce(run.situation())
+    return run.announced()
 
 
 def _component(target: str, kind: Any, given: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
 from bocu.experiment.registry import find
 from bocu.problems.finite import FiniteParameters, FiniteProblem
-from bocu.runs.execution import SeedRun, build_problem
+from bocu.runs.seed_run import SeedRun, build_problem
 from bocu.surrogates.grid import GridPrior
 
 DECISIONS = np.linspace(0.0, 1.0, 7)[:, None]
@@ -35,6 +35,12 @@ DISTANCES: dict[str, dict[str, float]] = {
 }
 BOUNDED = ("tv", "mmd", "wass")
 """Distances whose slope at radius 0 is finite."""
+
+CANDIDATES = [
+    {"label": label, "kernel": "squared-exponential", "lengthscale": [length], "variance": 0.5, "mean": mean}
+    for label, length, mean in (("short", 0.1, 0.0), ("long", 0.8, 0.0), ("high", 0.3, 4.0))
+]
+"""Candidate priors of the waves, for algorithms that know of several."""
 
 DATA = [(0, 1, 0.3), (3, 2, -0.5), (6, 0, 0.8), (3, 4, 0.1), (2, 3, 1.1), (5, 2, 0.4)]
 
@@ -127,7 +133,7 @@ def specification(
 ) -> dict[str, Any]:
     """Specify a run on the waves. `objective` is `name` or `name:distance`; `parameters` are the algorithm's."""
     return {
-        "problem": _component("finite_games:Wavy", Wavy, problem or {}),
+        "problem": _component("finite_games:Wavy", Wavy, {"candidates": CANDIDATES, **(problem or {})}),
         "objective": stated(objective) if objective else None,
         "algorithm": _registered("algorithm", algorithm, parameters),
         "iterations": iterations,
@@ -156,7 +162,14 @@ def pairs() -> Iterator[tuple[str, str | None]]:
     objectives += [f"{name}:{distance}" for name in ("wcs", "mr") for distance in BOUNDED]
     for name in ("random", "ucb-so", "ucb-ro", "stableopt-finite"):
         yield name, None
-    for name in ("ucb-bocu-1", "ucb-bocu-2", "ts-bocu", "sensitivity-approximation", "minimax-approximation"):
+    for name in (
+        "ucb-bocu-1",
+        "ucb-bocu-2",
+        "ts-bocu",
+        "sensitivity-approximation",
+        "minimax-approximation",
+        "pe-gp-ucb",
+    ):
         parameters = find("algorithm", name).load().Parameters()
         for objective in objectives:
             entry = find("objective", objective.partition(":")[0])

@@ -111,7 +111,7 @@ class Contamination(AmbiguitySet):
         ratio = np.divide(first, second, out=np.ones_like(first), where=second > 0)
         return 1.0 - np.minimum(ratio.min(axis=-1), 1.0)
 
-    def _rows(self, f, p, wanted):
+    def solve(self, f, p, wanted):
         share = min(self.epsilon, 1.0)
         mean = expectation(f, p)
         rows = Rows(value=(1.0 - share) * mean, slope=-mean if share < 1.0 else np.zeros(len(f)))
@@ -122,7 +122,7 @@ class Contamination(AmbiguitySet):
             rows.rate = worst - p if share < 1.0 else np.zeros_like(f)
         return rows
 
-    def _satisfice(self, f, p, tau):
+    def tangent(self, f, p, tau):
         return Tangent(-tau, np.ones(len(f)), np.eye(f.shape[1])[f.argmin(axis=1)])
 
 

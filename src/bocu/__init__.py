@@ -8,7 +8,7 @@ What a user's own code needs stands here by name and loads on first use; `import
 
 Packages from low to high, each of which imports from those before it: `core`, `io`, `ambiguity`, `objectives`,
 `contexts`, `surrogates`, `acquisition`, `data`, `priors`, `problems` and `algorithms`, `experiment`, `runs`,
-`evaluation`, `figures`, `report`, `sweep`, `interop`, `commands`.
+`evaluation`, `figures`, `report`, `sweep`, `interop`, `testing`, `commands`.
 """
 
 from typing import TYPE_CHECKING

@@ -239,7 +239,7 @@ def test_thompson_sampling_pursues_its_objective():
     chosen = {}
     for name in ("so", "ro"):
         specified = specification("ts-bocu-kde", (name, {}))["objective"]
-        from bocu.runs.execution import build_objective
+        from bocu.runs.seed_run import build_objective
 
         algorithm = ThompsonDensity(
             Description(box, box, 0.0, "continuous"),

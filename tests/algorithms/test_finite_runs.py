@@ -24,6 +24,11 @@ EXAMPLES = [
     ("ts-bocu", "gen:tv", {}),
     ("ts-bocu", "wcs:mmd", {"posterior": "fourier", "features": 16, "pairs": True}),
     ("minimax-approximation", "dro:wass", {}),
+    ("pe-gp-ucb", "gen:mmd", {"sqrt_beta": 1.5, "test": "rule"}),
+    ("mle", "dro:tv", {}),
+    ("fully-bayesian", "rs:kl", {}),
+    ("regret-balancing", "so", {}),
+    ("oracle", "wcs:tv", {}),
 ]
 NAMES = [f"{name}-{objective}" for name, objective, _ in EXAMPLES]
 PROTOCOLS = ["general", "data-driven", "simulator"]

@@ -15,7 +15,7 @@ from bocu.contexts.estimates import silverman_bandwidth
 from bocu.core.errors import BocuError
 from bocu.experiment.registry import find
 from bocu.objectives.functions import UncertaintyObjective as U
-from bocu.runs.execution import SeedRun, build_problem
+from bocu.runs.seed_run import SeedRun, build_problem
 
 DECISIONS = np.random.default_rng(9).random((40, 2))
 

@@ -56,7 +56,7 @@ def test_the_radius_is_that_of_its_own_set():
         run = seed_run(specification("stableopt-finite", **parameters))
         while run.t < 1:
             run.play()
-        announced[label] = run.announcer.announce(run.situation()).epsilon
+        announced[label] = run.announced().epsilon
     situation = run.situation()
     assert announced["tv"] == pytest.approx(np.abs(situation.truth - situation.reference).sum())
     assert announced["fixed"] == 0.25
@@ -66,11 +66,11 @@ def test_the_radius_is_that_of_its_own_set():
 def test_data_driven_it_takes_the_reference_and_the_radius_of_what_was_seen():
     rule = {"set": {"name": "mmd", "radius": {"delta": 0.1}}}
     run = seed_run(specification("stableopt-finite", problem={"protocol": "data-driven", "initial": 0}, **rule))
-    first = run.announcer.announce(run.situation())
+    first = run.announced()
     assert first.epsilon == np.inf
     np.testing.assert_array_equal(first.reference, np.full(6, 1 / 6))
     while not run.finished:
-        announced = run.announcer.announce(run.situation())
+        announced = run.announced()
         seen = run.record.arrays["context_index"][: run.done]
         if run.done:
             assert announced.epsilon == mmd_radius(run.done, 0.1)

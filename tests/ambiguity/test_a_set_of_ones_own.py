@@ -48,13 +48,13 @@ class Mixture(AmbiguitySet):
         first, second = pair(q, p)
         return 1.0 - np.minimum(np.divide(first, second, out=np.ones_like(first), where=second > 0).min(axis=-1), 1.0)
 
-    def _rows(self, f: Any, p: Any, wanted: Wanted) -> Rows:
+    def solve(self, f: Any, p: Any, wanted: Wanted) -> Rows:
         share, worst = min(self.epsilon, 1.0), self._worst(f, p)
         value = (1.0 - share) * expectation(f, p) + share * expectation(f, worst)
         slope = expectation(f, worst) - expectation(f, p)
         return Rows(value, slope, (1.0 - share) * p + share * worst, worst - p)
 
-    def _satisfice(self, f: Any, p: Any, tau: Any) -> Tangent:
+    def tangent(self, f: Any, p: Any, tau: Any) -> Tangent:
         raise NotImplementedError
 
     def _worst(self, f: Any, p: Any) -> Any:
@@ -98,8 +98,24 @@ assert np.isfinite(regret).all()
 figure = plan.figures["regret"].registered.load()
 drawing = figure(figure.Parameters()).draw(plan.inputs.figure("regret", "gp-sample"))
 save(drawing, "regret.png", "regret.svg", "regret.json")
+"""
+
+FINGERPRINTS = """
+from pathlib import Path
+
+from bocu.experiment.configuration import read_experiment_file
+from bocu.experiment.planning import make_plan
+
+plan = make_plan(read_experiment_file("own.yaml"), [Path("own.yaml")], sources_file="data/sources.yaml")
 for branch in plan.branches.values():
     print(*branch.key, plan.parameters.fingerprint("run", *branch.roots))
+"""
+
+COMMANDS = """
+from bocu.commands.main import app
+
+for line in {lines}:
+    app(line.split(), standalone_mode=False)
 """
 
 
@@ -127,21 +143,21 @@ def call(copy: Path, *arguments: str) -> str:
 
 
 def test_one_file_and_one_line_make_a_set(copy: Path, root: Path) -> None:
-    bocu = ("-m", "bocu.commands.main")
-    call(copy, *bocu, "check", "own.yaml")
-    assert "mixture" in call(copy, *bocu, "list", "sets")
-    assert "heaviest: contexts of most mass" in call(copy, *bocu, "list", "sets", "mixture")
-    assert "MixtureParameters" in call(copy, *bocu, "schema")
     (copy / "payoffs.csv").write_text("reference,a\n0.5,1\n0.3,0\n0.2,-9\n")
-    table = call(copy, *bocu, "worst-case", "payoffs.csv", "--set", "mixture", "--epsilon", "0.5", "--heaviest", "2")
-    assert float(table.splitlines()[1].split(",")[1]) == pytest.approx(0.5 * (0.5 - 1.8))
-    first = call(copy, "-c", PLAY, str(root / "tests"))
+    worst_case = "worst-case payoffs.csv --set mixture --epsilon 0.5 --heaviest 2"
+    lines = ["check own.yaml", "list sets", "list sets mixture", "schema", worst_case]
+    told = call(copy, "-c", COMMANDS.format(lines=lines))
+    assert "mixture: the reference, and in a share of cases its worst heavy context" in told
+    assert "heaviest: contexts of most mass" in told
+    assert "MixtureParameters" in told
+    assert float(told.splitlines()[-1].split(",")[1]) == pytest.approx(0.5 * (0.5 - 1.8))
+    call(copy, "-c", PLAY, str(root / "tests"))
+    first = call(copy, "-c", FINGERPRINTS)
     # Its code belongs to the runs that name it, and to no other.
     module = copy / "src/bocu/ambiguity/mixture.py"
     module.write_text(
         module.read_text().replace("share, worst = min(self.epsilon, 1.0)", "share, worst = self.epsilon")
     )
-    shutil.rmtree(copy / "results")
-    second = call(copy, "-c", PLAY, str(root / "tests"))
+    second = call(copy, "-c", FINGERPRINTS)
     changed = {line.split()[1] for line in set(first.splitlines()) ^ set(second.splitlines())}
     assert changed == {"own"}

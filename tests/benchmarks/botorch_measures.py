@@ -3,8 +3,8 @@
 Run ``OMP_NUM_THREADS=1 python tests/benchmarks/botorch_measures.py``: `optimize_acqf` from the same seed and the same
 base samples, once for each measure, on 1,024 sampled contexts and on 64 of a line and of a grid; ratios are of core
 seconds, of the whole search and of one evaluation (searches differ in how many they take). Also
-`RobustUpperConfidenceBound` of the same measures, which draws no samples. ``--sampled 0 --samples 512 --restarts 10``
-are BoTorch's defaults.
+`RobustUpperConfidenceBound` of the same measures, which draws no samples. BoTorch's defaults are
+``--sampled 0 --samples 512 --restarts 10``.
 """
 
 import argparse

@@ -14,7 +14,7 @@ import numpy as np
 
 from bocu.algorithms.continuous_base import ModelParameters
 from bocu.experiment.registry import find
-from bocu.runs.execution import SeedRun, build_problem
+from bocu.runs.seed_run import SeedRun, build_problem
 from bocu.surrogates.continuous.fitting import NOISY, LogPosterior, Priors, fit
 from bocu.surrogates.continuous.model import standardise
 from bocu.surrogates.continuous.structure import Hyperparameters

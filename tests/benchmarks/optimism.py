@@ -14,7 +14,7 @@ from bocu.algorithms.finite_base import FiniteAlgorithm
 from bocu.ambiguity.parameters import SetParameters
 from bocu.experiment.registry import find
 from bocu.objectives.functions import UncertaintyObjective
-from bocu.runs.execution import SeedRun, build_problem
+from bocu.runs.seed_run import SeedRun, build_problem
 
 SET = {"name": "mmd", "radius": 0, "lengthscale": 0.1, "jitter": 1e-6}
 

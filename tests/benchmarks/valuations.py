@@ -34,7 +34,7 @@ LIMIT_SECONDS = 60.0  # core seconds of a case, after which fewer rounds are ave
 def cell(name: str, objective: str, side: int) -> float:
     """Return the mean core seconds of a round."""
     from bocu.experiment.planning import make_plan
-    from bocu.runs.execution import SeedRun, build_problem
+    from bocu.runs.seed_run import SeedRun, build_problem
 
     ambiguity_set = {"name": name, **({"k": 3.0} if name == "cr" else {})}
     slope = {} if objective == "dro" else {"slope": {"difference": 1e-3}}

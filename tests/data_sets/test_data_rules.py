@@ -21,9 +21,8 @@ HEADER = "utc_timestamp,DE_wind_capacity,DE_wind_generation_actual,DE_wind_profi
 GOOD = HEADER + "2013-01-01T00:00:00Z,1000,400,0.4\n2013-01-01T01:00:00Z,1000,500,0.5\n"
 
 
-@pytest.fixture
-def snakemake(tmp_path, root):
-    """Run Snakemake with a small experiment and this data source; gives its exit status and what it wrote."""
+def snakemake_in(folder, root):
+    """What runs Snakemake with a small experiment and a data source; gives its exit status and what it wrote."""
 
     def run(source, *targets, workflow=root, **environment):
         experiment = {
@@ -34,7 +33,7 @@ def snakemake(tmp_path, root):
             "problems": ["hills"],
             "algorithms": ["random"],
         }
-        (tmp_path / "experiment.yaml").write_text(yaml.safe_dump(experiment))
+        (folder / "experiment.yaml").write_text(yaml.safe_dump(experiment))
         command = [
             "snakemake",
             "--snakefile",
@@ -47,7 +46,7 @@ def snakemake(tmp_path, root):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             [str(part) for part in [*command, *targets]],
-            cwd=tmp_path,
+            cwd=folder,
             env=os.environ | {"PATH": path} | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -60,12 +59,41 @@ def snakemake(tmp_path, root):
 
 
 @pytest.fixture
-def folder(tmp_path):
+def snakemake(tmp_path, root):
+    return snakemake_in(tmp_path, root)
+
+
+def with_wind_table(folder):
     """A mirror, or the root of a web page, with a wind table."""
-    path = tmp_path / "elsewhere" / "wind" / TABLE
+    path = folder / "elsewhere" / "wind" / TABLE
     path.parent.mkdir(parents=True)
     path.write_text(GOOD)
     return path.parents[1]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return with_wind_table(tmp_path)
+
+
+MIRROR = {"source": "mirror", "mirror": "elsewhere"}
+
+
+@pytest.fixture(scope="module")
+def mirrored_once(tmp_path_factory, root):
+    """A folder whose mirror has a wind table, and what was made of it: one run for all tests that begin there."""
+    there = tmp_path_factory.mktemp("mirrored")
+    with_wind_table(there)
+    status, output = snakemake_in(there, root)(MIRROR, "prepared_data")
+    assert status == 0, output
+    return there
+
+
+@pytest.fixture
+def mirrored(mirrored_once, tmp_path):
+    """A copy of it, with its mirror."""
+    shutil.copytree(mirrored_once, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "elsewhere"
 
 
 def error_lines(output):
@@ -91,9 +119,7 @@ def test_simulated_data_are_prepared_once(snakemake, tmp_path):
     assert "Nothing to be done" in output
 
 
-def test_mirrored_data_lie_apart_from_simulated(snakemake, tmp_path, folder):
-    status, output = snakemake({"source": "mirror", "mirror": str(folder)}, "prepared_data")
-    assert status == 0, output
+def test_mirrored_data_lie_apart_from_simulated(mirrored, tmp_path):
     assert files(tmp_path / "data") == ["opsd.nc", TABLE, f"{TABLE}.lineage.json", f"{TABLE}.sha256"]
     dataset = read_netcdf(tmp_path / "data" / "mirror" / "wind" / "opsd.nc")
     assert dataset.attrs["data_label"] == ""
@@ -173,35 +199,31 @@ RAW = f"data/mirror/wind/raw/{TABLE}"
 MORE = GOOD + "2013-01-01T02:00:00Z,1000,600,0.6\n"
 
 
-def test_a_raw_file_that_was_changed_after_it_was_copied_is_set_aside_and_copied_again(snakemake, tmp_path, folder):
-    source = {"source": "mirror", "mirror": str(folder)}
-    assert snakemake(source, OPSD)[0] == 0
+def test_a_raw_file_that_was_changed_after_it_was_copied_is_set_aside_and_copied_again(snakemake, tmp_path, mirrored):
     (tmp_path / RAW).write_text(MORE)
-    status, output = snakemake(source, OPSD)
+    status, output = snakemake(MIRROR, OPSD)
     assert status != 0
     (told,) = set(error_lines(output))
     assert told.startswith(f"error: {RAW}: changed since it came: SHA-256 ")
     assert told.endswith(f"renamed to {TABLE}.broken, the next call makes it again")
     assert (tmp_path / f"{RAW}.broken").read_text() == MORE
-    status, output = snakemake(source, OPSD)
+    status, output = snakemake(MIRROR, OPSD)
     assert status == 0, output
     assert (tmp_path / RAW).read_text() == GOOD
     assert read_netcdf(tmp_path / OPSD)["capacity_factor"].values.tolist() == [0.4, 0.5]
 
 
-def test_a_corrected_file_of_the_mirror_is_noticed_and_a_touched_one_is_none(snakemake, tmp_path, folder):
-    source = {"source": "mirror", "mirror": str(folder)}
-    assert snakemake(source, OPSD)[0] == 0
-    os.utime(folder / "wind" / TABLE)
-    assert "Nothing to be done" in snakemake(source, OPSD)[1]
-    (folder / "wind" / TABLE).write_text(MORE)
-    assert snakemake(source, OPSD)[0] != 0
-    status, output = snakemake(source, OPSD)  # and not passed over the second time
+def test_a_corrected_file_of_the_mirror_is_noticed_and_a_touched_one_is_none(snakemake, tmp_path, mirrored):
+    os.utime(mirrored / "wind" / TABLE)
+    assert "Nothing to be done" in snakemake(MIRROR, OPSD)[1]
+    (mirrored / "wind" / TABLE).write_text(MORE)
+    assert snakemake(MIRROR, OPSD)[0] != 0
+    status, output = snakemake(MIRROR, OPSD)  # and not passed over the second time
     assert status != 0
     (told,) = set(error_lines(output))
     assert f"recorded in {RAW}.sha256; delete it to accept the change" in told
     (tmp_path / f"{RAW}.sha256").unlink()
-    status, output = snakemake(source, OPSD)
+    status, output = snakemake(MIRROR, OPSD)
     assert status == 0, output
     assert read_netcdf(tmp_path / OPSD)["capacity_factor"].values.tolist() == [0.4, 0.5, 0.6]
 

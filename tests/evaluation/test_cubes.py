@@ -15,7 +15,7 @@ from bocu.evaluation.cubes import DONE, MISSING, NOT_DEFINED, build_cube, build_
 from bocu.experiment.planning import make_plan
 from bocu.io import chunks as chunks
 from bocu.io.files import read_netcdf, write_netcdf
-from bocu.runs.execution import build_problem
+from bocu.runs.seed_run import build_problem
 
 METRICS = ["so", "ro", "best-fixed-decision"]
 

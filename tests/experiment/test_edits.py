@@ -157,7 +157,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
             "figure kirschner/contour",
         ],
     ),
-    "how a block of runs is executed": ("runs/execution.py", "if self.t < 1:", "if self.t <= 1:", RUNS),
+    "how a block of runs is executed": ("runs/seed_run.py", "if self.t < 1:", "if self.t <= 1:", RUNS),
     "checkpoints": ("runs/checkpoints.py", "_GENERATIONS = 2", "_GENERATIONS = 3", RUNS),
     # Runs and what scores them by the problem
     "a problem": (
@@ -242,8 +242,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
 }
 SCRIPT_EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     "a comment in a script": ("run.py", '"""Run a block', '# A comment.\n"""Run a block', NOTHING),
-    "the script of runs": ("run.py", "float(snakemake.resources.checkpoint_seconds)", "20.0", RUNS),
-    "the script of figures": ("figure.py", "drawing = figure.draw(inputs)", "drawing = figure.draw({})", ["figure *"]),
+    "the script of runs": ("run.py", "float(asked.checkpoint_seconds)", "20.0", RUNS),
+    "the script of figures": ("figure.py", "dict(snakemake.output.items())", "dict(snakemake.output)", ["figure *"]),
     "the script of data sets": ("prepare.py", "snakemake.output[0]", "snakemake.output[-1]", ["data prepare *"]),
 }
 

@@ -177,6 +177,7 @@ def test_a_stand_in_takes_candidate_priors_and_a_given_design(folder):
     assert theirs.designs() == ours.designs() != {}
     assert theirs.branches.keys() == ours.branches.keys()
     assert theirs.inputs.problem("cave") == ours.inputs.problem("cave")
+    assert theirs.inputs.prior("cave") == ours.inputs.prior("cave") == {}
 
 
 def _known(given):
@@ -412,6 +413,14 @@ def test_entry_points_are_named_as_our_own_are(folder, tmp_path, monkeypatch, ca
     assert "my-greedy" not in json.dumps(experiment_schema()["$defs"]["AlgorithmEntry"])
     with pytest.raises(BocuError, match="unknown algorithm 'my-gready'; did you mean 'my-greedy'"):
         find("algorithm", "my-gready")
+    path = list(sys.path)
+    sys.path.remove(str(site))  # as on a machine that lacks the package
+    lookup._points.cache_clear()
+    with pytest.raises(
+        BocuError, match="'my-greedy': entry point 'my-greedy' of their-lab, which is not installed on "
+    ):
+        load("algorithm/my-greedy")
+    sys.path[:] = path
     other = tmp_path / "other"
     other.mkdir()
     install(other, "their-other", POINTS.replace("their_lab", "their_other"), monkeypatch)
@@ -448,6 +457,18 @@ def test_a_package_is_fingerprinted_with_what_it_imports_of_its_own(folder, tmp_
     own_package.edit(site / "laboratory/numbers.py", "def best():\n    return 0", "def best():\n    return 1")
     forget()
     assert not set(identities()) & set(before)
+
+
+def test_a_worst_case_by_a_set_of_ones_own(folder, monkeypatch):
+    from typer.testing import CliRunner
+
+    from bocu.commands.main import app
+
+    monkeypatch.chdir(folder)
+    (folder / "payoffs.csv").write_text("reference,order\n0.5,4\n0.0,2\n0.5,6\n")
+    said = CliRunner().invoke(app, ["worst-case", "payoffs.csv", "--set", "own.py:Contamination", "--epsilon", "0.25"])
+    assert said.exit_code == 0, said.output
+    assert float(said.stdout.splitlines()[1].split(",")[1]) == 0.75 * 5.0 + 0.25 * 2.0
 
 
 def test_a_package_adds_a_command(tmp_path, monkeypatch, capsys):

@@ -83,6 +83,7 @@ def test_algorithms_run_where_there_are_candidates_and_pursue_objectives_there()
     pursued = {key[:2] for key in plan.branches if key[2] in UNKNOWING}
     assert pursued == {("hills", "any"), ("gp-sample", "so"), ("gp-sample", "dro")}
     assert len(plan.branches) == 3 + 5 * len(pursued)
+    assert [plan.inputs.prior(label) for label in ("hills", "gp-sample")] == [{}, {}]
 
 
 def test_what_is_believed_in_is_the_model_of_those_who_know_one():

@@ -27,7 +27,7 @@ ROOT = HERE.parents[1]
 DIGESTS = HERE / "digests.json"
 ITERATIONS = 6
 NOT_NUMBERS = {"status", "seconds", "stream_states"}  # provenance, times, and states that name their generators
-PACKAGES = ("numpy", "scipy", "numba", "torch")
+PACKAGES = ("numpy", "scipy", "numba", "torch", "gpytorch", "botorch")
 
 Digests = dict[str, dict[str, str]]
 

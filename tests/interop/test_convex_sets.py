@@ -20,8 +20,10 @@ from bocu.ambiguity import (
     worst_case,
 )
 from bocu.core.errors import BocuError
+from bocu.core.loading import refuse_unknown_classes
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
+from bocu.experiment.resources import estimate
 from bocu.interop.cvxpy import Constraints, ConvexSet, Intersection, Moments, programme_of
 from bocu.io.files import read_netcdf
 from bocu.objectives.functions import UncertaintyObjective
@@ -48,6 +50,29 @@ def test_equals_the_exact_solver(kind: str, n: int, zeros: bool) -> None:
         # In its own unit the radius of the part is epsilon; that of the intersection multiplies it.
         slope = expected.slope * (epsilon if exact.has_radius else 0.0)
         np.testing.assert_allclose(found.slope, slope, rtol=1e-4, atol=1e-6 * spread.max())
+
+
+def test_transports_on_a_line_take_no_plan() -> None:
+    contexts, payoffs, reference = random_instance(1, 200, 2, zeros=True, dimension=1)
+    line = make_set("wass", 0.1, contexts)
+    programme = programme_of(line, 200)
+    exact = worst_case(payoffs, reference, line)
+    for row, value, slope in zip(payoffs, exact.value, exact.slope, strict=True):
+        low, spread = row.min(), np.ptp(row)
+        found = programme.solve((row - low) / spread, reference, 0.1)
+        assert found.value == pytest.approx((value - low) / spread, abs=1e-7)
+        assert found.slope == pytest.approx(slope / spread, rel=1e-5)
+    contexts, _, _ = random_instance(1, 200)
+    with pytest.raises(
+        BocuError, match="144 contexts at most by CVXPY, found 200: a transport plan has 40,000 variables"
+    ):
+        programme_of(make_set("wass", 0.1, contexts), 200)
+
+
+def test_a_file_of_results_names_no_function_of_its_choice() -> None:
+    stated = {"objective": {"parameters": {"set": {"name": "constraints", "of": "os:system"}}}}
+    with pytest.raises(BocuError, match=r"run\.nc: asks to import 'os:system'"):
+        refuse_unknown_classes(stated, "run.nc")
 
 
 def test_a_function_of_ones_own_equals_the_exact_solver() -> None:
@@ -338,3 +363,20 @@ def test_a_file_beside_the_experiment_states_a_set(root, tmp_path, monkeypatch) 
         BocuError, match=r"objectives\.0\.parameters\.set\.of: found 'own.py:near_mean'; .*did you mean"
     ):
         planned()
+
+
+def test_planning_reckons_with_their_cost(root) -> None:
+    experiment = {
+        **OWN_EXPERIMENT,
+        "problems": [{"name": "gp-sample"}],
+        "iterations": 100,
+        "objectives": [
+            {"name": "dro", "label": "exact", "parameters": {"set": {"name": "tv", "radius": 0.3}}},
+            {"name": "dro", "label": "convex", "parameters": {"set": {"name": "moments", "mean": 0.1}}},
+        ],
+    }
+    plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+    seconds = {key[1]: estimate(branch, 1).seconds for key, branch in plan.branches.items()}
+    decisions = plan.problems["gp-sample"].kind.size(plan.problem_parameters("gp-sample")).arms
+    # A table in each round, a millisecond and more for each of its decisions.
+    assert seconds["convex"] - seconds["exact"] > 100 * decisions * 1e-3

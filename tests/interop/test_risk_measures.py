@@ -22,6 +22,7 @@ from own_divergences import MODIFIED_CHI_SQUARED
 from bocu.ambiguity import AmbiguitySet, ConditionalValueAtRisk, KullbackLeibler, PhiDivergence, TotalVariation
 from bocu.core.errors import BocuError
 from bocu.interop.botorch import RobustMeasure, tail_level
+from bocu.interop.cvxpy import Intersection
 from bocu.objectives import UncertaintyObjective
 
 N_W = 6
@@ -282,3 +283,15 @@ def test_nothing_is_imported_before_it_is_asked_for() -> None:
         "assert 'botorch' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+
+def test_sets_by_cvxpy_take_part_with_gradients_to_samples() -> None:
+    samples = payoffs_of(2, N_W).requires_grad_()
+    exact = TotalVariation(0.3)
+    by_cvxpy = RobustMeasure(Intersection(1.0, [exact]), n_w=N_W)
+    found, expected = by_cvxpy(samples), RobustMeasure(exact, n_w=N_W)(samples)
+    torch.testing.assert_close(found, expected, rtol=0.0, atol=1e-7)
+    one, other = (torch.autograd.grad(value.sum(), samples)[0] for value in (found, expected))
+    torch.testing.assert_close(one, other, rtol=0.0, atol=1e-5)
+    with pytest.raises(BocuError, match="Intersection has no gradient in the reference"):
+        RobustMeasure(Intersection(1.0, [exact]), reference=a_reference().requires_grad_())

@@ -11,7 +11,7 @@ from bocu.core.errors import BocuError
 from bocu.experiment.planning import make_plan
 from bocu.experiment.record import copy_design
 from bocu.problems.given_design import GivenDesign, read_design, write_design
-from bocu.runs.execution import SeedRun, build_problem
+from bocu.runs.seed_run import SeedRun, build_problem
 from bocu.sweep.pruning import leftovers
 from bocu.sweep.staleness import Staleness
 

@@ -14,10 +14,18 @@ from bocu.core.rounds import Round
 from bocu.data.catalogue import load_catalogue
 from bocu.data.wind import prepare_wind
 from bocu.experiment.branches import ProblemPaths
+from bocu.experiment.registry import find
 from bocu.objectives.functions import UncertaintyObjective
-from bocu.problems.wind_commitment import WindCommitment, WindCommitmentParameters, empirical_windows, revenue
-from bocu.runs.execution import SeedRun, build_algorithm
+from bocu.priors.statements import Period
+from bocu.problems.wind_commitment import (
+    WindCommitment,
+    WindCommitmentParameters,
+    empirical_windows,
+    logged_hours,
+    revenue,
+)
 from bocu.runs.protocol import PROTOCOLS
+from bocu.runs.seed_run import SeedRun, build_algorithm
 
 MISSING = (700, 701, 745, 746, 747)  # 744 is the first hour that is played
 
@@ -112,7 +120,7 @@ def test_every_hour_starts_from_nothing(data, algorithm):
     realisation = wind.realise(streams)
     simulator = PROTOCOLS["simulator"]
     for hour in range(4):
-        announced = run.announcer.announce(run.situation())
+        announced = run.announced()
         run.play()
         fresh = build_algorithm(specification, realisation, streams)
         for chosen in realisation.initial_design(streams["initial-design"], 3):
@@ -292,3 +300,40 @@ def test_a_learner_of_the_expectation_comes_near_the_exact_decision(real):
     regret = values.max(axis=1) - values[np.arange(10), run.record.arrays["decision_index"]]
     assert np.median(regret) < 0.02
     assert regret.max() < 0.1
+
+
+def test_priors_are_fitted_to_what_a_log_of_past_hours_would_hold(data):
+    path, factors = data  # from 1 January 2013 on
+    inputs = ("committed", "generated")
+    everything, day, month = (
+        logged_hours(str(path), inputs, None if period is None else Period(period=period))
+        for period in (None, "2013-01-30", "2013-02")
+    )
+    assert [len(rows.values) for rows in (everything, day, month)] == [955, 22, 9 * 24 - 3]
+    known = factors[29 * 24 : 30 * 24]
+    assert (day.points[:, 1] == known[np.isfinite(known)]).all()
+    assert (day.values == revenue(day.points[:, 0], day.points[:, 1])).all()
+    gaps = np.diff(np.sort([0.0, *everything.points[:, 0], 1.0]))
+    assert gaps.max() < 3.0 / 955  # commitments are spread evenly
+    with pytest.raises(BocuError, match=r"wind.nc: no hour of 2014-01 has a value; it runs from 2013-01-01"):
+        logged_hours(str(path), inputs, Period(period="2014-01"))
+
+
+@pytest.mark.parametrize("name", ["pe-gp-ucb", "mle", "fully-bayesian"])
+def test_one_candidate_is_drbo_hour_by_hour_and_several_run(data, name):
+    path, _ = data
+    own = {"kernel": "squared-exponential", "lengthscale": [0.2], "variance": 1.0, "mean": 0.0}
+    other = {**own, "label": "lower", "mean": -2.0}
+    specification = wind_power.specification("drbo", iterations=3)
+    known = SeedRun(specification, problem(path), 3)
+    target = find("algorithm", name).target
+    unknown = {**specification, "algorithm": {"class": target, "parameters": {"sqrt_beta": 2.0}}}
+    alone, several = (
+        SeedRun(unknown, problem(path, candidates=candidates), 3)
+        for candidates in ([{**own, "label": "own"}], [{**own, "label": "own"}, other])
+    )
+    for run in (known, alone, several):
+        while not run.finished:
+            run.play()
+    assert (alone.record.arrays["decision_index"] == known.record.arrays["decision_index"]).all()
+    assert (several.record.arrays["decision_index"] >= 0).all()

@@ -51,6 +51,7 @@ def test_it_holds_types_tables_and_pages(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert names >= {
         "bocu/py.typed",
+        "bocu/commands/templates/algorithm.py.jinja",
         "bocu/data/sources.yaml",
         "bocu/experiment/papers.yaml",
         "bocu/report/style.css",

@@ -70,7 +70,7 @@ def test_killed_it_resumes_to_the_same_bits(tmp_path, algorithm):
 
 
 def test_a_model_that_is_not_plain_is_told_again_and_a_plain_state_is_not(tmp_path):
-    from bocu.runs.execution import SeedRun, build_problem
+    from bocu.runs.seed_run import SeedRun, build_problem
 
     for algorithm, told in (("Plain", 0), ("Modelled", 13)):
         specified = wanted(algorithm).specification

@@ -11,8 +11,9 @@ from grids import Waves, WavesParameters, specification
 from bocu.core.randomness import Streams
 from bocu.evaluation.cubes import build_cube, build_summary
 from bocu.evaluation.scores import score
-from bocu.runs.execution import Block, SeedRun, execute, replay
+from bocu.runs.execution import Block, execute, replay
 from bocu.runs.protocol import PROTOCOLS
+from bocu.runs.seed_run import SeedRun
 
 METRICS = [
     {"label": "so", "class": "bocu.evaluation.metrics:ExpectedPayoff", "parameters": {"under": "truth"}},
@@ -109,7 +110,7 @@ def test_the_learner_is_told_reference_and_radius_and_never_the_truth():
         problem(initial=0),
         0,
     )
-    announced = run_.announcer.announce(run_.situation())
+    announced = run_.announced()
     reference, truth = run_.situation().reference, run_.situation().truth
     assert announced.epsilon == pytest.approx(np.abs(reference - truth).sum())
     assert not hasattr(announced, "truth")

@@ -21,6 +21,7 @@ FILES = [
     "drmobo",
     "drmobo-sets",
     "grand-tour",
+    "unknown-prior-contextual",
 ]
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 
@@ -137,6 +138,7 @@ SMOKE = {
     "tay2024": ["gp-sample"],
     "tay2024-as-coded": ["gp-sample"],
     "kirschner2020": ["a-general-sd", "a-data-driven-sd", "a-simulator-sd"],
+    "unknown-prior-contextual": ["gp-sample", "gp-sample-simulator"],
 }
 
 
@@ -150,7 +152,7 @@ def test_smoke_scale_runs_up_to_the_figures(root, name):
     def here(entry):
         return {**entry, "problems": [label for label in entry["problems"] if label in kept]}
 
-    for section in ("objectives", "algorithms", "metrics"):
+    for section in {"priors", "objectives", "algorithms", "metrics"} & experiment.keys():
         experiment[section] = [here(e) if isinstance(e, dict) and "problems" in e else e for e in experiment[section]]
         experiment[section] = [e for e in experiment[section] if isinstance(e, str) or e.get("problems") != []]
     experiment["problems"] = [

@@ -10,7 +10,8 @@ from experiments import tiny
 
 from bocu.experiment.planning import make_plan
 from bocu.runs.checkpoints import CheckpointStore, hold, peek
-from bocu.runs.execution import Block, SeedRun, build_problem, execute
+from bocu.runs.execution import Block, execute
+from bocu.runs.seed_run import SeedRun, build_problem
 from bocu.sweep.staleness import Staleness
 from bocu.sweep.status import State, statuses
 

@@ -139,31 +139,31 @@ class Mixtures(AmbiguitySet):
         first, second = pair(q, p)
         return 1.0 - np.divide(first, second, out=np.ones_like(first), where=second > 0).min(axis=-1, initial=1.0)
 
-    def _rows(self, f, p, wanted):
+    def solve(self, f, p, wanted):
         share, mean, worst = min(self.epsilon, 1.0), expectation(f, p), np.eye(f.shape[1])[f.argmin(axis=1)]
         moves = float(share < 1.0)
         return Rows((1.0 - share) * mean, -moves * mean, (1.0 - share) * p + share * worst, moves * (worst - p))
 
-    def _satisfice(self, f, p, tau):
+    def tangent(self, f, p, tau):
         return Tangent(-tau, np.ones(len(f)), np.eye(f.shape[1])[f.argmin(axis=1)])
 
 
 class TooHopeful(Mixtures):
-    def _rows(self, f, p, wanted):
-        rows = super()._rows(f, p, wanted)
+    def solve(self, f, p, wanted):
+        rows = super().solve(f, p, wanted)
         half = self.with_epsilon(0.5 * self.epsilon)
-        return Rows(super(TooHopeful, half)._rows(f, p, wanted).value, rows.slope, rows.distribution, rows.rate)
+        return Rows(super(TooHopeful, half).solve(f, p, wanted).value, rows.slope, rows.distribution, rows.rate)
 
 
 class HalfTheRadius(Mixtures):
-    def _rows(self, f, p, wanted):
-        half = Mixtures(0.5 * self.epsilon)._rows(f, p, wanted)
+    def solve(self, f, p, wanted):
+        half = Mixtures(0.5 * self.epsilon).solve(f, p, wanted)
         return Rows(half.value, 0.5 * half.slope, half.distribution, half.rate)
 
 
 class WrongSlope(Mixtures):
-    def _rows(self, f, p, wanted):
-        rows = super()._rows(f, p, wanted)
+    def solve(self, f, p, wanted):
+        rows = super().solve(f, p, wanted)
         return Rows(rows.value, 0.2 * rows.slope, rows.distribution, rows.rate)
 
 
@@ -172,7 +172,7 @@ class SupportDenied(Mixtures):
 
 
 class TooSteep(Mixtures):
-    def _satisfice(self, f, p, tau):
+    def tangent(self, f, p, tau):
         return Tangent(-1.5 * tau, np.ones(len(f)), np.eye(f.shape[1])[f.argmin(axis=1)])
 
 

@@ -15,9 +15,9 @@ NEEDED = {
     **CONVEX,
 }
 SLOW = {"ts-bocu-kde", "minimax-continuous", "drbo-mmd", "drbo-kde", "drmobo", "stableopt", "sbo-kde", "gp-ucb"}
-SLOW |= {"ackley-2-4", "wass", "phi", *CONVEX}
+SLOW |= {"ackley-2-4", "wass", "phi", *CONVEX, "botorch-acquisition", "qlognei", "qkg", "mars", "qnehvi"}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
-FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid"}
+FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}
 
 
 def names(kind):

@@ -1,6 +1,7 @@
 """The real pipeline in a folder of its own."""
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -56,6 +57,26 @@ class Pipeline:
             if len(words) == 2 and words[1].isdigit() and words[0] != "total":
                 counts[words[0]] = int(words[1])
         return counts
+
+
+def clone_in(folder: Path, experiment: dict[str, Any]) -> Pipeline:
+    """A copy of the workflow and the library with the finished results of an experiment."""
+    for name in ("Snakefile", "data/sources.yaml"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    for name in ("workflow", "profiles", "src"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    pipeline = Pipeline(folder, {"PYTHONPATH": str(folder / "src")})
+    pipeline.configuration(experiment)
+    pipeline.run("snakemake", "--cores", "2", "--configfile", "experiment.yaml")
+    return pipeline
+
+
+def would_make(clone: Pipeline) -> str:
+    """Return what a dry run in a copy of the workflow tells."""
+    # By no profile, for its logger tells jobs in other words; with that profile's triggers.
+    triggers = ("--rerun-triggers", "mtime", "input", "params", "software-env", "--workflow-profile", "none")
+    return clone.run("snakemake", "--cores", "2", "--configfile", "experiment.yaml", "--dry-run", *triggers).stdout
 
 
 @pytest.fixture

@@ -2,39 +2,26 @@
 
 import os
 import re
-import shutil
 
 import pytest
 from experiments import tiny
-from workflow.conftest import ROOT
+from workflow.conftest import clone_in, would_make
 
 pytestmark = pytest.mark.workflow
 
 
+EXPERIMENT = {"algorithms": ["random", "fully-bayesian", "mle"], "figures": ["regret"]}
+
+
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
-    """A copy of the workflow and the library with the finished results of a small experiment."""
-    from workflow.conftest import Pipeline
-
-    folder = tmp_path_factory.mktemp("clone")
-    for name in ("Snakefile", "data/sources.yaml"):
-        (folder / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
-    for name in ("workflow", "profiles", "src"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    pipeline = Pipeline(folder, {"PYTHONPATH": str(folder / "src")})
-    pipeline.configuration(tiny(algorithms=["random", "fully-bayesian", "mle"], figures=["regret"]))
-    pipeline.run("snakemake", "--cores", "2", "--configfile", "experiment.yaml")
-    return pipeline
+    return clone_in(tmp_path_factory.mktemp("clone"), tiny(**EXPERIMENT))
 
 
 def planned(clone, **changes):
     """Return the outputs' labels that a dry run would make, by rule."""
-    clone.configuration(tiny(**{"algorithms": ["random", "fully-bayesian", "mle"], "figures": ["regret"], **changes}))
-    # By no profile, for its logger tells jobs in other words; with that profile's triggers.
-    triggers = ("--rerun-triggers", "mtime", "input", "params", "software-env", "--workflow-profile", "none")
-    command = ("snakemake", "--cores", "2", "--configfile", "experiment.yaml", "--dry-run", *triggers)
-    text = clone.run(*command).stdout
+    clone.configuration(tiny(**{**EXPERIMENT, **changes}))
+    text = would_make(clone)
     jobs = re.findall(r"^(?:local)?rule (\w+):\n(?:.*\n)*?    output: (\S+?),?(?: .*)?\n", text, re.MULTILINE)
     return {(rule, output.split("results/tiny/")[-1]) for rule, output in jobs}
 

@@ -178,7 +178,8 @@ def _pip(line: Line, clone: Pipeline) -> None:
         assert all(Requirement(entry) for entry in lines)
     else:
         offline = ("--dry-run", "--no-index", "--no-build-isolation", "--no-deps")
-        assert "Would install bocu" in clone.run(sys.executable, "-m", *line.words, *offline).stdout
+        said = clone.run(sys.executable, "-m", *line.words, *offline).stdout
+        assert re.search("Would install .*(bocu|herpkg)", said)
 
 
 def _conda(line: Line, clone: Pipeline) -> None:

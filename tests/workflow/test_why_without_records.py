@@ -3,12 +3,11 @@
 import json
 import os
 import re
-import shutil
 
 import netCDF4
 import pytest
 from experiments import tiny
-from workflow.conftest import ROOT, Pipeline
+from workflow.conftest import clone_in, would_make
 
 pytestmark = pytest.mark.workflow
 
@@ -40,25 +39,12 @@ print(json.dumps(sorted(file for file in set(waiting) if staleness.explain(file)
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
-    """A copy of workflow and library with finished results on data, priors and a formula."""
-    folder = tmp_path_factory.mktemp("clone")
-    for name in ("Snakefile", "data/sources.yaml"):
-        (folder / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
-    for name in ("workflow", "profiles", "src"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    pipeline = Pipeline(folder, {"PYTHONPATH": str(folder / "src")})
-    pipeline.configuration(EXPERIMENT)
-    pipeline.run("snakemake", "--cores", "2", "--configfile", "experiment.yaml")
-    return pipeline
+    return clone_in(tmp_path_factory.mktemp("clone"), EXPERIMENT)
 
 
 def planned(clone):
     """Return what a dry run would make."""
-    # By no profile, for its logger tells jobs in other words; with that profile's triggers.
-    triggers = ("--rerun-triggers", "mtime", "input", "params", "software-env", "--workflow-profile", "none")
-    command = ("snakemake", "--cores", "2", "--configfile", "experiment.yaml", "--dry-run", *triggers)
-    text = clone.run(*command).stdout
+    text = would_make(clone)
     lines = re.findall(r"^    output: (.*)$", text, re.MULTILINE)
     return {re.sub(r" \(.*\)$", "", name) for line in lines for name in line.split(", ")}
 
@@ -92,7 +78,7 @@ EDITS = {
         "scores/hills/any/random.nc",
     ),
     "how runs are executed": (
-        "src/bocu/runs/execution.py",
+        "src/bocu/runs/seed_run.py",
         "if self.t < 1:",
         "if self.t <= 1:",
         "runs/sensors/any/random/seeds-1-1.nc",

@@ -36,6 +36,7 @@ class ExpectedValue:
         return payoffs @ self.reference, np.broadcast_to(self.reference, payoffs.shape)
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        """Return few contexts of exchangeable ones, all under a reference, and the expectation itself."""
         return (_thinned(contexts) if self.reference is None else np.arange(contexts)), self
 
 
@@ -50,6 +51,7 @@ class MinimumValue:
         return payoffs[rows, worst], weights
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        """Return few contexts, and the minimum itself."""
         return _thinned(contexts), self
 
 
@@ -98,6 +100,7 @@ class SampledTotalVariation:
         return np.einsum("bm,bm->b", weights, payoffs), weights
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        """Return few samples and few of the other contexts, and the same set around those samples."""
         samples, others = _thinned(self.samples), _thinned(contexts - self.samples) + self.samples
         return np.concatenate([samples, others]), SampledTotalVariation(self.epsilon, len(samples), self.of_samples)
 
@@ -122,6 +125,7 @@ class WorstCaseValue:
         return answer.value, answer.distribution
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        """Return all contexts, and a bound in place of what is costly to solve."""
         return np.arange(contexts), Chord(self.ambiguity_set, self.reference) if self.ambiguity_set.costly else self
 
 

@@ -108,6 +108,7 @@ class Chord:
         return mean + share * (floor - mean), weights
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        """Return all contexts, and the chord itself."""
         return np.arange(contexts), self
 
     def share(self, payoffs: np.ndarray) -> np.ndarray:
@@ -172,4 +173,5 @@ class MinimaxFunctional:
         return 0.5 * (lower + upper), 0.5 * (lower_weights + upper_weights)
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        """Return all contexts, and the chord, which is cheaper."""
         return self.chord.screening(contexts)

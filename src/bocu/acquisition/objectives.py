@@ -44,4 +44,5 @@ class ObjectiveValue:
         return rated, gradients
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
+        """Return all contexts, and the objective itself."""
         return np.arange(contexts), self

@@ -11,7 +11,7 @@ The same objects serve the pipeline and a user's own loop::
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias
 
 import numpy as np
 
@@ -19,10 +19,16 @@ from bocu.algorithms.plain_state import plain_state, put_back
 from bocu.core.about import About
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Parameters, ParametersType
+from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
 
 if TYPE_CHECKING:
     from bocu.ambiguity.parameters import SetParameters
+    from bocu.objectives.functions import UncertaintyObjective
+    from bocu.objectives.stated import Objective
+
+Pursued: TypeAlias = "UncertaintyObjective | Objective | None"
+"""What an algorithm is to pursue: an objective over the finite contexts, one as configured over a box, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,15 @@ class Reported:
     units: str = "1"
     dtype: str = "float64"
     per_prior: bool = False
+
+
+SIMULATOR = "simulator"
+"""The protocol under which contexts are chosen."""
+
+PESSIMISTIC = Reported(
+    "pessimistic_value", "objective of the decision's lower confidence bound, before its payoff was observed", "payoff"
+)
+"""What is reported there of every decision."""
 
 
 class AlgorithmParameters(Parameters):
@@ -74,11 +89,12 @@ class Algorithm(ABC, Generic[ParametersType]):
     #: What it reports of itself in every round; may depend on the protocol.
     reports: tuple[Reported, ...] = ()
 
-    #: An ambiguity set of the algorithm's own, whose radius is announced to it in place of its objective's.
-    ambiguity: "SetParameters | None" = None
-
     def __init__(
-        self, description: Description, objective: Any, parameters: ParametersType, generator: np.random.Generator
+        self,
+        description: Description,
+        objective: Pursued,
+        parameters: ParametersType,
+        generator: np.random.Generator,
     ) -> None:
         self.description = description
         self.objective = objective
@@ -95,8 +111,13 @@ class Algorithm(ABC, Generic[ParametersType]):
         """Say whether it is defined for a problem, by its protocol and what is known before its data are read."""
         return protocol in cls.protocols
 
+    @property
+    def ambiguity(self) -> "SetParameters | None":
+        """An ambiguity set of the algorithm's own, whose radius is announced to it in place of its objective's."""
+        return None
+
     @classmethod
-    def check(cls, parameters: Any, outline: Outline) -> None:
+    def check(cls, parameters: ParametersType, outline: Outline) -> None:
         """Refuse parameters that do not go with a problem, before its data are read.
 
         Raises:
@@ -105,7 +126,7 @@ class Algorithm(ABC, Generic[ParametersType]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: ParametersType, size: Size, rounds: int) -> Work:
         """Count what a seed of so many rounds takes. Where nothing is said, planning assumes the worst.
 
         Args:
@@ -151,7 +172,7 @@ class Algorithm(ABC, Generic[ParametersType]):
         Every run asks for it, after each round or after some; later decisions are the same as without.
         """
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return all that was learnt, as nested dicts of arrays, numbers, strings and lists of those.
 
         Nothing that is done later changes it. Where a class says nothing else, it holds all attributes that are plain
@@ -160,7 +181,7 @@ class Algorithm(ABC, Generic[ParametersType]):
         """
         return plain_state(self)
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Put back what `state` gave, whatever this object or one built like it has met since.
 
         Raises:

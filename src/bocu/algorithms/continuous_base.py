@@ -16,12 +16,13 @@ import pydantic
 from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
-from bocu.algorithms.base import Algorithm, AlgorithmParameters, Reported
+from bocu.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.algorithms.botorch_model import BotorchModelParameters
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Round
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings
 from bocu.surrogates.continuous.structure import Structure, joint, product
@@ -65,6 +66,7 @@ class DecisionModelParameters(Parameters):
 
     @property
     def settings(self) -> FitSettings:
+        """How the model is fitted."""
         return FitSettings(every=self.refit_every, restarts=self.fit_restarts)
 
 
@@ -175,7 +177,7 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: Continuous, size: Size, rounds: int) -> Work:
         ascents = 0.3 + 0.7 * parameters.search.restarts / 50
         round, solve = parameters.model.expense(size.context_coordinates)
         return Work(
@@ -183,7 +185,7 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         )
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Continuous, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: Continuous, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         domain = description.decisions
@@ -246,13 +248,13 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         for model, row in zip(self.models, values, strict=True):
             model.reinstate_found(row)
 
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"models": [model.state() for model in self.models]}
+    def state(self) -> State:
+        state: State = {"models": [model.state() for model in self.models]}
         if self._round is not None:
             state["round"] = plain(self._round)
         return state
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         for model, saved in zip(self.models, state["models"], strict=True):
             model.restore(saved)
         self._round = announced(state.get("round"))
@@ -307,7 +309,7 @@ class Contextual(ContinuousAlgorithm[Continuous]):
     Parameters: ClassVar[type[Parameters]] = ContextualParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: Continuous, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: Continuous, generator: np.random.Generator
     ) -> None:
         domain = description.contexts
         if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():

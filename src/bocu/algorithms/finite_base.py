@@ -15,21 +15,17 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm, AlgorithmParameters, Reported
+from bocu.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
+from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Round
 from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
 
-SIMULATOR = "simulator"
 _RECOMMENDED_TABLE = 0.5  # of what planning reckons for a round's payoff table: lower bounds leave less to be solved
-
-PESSIMISTIC = Reported(
-    "pessimistic_value", "objective of the decision's lower confidence bound, before its payoff was observed", "payoff"
-)
 
 
 class BoundParameters(AlgorithmParameters):
@@ -59,7 +55,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: Bounds, size: Size, rounds: int) -> Work:
         distinct = min(rounds / 2, size.arms)  # decisions observed, on average
         choices = rounds * size.choices_per_round
         counts = {
@@ -72,7 +68,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         return Work(counts, numbers, tables=rounds + _RECOMMENDED_TABLE * (choices - rounds))
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Bounds, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: Bounds, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         spaces = description.decisions, description.contexts
@@ -141,8 +137,8 @@ class FiniteAlgorithm(Algorithm[Bounds]):
             raise BocuError(f"round {round.t}: reference: none is announced; one over the contexts is needed")
         return round.reference
 
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"posterior": self.posterior.state()}
+    def state(self) -> State:
+        state: State = {"posterior": self.posterior.state()}
         if self._best is not None:
             state |= {"best": self._best, "best_value": self._best_value}
         if self._round is not None:
@@ -150,7 +146,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
             state["round"] = announced
         return state
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         self.posterior.restore(state["posterior"])
         best = state.get("best")
         self._best = None if best is None else int(best)

@@ -6,7 +6,8 @@ Kirschner et al. (2020), Lemma 3.
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeVar
 
 import numpy as np
 import pydantic
@@ -25,7 +26,7 @@ from bocu.contexts.estimates import covering_grid, diagonal_grid, empirical
 from bocu.core.about import About, Look
 from bocu.core.parameters import Integer
 from bocu.core.protocols import CONTINUOUS
-from bocu.core.rounds import Description, Round, Situation
+from bocu.core.rounds import Round, Situation
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
@@ -66,30 +67,24 @@ class GridContextParameters(ContextualParameters):
         return self
 
 
-class GridContexts(Contextual):
-    """A functional of an ambiguity set around the empirical distribution on a grid of contexts.
+GridType = TypeVar("GridType", bound=GridContextParameters)
 
-    Attributes:
-        points: the grid in the unit cube, shape (n, Dc).
-    """
 
-    parameters: GridContextParameters
+class GridContexts(Contextual[GridType]):
+    """A functional of an ambiguity set around the empirical distribution on a grid of contexts."""
 
-    def __init__(
-        self,
-        description: Description,
-        objective: object,
-        parameters: GridContextParameters,
-        generator: np.random.Generator,
-    ) -> None:
-        super().__init__(description, objective, parameters, generator)
-        self.points = covering_grid(self.lower, self.upper, self.parameters.contexts)
-        if self.parameters.grid == "diagonal":
-            per_coordinate = round(len(self.points) ** (1.0 / len(self.lower)))
-            self.points = diagonal_grid(self.lower, self.upper, per_coordinate)
-        self._scaled = self.parameters.mmd_kernel == "scaled-context-part-of-model"
+    @cached_property
+    def points(self) -> np.ndarray:
+        """The grid in the unit cube, shape (n, Dc)."""
+        points = covering_grid(self.lower, self.upper, self.parameters.contexts)
+        if self.parameters.grid == "product":
+            return points
+        return diagonal_grid(self.lower, self.upper, round(len(points) ** (1.0 / len(self.lower))))
+
+    @cached_property
+    def _fixed_set(self) -> AmbiguitySet | None:
         fixed = self.parameters.mmd_kernel == "squared-exponential"
-        self._fixed_set = self.parameters.set.over(self.points) if fixed else None
+        return self.parameters.set.over(self.points) if fixed else None
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
@@ -110,7 +105,7 @@ class GridContexts(Contextual):
         padded = np.zeros((len(self.points), structure.inputs))
         padded[:, structure.decisions :] = self.points
         gram = structure.correlation(here.lengthscales, padded, padded)
-        if self._scaled:
+        if self.parameters.mmd_kernel == "scaled-context-part-of-model":
             gram *= here.output_scale
         stated = self.parameters.set
         assert isinstance(stated, MaximumMeanDiscrepancyParameters)
@@ -127,7 +122,7 @@ class DRBOMMDParameters(GridContextParameters):
         return self
 
 
-class DRBOMMD(GridContexts):
+class DRBOMMD(GridContexts[DRBOMMDParameters]):
     """The worst mean of the upper bound over an MMD set, exactly."""
 
     about = About(
@@ -169,7 +164,7 @@ class MinimaxContinuousParameters(GridContextParameters):
         return self
 
 
-class MinimaxContinuous(GridContexts):
+class MinimaxContinuous(GridContexts[MinimaxContinuousParameters]):
     """The minimax approximation (Tay et al., 2022) of the worst mean of the upper bound, on a finer grid."""
 
     about = About(
@@ -180,7 +175,6 @@ class MinimaxContinuous(GridContexts):
     )
     protocols = CONTINUOUS
     Parameters = MinimaxContinuousParameters
-    parameters: MinimaxContinuousParameters
 
     def _functional(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Functional:
         stand_in = IdentitySensitivity() if self.parameters.sensitivity == "identity" else None

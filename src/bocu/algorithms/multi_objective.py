@@ -13,6 +13,7 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.functionals import ExpectedValue, WorstCaseValue
+from bocu.algorithms.base import Pursued
 from bocu.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm, SearchParameters
 from bocu.core.about import About, Look
 from bocu.core.domains import FiniteDomain
@@ -53,11 +54,7 @@ class MOBO(ContinuousAlgorithm[MOBOParameters]):
     Parameters = MOBOParameters
 
     def __init__(
-        self,
-        description: Description,
-        objective: object,
-        parameters: MOBOParameters,
-        generator: np.random.Generator,
+        self, description: Description, objective: Pursued, parameters: MOBOParameters, generator: np.random.Generator
     ) -> None:
         if not isinstance(description.contexts, FiniteDomain):
             raise BocuError(f"finite contexts are wanted; found {type(description.contexts).__name__}")
@@ -117,7 +114,7 @@ class DRMOBO(MOBO):
     Parameters = DRMOBOParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: DRMOBOParameters, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: DRMOBOParameters, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Slice) or objective.beta != 0.0:

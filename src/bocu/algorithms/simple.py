@@ -1,11 +1,11 @@
 """Algorithms that learn nothing. Under the simulator they choose contexts uniformly."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm
+from bocu.algorithms.base import Algorithm, Pursued
 from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import Domain, FiniteDomain
@@ -21,7 +21,7 @@ class WithoutModel(Algorithm[ParametersType]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: ParametersType, size: Size, rounds: int) -> Work:
         return Work({"round": rounds})
 
     def choose_context(self, decision: Decision, round: Round) -> Context:
@@ -45,7 +45,7 @@ class Random(WithoutModel[RandomParameters]):
     Parameters = RandomParameters
 
     def __init__(
-        self, description: Description, objective: object, parameters: RandomParameters, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: RandomParameters, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         self._best_value = -np.inf
@@ -95,7 +95,7 @@ class Constant(WithoutModel[ConstantParameters]):
     def __init__(
         self,
         description: Description,
-        objective: object,
+        objective: Pursued,
         parameters: ConstantParameters,
         generator: np.random.Generator,
     ) -> None:
@@ -103,7 +103,7 @@ class Constant(WithoutModel[ConstantParameters]):
         self.decision = _decision(self.parameters.decision, description.decisions)
 
     @classmethod
-    def check(cls, parameters: Any, outline: Outline) -> None:
+    def check(cls, parameters: ConstantParameters, outline: Outline) -> None:
         if outline.decisions is None:
             return
         decision = _decision(parameters.decision, outline.decisions)

@@ -11,7 +11,7 @@ from bocu.ambiguity.parameters import StatedSet, by_default
 from bocu.contexts.estimates import around_mean
 from bocu.core.about import About, Look
 from bocu.core.protocols import GRID
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import Round
 from bocu.objectives.functions import UncertaintyObjective
 
 
@@ -40,15 +40,9 @@ class StableOpt(UpperConfidenceAlgorithm[StableOptParameters]):
     protocols = GRID
     Parameters = StableOptParameters
 
-    def __init__(
-        self,
-        description: Description,
-        objective: object,
-        parameters: StableOptParameters,
-        generator: np.random.Generator,
-    ) -> None:
-        super().__init__(description, objective, parameters, generator)
-        self.ambiguity = self.parameters.set
+    @property
+    def ambiguity(self) -> StatedSet:
+        return self.parameters.set
 
     def rule_in(self, round: Round) -> UncertaintyObjective:
         contexts = self.posterior.prior.contexts

@@ -1,7 +1,8 @@
 """TS-BOCU: Thompson sampling under any uncertainty objective (Tay et al. 2024, algorithm 1)."""
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Protocol, Self
+from functools import cached_property
+from typing import Annotated, Literal, Protocol, Self
 
 import numpy as np
 import pydantic
@@ -12,7 +13,7 @@ from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Integer
 from bocu.core.protocols import GRID
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import Round
 from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
 
@@ -57,7 +58,7 @@ class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: ThompsonParameters, size: Size, rounds: int) -> Work:
         exact = super().work(parameters, size, rounds)
         if parameters.posterior == "pathwise":
             return exact
@@ -71,12 +72,6 @@ class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
             "feature_solve": features * solved * rounds,
         }
         return replace(exact, counts=counts)
-
-    def __init__(
-        self, description: Description, objective: Any, parameters: ThompsonParameters, generator: np.random.Generator
-    ) -> None:
-        super().__init__(description, objective, parameters, generator)
-        self.sampler = self._sampler()
 
     def _rule(self) -> UncertaintyObjective:
         return self._pursued()
@@ -92,7 +87,9 @@ class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
         one = np.array([decision])
         return self.posterior.mean_of(one)[0], np.sqrt(self.posterior.variance_of(one)[0])
 
-    def _sampler(self) -> _Sampler:
+    @cached_property
+    def sampler(self) -> _Sampler:
+        """What draws payoff tables from the posterior."""
         prior = self.posterior.prior
         if self.parameters.posterior == "pathwise":
             from bocu.surrogates.pathwise import PathwiseSampler

@@ -5,7 +5,7 @@ Thompson sampling under an uncertainty objective (Tay et al., 2024, algorithm 1)
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import pydantic
@@ -13,6 +13,7 @@ from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface
 from bocu.acquisition.objectives import ObjectiveValue
+from bocu.algorithms.base import Pursued
 from bocu.algorithms.botorch_model import names_factory
 from bocu.algorithms.continuous_base import Contextual, ContinuousAlgorithmParameters, ProductModelParameters
 from bocu.contexts.estimates import KernelDensity
@@ -79,7 +80,7 @@ class ThompsonDensity(Contextual[ThompsonDensityParameters]):
     def __init__(
         self,
         description: Description,
-        objective: Any,
+        objective: Pursued,
         parameters: ThompsonDensityParameters,
         generator: np.random.Generator,
     ) -> None:
@@ -88,6 +89,7 @@ class ThompsonDensity(Contextual[ThompsonDensityParameters]):
             raise BocuError(f"found objective {objective!r}; one of bocu.objectives.stated is wanted")
         if reason := self.parameters.unfit("", objective.parameters):
             raise BocuError(reason)
+        self._pursued = objective
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
@@ -97,8 +99,8 @@ class ThompsonDensity(Contextual[ThompsonDensityParameters]):
         # Equal contexts, as many as are clipped to a bound, would make distances between distributions degenerate.
         points, owner = np.unique(np.concatenate([drawn, others]), axis=0, return_inverse=True)
         reference = np.bincount(owner.reshape(-1)[: len(drawn)], minlength=len(points)) / len(drawn)
-        rule = self.objective.over(points)
-        ambiguity = self.objective.ambiguity
+        rule = self._pursued.over(points)
+        ambiguity = self._pursued.ambiguity
         if ambiguity is not None and not isinstance(ambiguity.radius, str):
             situation = Situation(round.t, reference, reference, len(self.observed))
             rule = rule.with_epsilon(ambiguity.epsilon(situation, ambiguity.over(points)))

@@ -31,6 +31,7 @@ from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
+from bocu.core.plain import State
 from bocu.core.rounds import Outline
 
 
@@ -62,10 +63,10 @@ class _Accounts:
         """Return the active prior with most plays; ties go to the lowest index."""
         return int(np.argmax(np.where(self.active, self.plays, -1)))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return {name: getattr(self, name).copy() for name in ("active", "plays", "total", "width")}
 
-    def restore(self, state: Mapping[str, object]) -> None:
+    def restore(self, state: State) -> None:
         self.active = np.array(state["active"], dtype=bool)
         self.plays = np.array(state["plays"], dtype=np.int64)
         self.total = np.array(state["total"], dtype=float)
@@ -171,10 +172,10 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
     def _trust(self) -> np.ndarray:
         return one_hot(self._accounts.most_played(), len(self.priors))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return {**super().state(), "accounts": self._accounts.state()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         super().restore(state)
         self._accounts.restore(state["accounts"])
         self._verdict = _Verdict()
@@ -342,10 +343,10 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
         lower = np.where(self._accounts.active & ~np.isnan(self._lower), self._lower, -np.inf)
         return one_hot(int(np.argmax(lower)), len(self.priors))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return {**super().state(), "accounts": self._accounts.state(), "lower": self._lower.copy()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         super().restore(state)
         self._accounts.restore(state["accounts"])
         self._lower = np.array(state["lower"], dtype=float)

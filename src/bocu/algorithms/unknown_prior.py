@@ -21,16 +21,15 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm, AlgorithmParameters, Reported
-from bocu.algorithms.beliefs import Beliefs, GridBeliefs, Offers, TimeVaryingBeliefs, refuse_other_arms
-from bocu.algorithms.finite_base import PESSIMISTIC, SIMULATOR, FiniteAlgorithm
+from bocu.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, AlgorithmParameters, Pursued, Reported
+from bocu.algorithms.beliefs import Beliefs, Offers, TimeVaryingBeliefs
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
+from bocu.core.plain import State
 from bocu.core.protocols import FINITE, TIME_VARYING
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
-from bocu.objectives.functions import UncertaintyObjective
 
 PAYOFF = "payoff"
 """Unit of reported quantities that are in units of the problem's payoff."""
@@ -139,9 +138,11 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
 
     @classmethod
     @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: Confidence, size: Size, rounds: int) -> Work:
         if size.contexts > 1:
-            one = FiniteAlgorithm.work(parameters, size, rounds)
+            from bocu.algorithms.finite_base import BoundParameters, FiniteAlgorithm
+
+            one = FiniteAlgorithm.work(BoundParameters(), size, rounds)
             counts = {step: count * (1 if step == "round" else size.priors) for step, count in one.counts.items()}
             return Work(counts, size.priors * one.numbers, one.tables * size.priors, size.priors)
         rows = size.kernels * size.arms * rounds
@@ -150,14 +151,14 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         return Work(counts, numbers=7 * rows, priors=size.priors)
 
     def __init__(
-        self, description: Description, objective: Any, parameters: Confidence, generator: np.random.Generator
+        self, description: Description, objective: Pursued, parameters: Confidence, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(description.decisions, FiniteDomain):
             raise BocuError("the decision space is a box; a finite one is wanted")
         self.priors = self._candidates()
         self.arms = description.decisions.size
-        refuse_other_arms(description, self.priors)
+        self._refuse_other_arms()
         self.surrogate = self._believe()
         self.simulates = description.protocol == SIMULATOR
         if self.simulates:
@@ -203,7 +204,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         mean, sd = self.surrogate.foresee(prior, arm, round)
         self._pending = _Pending(self._index[prior], mean, sd, sqrt_beta)
         if self.simulates:
-            self._pending.value = self._pessimistic(mean - sqrt_beta * sd, round)
+            self._pending.value = self.surrogate.rate(mean - sqrt_beta * sd, round)
         return arm
 
     def choose_context(self, decision: Decision, round: Round) -> Context:
@@ -252,14 +253,14 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         t = 1 if self._round is None else self._round.t
         return self.surrogate.recommend(trust, self._round, self.sqrt_beta(t))
 
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"surrogate": self.surrogate.state(), "best": self._best.state()}
+    def state(self) -> State:
+        state: State = {"surrogate": self.surrogate.state(), "best": self._best.state()}
         if self._round is not None and self.pursues(self.description.protocol):
             announced = {"t": self._round.t, "reference": self._round.reference, "epsilon": self._round.epsilon}
             state["round"] = announced
         return state
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         self.surrogate.restore(state["surrogate"])
         self._best.restore(state["best"])
         announced = state.get("round")
@@ -290,17 +291,25 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
             raise BocuError("the problem offers no candidate priors")
         return tuple(self.description.priors)
 
+    def _refuse_other_arms(self) -> None:
+        contexts = self.description.contexts
+        for prior in self.priors:
+            if self.description.protocol in TIME_VARYING:
+                if prior.arms != self.arms:
+                    raise BocuError(f"prior '{prior.label}' has {prior.arms} arms, the problem {self.arms}")
+            elif prior.shape != (wanted := (self.arms, contexts.size if isinstance(contexts, FiniteDomain) else 0)):
+                raise BocuError(f"prior '{prior.label}' is over a grid of {prior.shape}, the problem {wanted}")
+
     def _believe(self) -> Beliefs:
         if self.description.protocol in TIME_VARYING:
             return TimeVaryingBeliefs(self.priors, self.description.noise)
+        from bocu.algorithms.grid_beliefs import GridBeliefs
+        from bocu.objectives.functions import UncertaintyObjective
+
         if not isinstance(self.objective, UncertaintyObjective):
             raise BocuError(f"found objective {self.objective!r}; an UncertaintyObjective is wanted")
         exact = self.parameters.slope == "exact"
         return GridBeliefs(self.priors, self.objective.exact() if exact else self.objective)
-
-    def _pessimistic(self, lower: np.ndarray, round: Round) -> float:
-        assert isinstance(self.surrogate, GridBeliefs)
-        return float(self.surrogate.rule_in(round)(lower[None, :], round.reference)[0])
 
     def _row(self, choice: Choice) -> int:
         """Return the place of the prior that chose among those that are followed; -1: none did."""

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from bocu.ambiguity import checks
 from bocu.ambiguity.base import AmbiguitySet, expectation
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.rows import Normalised
 from bocu.core.errors import BocuError
 
 
@@ -24,8 +25,8 @@ def sensitivity(payoffs: ArrayLike, reference: ArrayLike, ambiguity_set: Ambigui
     Minus the slope at radius 0 for total variation, MMD and Wasserstein sets; a multiple of the standard deviation for
     the chi-squared sets. Other sets raise `BocuError`.
     """
-    f, p, _, scale, leading = ambiguity_set._normalise(payoffs, reference)
-    return (scale * ambiguity_set._sensitivity(f, p)).reshape(leading)
+    asked = ambiguity_set.normalise(payoffs, reference)
+    return asked.slopes(ambiguity_set._sensitivity(asked.f, asked.p))
 
 
 def identity_sensitivity(payoffs: ArrayLike) -> Floats:
@@ -41,8 +42,8 @@ def linearised(
     payoffs: ArrayLike, reference: ArrayLike, ambiguity_set: AmbiguitySet, *, sensitivities: ArrayLike | None = None
 ) -> Floats:
     """Lower bound `E - S s` `(...)`, without the floor; arguments as in `minimax_approximation`."""
-    f, p, low, scale, leading = ambiguity_set._normalise(payoffs, reference)
-    return (low + scale * _line(f, p, ambiguity_set, _scaled(sensitivities, scale, leading))).reshape(leading)
+    asked = ambiguity_set.normalise(payoffs, reference)
+    return asked.values(_line(asked, ambiguity_set, sensitivities))
 
 
 def minimax_approximation(
@@ -62,21 +63,21 @@ def minimax_approximation(
     Raises:
         BocuError: for sets (Kullback-Leibler, Cressie-Read, CVaR) whose value need not lie between the two lines.
     """
-    f, p, low, scale, leading = ambiguity_set._normalise(payoffs, reference)
-    lower = np.maximum(_line(f, p, ambiguity_set, _scaled(sensitivities, scale, leading)), 0.0)
-    mean, end = expectation(f, p), ambiguity_set._floor_distance(f, p)
+    asked = ambiguity_set.normalise(payoffs, reference)
+    lower = np.maximum(_line(asked, ambiguity_set, sensitivities), 0.0)
+    mean, end = expectation(asked.f, asked.p), ambiguity_set._floor_distance(asked.f, asked.p)
     s = _scale(ambiguity_set)
     share = np.divide(min(s, 1e300), end, out=np.zeros_like(end), where=end > 0.0)
     upper = np.maximum(mean * (1.0 - share), 0.0)
     flat = (end == 0.0) | (mean == 0.0)
-    return (low + scale * np.where(flat, mean, 0.5 * (lower + upper))).reshape(leading)
+    return asked.values(np.where(flat, mean, 0.5 * (lower + upper)))
 
 
 def floor_distance(payoffs: ArrayLike, reference: ArrayLike, ambiguity_set: AmbiguitySet) -> Floats:
     """Radius `(...)`, in units of epsilon, from which on all mass may sit on the nearest single minimiser."""
-    f, p, _, _, leading = ambiguity_set._normalise(payoffs, reference)
-    end = ambiguity_set._floor_distance(f, p)
-    return (end ** (1.0 / power(ambiguity_set))).reshape(leading)
+    asked = ambiguity_set.normalise(payoffs, reference)
+    end = ambiguity_set._floor_distance(asked.f, asked.p)
+    return (end ** (1.0 / power(ambiguity_set))).reshape(asked.leading)
 
 
 def power(ambiguity_set: AmbiguitySet) -> float:
@@ -95,16 +96,18 @@ def _scale(ambiguity_set: AmbiguitySet) -> float:
     return math.sqrt(ambiguity_set.epsilon) if exponent == 0.5 else ambiguity_set.epsilon**exponent
 
 
-def _line(f: Floats, p: Floats, ambiguity_set: AmbiguitySet, slopes: Floats | None) -> Floats:
-    steep = ambiguity_set._sensitivity(f, p) if slopes is None else slopes
+def _line(asked: Normalised, ambiguity_set: AmbiguitySet, sensitivities: ArrayLike | None) -> Floats:
+    """The lower line `(B,)` for normalised rows; sensitivities `(...)` are in units of the payoffs."""
+    if sensitivities is None:
+        steep = ambiguity_set._sensitivity(asked.f, asked.p)
+    else:
+        steep = _scaled(sensitivities, asked.scale, asked.leading)
     s = _scale(ambiguity_set)
-    mean = expectation(f, p)
+    mean = expectation(asked.f, asked.p)
     return np.where(steep > 0.0, mean - steep * s, mean) if math.isfinite(s) else np.where(steep > 0, -np.inf, mean)
 
 
-def _scaled(values: ArrayLike | None, scale: Floats, leading: tuple[int, ...]) -> Floats | None:
-    if values is None:
-        return None
+def _scaled(values: ArrayLike, scale: Floats, leading: tuple[int, ...]) -> Floats:
     given = checks.finite("sensitivities", checks.floats("sensitivities", values))
     try:
         return np.broadcast_to(given, leading).reshape(-1) / scale

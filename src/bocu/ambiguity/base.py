@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from bocu.ambiguity import checks
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.parameters import SetParameters, sets_that
+from bocu.ambiguity.rows import Normalised, Rows, SolveCost, Tangent, Wanted
 from bocu.core.about import About
 from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
@@ -52,59 +53,52 @@ class WorstCase:
     rate: Any = None
 
 
-@dataclass(slots=True)
-class Rows:
-    """What a set answers for normalised rows `(B, n)`: fields as in `WorstCase`, optional ones may be missing."""
+def worst_case(payoffs: Any, reference: Any, ambiguity_set: AmbiguitySet, *, rate: bool = False) -> WorstCase:
+    """Worst-case expectation of payoffs over a set around a reference distribution.
 
-    value: Floats
-    slope: Floats
-    distribution: Floats | None = None
-    rate: Floats | None = None
-    gap: Floats | None = None
+    Args:
+        payoffs: (..., n) payoff of each decision in each context, finite; numpy array or torch tensor.
+        reference: (n,) or (..., n) probabilities, each row summing to 1 within 1e-8.
+        ambiguity_set: the ambiguity set.
+        rate: also return the derivative of the distribution in epsilon.
 
+    Returns:
+        numpy in gives numpy out. Tensors in give float64 tensors out, whose `value` carries the envelope gradient (the
+        worst distribution) and whose `slope`, where finite, the gradient `rate`.
 
-@dataclass(slots=True)
-class Tangent:
-    """Where the tangents of v through `(0, tau)` touch it, a row each: slope and radius `(B,)`, worst case `(B, n)`."""
+    Raises:
+        BocuError: for payoffs that are not finite, references that are negative or not normalised, shapes that do not
+            match.
 
-    slope: Floats
-    radius: Floats
-    distribution: Floats
-
-    def inverse_radius(self) -> Floats:
-        """1 / radius `(B,)`, by which value's gradients become the slope's: `slope = (q.f - tau) / radius`; 0 at 0."""
-        return np.divide(1.0, self.radius, out=np.zeros_like(self.radius), where=self.radius > 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class SolveCost:
-    """What solving takes, measured: `points x seconds x (contexts / 64)^growth`.
-
-    Attributes:
-        seconds: a point of a payoff table with 64 contexts.
-        growth: exponent of the number of contexts.
-        memory_mb: what its compiled code takes, MB.
+    Examples:
+        >>> from bocu.ambiguity import TotalVariation, worst_case
+        >>> w = worst_case([0.0, 1.0, 2.0], [0.25, 0.5, 0.25], TotalVariation(epsilon=0.25))
+        >>> float(w.value), float(w.slope), w.distribution.tolist()
+        (0.75, -1.0, [0.375, 0.5, 0.125])
     """
+    if is_tensor(payoffs):
+        from bocu.ambiguity.tensors import worst_case_of_tensor
 
-    seconds: float
-    growth: float = 0.0
-    memory_mb: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which optional outputs a caller needs; sets skip the work of the others."""
-
-    distribution: bool = True
-    rate: bool = False
+        return worst_case_of_tensor(payoffs, reference, ambiguity_set)
+    asked, found = ambiguity_set._solve(payoffs, reference, Wanted(distribution=True, rate=rate))
+    assert found.distribution is not None
+    return WorstCase(
+        value=asked.values(found.value),
+        distribution=asked.distributions(found.distribution),
+        slope=asked.slopes(found.slope),
+        gap=asked.slopes(np.zeros(len(found.value)) if found.gap is None else found.gap),
+        rate=None if found.rate is None else asked.distributions(found.rate),
+    )
 
 
 class AmbiguitySet(ABC):
     """One ambiguity set: a distance, a radius and what they need (a Gram matrix, costs, an order).
 
+    A set says what it is: its `distance`, and, for payoffs that span [0, 1] over the contexts that it can reach, its
+    worst cases (`solve`) and, for robust satisficing, their `tangent` through an aspiration. All else follows here.
+
     Objects are cheap to re-radius (`with_epsilon` shares every factorisation) and hold no state that an answer depends
-    on. Subclasses implement `_rows` and `_satisfice` on normalised rows: payoffs in [0, 1] with minimum 0 over the
-    contexts that the set can reach. What else is known of a set stands in the attributes here.
+    on.
     """
 
     about: ClassVar[About]
@@ -139,6 +133,18 @@ class AmbiguitySet(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(epsilon={self.epsilon:g})"
+
+    @abstractmethod
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
+        """Distance d(q, p) of distributions `(..., n)`, in the unit of epsilon: `(...)`, `inf` where there is none."""
+
+    @abstractmethod
+    def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+        """Return the worst cases of normalised rows: payoffs f `(B, n)`, references p `(1, n)` or `(B, n)`."""
+
+    @abstractmethod
+    def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+        """Return the tangents of v through `(0, tau)`, tau `(B,)` strictly between the floor 0 and v(0)."""
 
     @classmethod
     def stated(cls, parameters: Any, contexts: Floats | None) -> AmbiguitySet:
@@ -177,14 +183,15 @@ class AmbiguitySet(ABC):
 
     def values(self, payoffs: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
         """Value and slope, both `(...)`, without the distribution: arguments and errors as in `worst_case`."""
-        rows, low, scale, leading = self._solve(payoffs, reference, Wanted(distribution=False))
-        return (low + scale * rows.value).reshape(leading), (scale * rows.slope).reshape(leading)
+        asked, found = self._solve(payoffs, reference, Wanted(distribution=False))
+        return asked.values(found.value), asked.slopes(found.slope)
 
     def values_at(self, payoffs: ArrayLike, reference: ArrayLike, radii: ArrayLike) -> Floats:
         """Values at several radii, `(..., R)` for `radii` `(R,)`; sets that follow a path in epsilon walk it once."""
         wanted = [checks.radius(r, "radii") for r in checks.floats("radii", radii).reshape(-1)]
-        f, p, low, scale, leading = self._normalise(payoffs, reference)
-        return (low[:, None] + scale[:, None] * self._values_at(f, p, wanted)).reshape(*leading, len(wanted))
+        asked = self.normalise(payoffs, reference)
+        values = self._values_at(asked.f, asked.p, wanted)
+        return asked.distributions(asked.low[:, None] + asked.scale[:, None] * values)
 
     def satisficing(self, payoffs: ArrayLike, reference: ArrayLike, tau: ArrayLike) -> Floats:
         """Robust satisficing: `k = max{k <= 0 : v(e) >= tau + k e for all e >= 0}` (Tay et al., 2024, Section 3).
@@ -198,25 +205,31 @@ class AmbiguitySet(ABC):
             (...) in payoff units per unit of radius: 0 where tau is no more than the floor of v, `-inf` where tau
             exceeds v(0), for most sets the expectation under the reference.
         """
-        f, p, low, scale, leading = self._normalise(payoffs, reference)
-        return (scale * self._tangents(f, p, low, scale, leading, tau).slope).reshape(leading)
+        asked = self.normalise(payoffs, reference)
+        return asked.slopes(self._tangents(asked, tau).slope)
 
-    def _tangents(
-        self, f: Floats, p: Floats, low: Floats, scale: Floats, leading: tuple[int, ...], tau: ArrayLike
-    ) -> Tangent:
+    def _tangents(self, asked: Normalised, tau: ArrayLike) -> Tangent:
         """`satisficing` of normalised rows for tau in units of the payoffs, with the points of contact."""
+        f, p, low, scale = asked.f, asked.p, asked.low, asked.scale
         target = checks.finite("tau", checks.floats("tau", tau))
         try:
-            aspiration = (np.broadcast_to(target, leading).reshape(-1) - low) / scale
+            aspiration = (np.broadcast_to(target, asked.leading).reshape(-1) - low) / scale
         except ValueError:
-            raise BocuError(f"tau has shape {target.shape}: it must be one number or match {leading}") from None
+            raise BocuError(f"tau has shape {target.shape}: it must be one number or match {asked.leading}") from None
         # An expectation computed elsewhere differs from ours by rounding, which the division by the range magnifies.
         rounding = ROUNDING * (np.abs(aspiration) + np.abs(low) / scale + 1.0)
-        return self._satisficing_rows(f, p, aspiration, rounding)
-
-    @abstractmethod
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
-        """Distance d(q, p) of distributions `(..., n)`, in the unit of epsilon: `(...)`, `inf` where there is none."""
+        start = self._value_at_zero(f, p)
+        answer = Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
+        at_start = np.abs(aspiration - start) <= rounding
+        answer.slope[aspiration > start] = -np.inf
+        if at_start.any():
+            answer.slope[at_start] = self.with_epsilon(0.0).solve(f[at_start], pick(p, at_start), Wanted(False)).slope
+        between = (aspiration > 0) & (aspiration < start) & ~at_start
+        if between.any():
+            tangent = self.tangent(f[between], pick(p, between), aspiration[between])
+            answer.slope[between], answer.radius[between] = tangent.slope, tangent.radius
+            answer.distribution[between] = tangent.distribution
+        return answer
 
     @classmethod
     def concentrates(cls) -> bool:
@@ -259,14 +272,6 @@ class AmbiguitySet(ABC):
         others = sets_that(lambda family: family._polytope is not AmbiguitySet._polytope)
         raise BocuError(f"{type(self).__name__} is no polytope; take {others}")
 
-    @abstractmethod
-    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
-        """Solve normalised rows: f `(B, n)`, p `(1, n)` or `(B, n)`."""
-
-    @abstractmethod
-    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
-        """Tangents for normalised rows whose tau lies strictly between the floor 0 and v(0)."""
-
     def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
         """Gradient of v in the reference `(B, n)`, up to a constant a row, from worst case and slope.
 
@@ -290,7 +295,7 @@ class AmbiguitySet(ABC):
 
     def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
         only_values = Wanted(distribution=False)
-        return np.stack([self.with_epsilon(r)._rows(f, p, only_values).value for r in radii], axis=1)
+        return np.stack([self.with_epsilon(r).solve(f, p, only_values).value for r in radii], axis=1)
 
     def _value_at_zero(self, f: Floats, p: Floats) -> Floats:
         """The value at radius 0 for normalised rows: the expectation, unless other distributions are at distance 0."""
@@ -314,24 +319,8 @@ class AmbiguitySet(ABC):
         """Distance `(n,)` from each single context to one reference `(n,)`."""
         return np.asarray(self.distance(np.eye(len(p)), p))
 
-    def _satisficing_rows(self, f: Floats, p: Floats, tau: Floats, rounding: Floats) -> Tangent:
-        start = self._value_at_zero(f, p)
-        answer = Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
-        at_start = np.abs(tau - start) <= rounding
-        answer.slope[tau > start] = -np.inf
-        if at_start.any():
-            answer.slope[at_start] = self.with_epsilon(0.0)._rows(f[at_start], pick(p, at_start), Wanted(False)).slope
-        between = (tau > 0) & (tau < start) & ~at_start
-        if between.any():
-            tangent = self._satisfice(f[between], pick(p, between), tau[between])
-            answer.slope[between], answer.radius[between] = tangent.slope, tangent.radius
-            answer.distribution[between] = tangent.distribution
-        return answer
-
-    def _normalise(
-        self, payoffs: ArrayLike, reference: ArrayLike
-    ) -> tuple[Floats, Floats, Floats, Floats, tuple[int, ...]]:
-        """Checked arguments as rows spanning [0, 1]: f, p, the shift and scale that were taken off, leading shape."""
+    def normalise(self, payoffs: ArrayLike, reference: ArrayLike) -> Normalised:
+        """Checked arguments as rows that span [0, 1]; errors as in `worst_case`."""
         payoff = checks.payoffs(payoffs)
         n = payoff.shape[-1]
         if self.contexts is not None and n != self.contexts:
@@ -344,53 +333,11 @@ class AmbiguitySet(ABC):
         low = f.min(axis=1)
         scale = f.max(axis=1) - low
         scale[scale == 0.0] = 1.0
-        return (f - low[:, None]) / scale[:, None], p, low, scale, leading
+        return Normalised((f - low[:, None]) / scale[:, None], p, low, scale, leading)
 
-    def _solve(
-        self, payoffs: ArrayLike, reference: ArrayLike, wanted: Wanted
-    ) -> tuple[Rows, Floats, Floats, tuple[int, ...]]:
-        f, p, low, scale, leading = self._normalise(payoffs, reference)
-        return self._rows(f, p, wanted), low, scale, leading
-
-
-def worst_case(payoffs: Any, reference: Any, ambiguity_set: AmbiguitySet, *, rate: bool = False) -> WorstCase:
-    """Worst-case expectation of payoffs over a set around a reference distribution.
-
-    Args:
-        payoffs: (..., n) payoff of each decision in each context, finite; numpy array or torch tensor.
-        reference: (n,) or (..., n) probabilities, each row summing to 1 within 1e-8.
-        ambiguity_set: the ambiguity set.
-        rate: also return the derivative of the distribution in epsilon.
-
-    Returns:
-        numpy in gives numpy out. Tensors in give float64 tensors out, whose `value` carries the envelope gradient (the
-        worst distribution) and whose `slope`, where finite, the gradient `rate`.
-
-    Raises:
-        BocuError: for payoffs that are not finite, references that are negative or not normalised, shapes that do not
-            match.
-
-    Examples:
-        >>> from bocu.ambiguity import TotalVariation, worst_case
-        >>> w = worst_case([0.0, 1.0, 2.0], [0.25, 0.5, 0.25], TotalVariation(epsilon=0.25))
-        >>> float(w.value), float(w.slope), w.distribution.tolist()
-        (0.75, -1.0, [0.375, 0.5, 0.125])
-    """
-    if is_tensor(payoffs):
-        from bocu.ambiguity.tensors import worst_case_of_tensor
-
-        return worst_case_of_tensor(payoffs, reference, ambiguity_set)
-    rows, low, scale, leading = ambiguity_set._solve(payoffs, reference, Wanted(distribution=True, rate=rate))
-    assert rows.distribution is not None
-    n = rows.distribution.shape[-1]
-    gap = np.zeros(len(rows.value)) if rows.gap is None else rows.gap * scale
-    return WorstCase(
-        value=(low + scale * rows.value).reshape(leading),
-        distribution=rows.distribution.reshape(*leading, n),
-        slope=(scale * rows.slope).reshape(leading),
-        gap=gap.reshape(leading),
-        rate=None if rows.rate is None else rows.rate.reshape(*leading, n),
-    )
+    def _solve(self, payoffs: ArrayLike, reference: ArrayLike, wanted: Wanted) -> tuple[Normalised, Rows]:
+        asked = self.normalise(payoffs, reference)
+        return asked, self.solve(asked.f, asked.p, wanted)
 
 
 def is_tensor(values: object) -> bool:

@@ -6,7 +6,7 @@ The value does not depend on a radius, hence its slope is 0; what changes it is 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,12 +64,12 @@ class ConditionalValueAtRisk(AmbiguitySet):
         checks.radius(epsilon)
         return self
 
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """0 where `q <= p / alpha` (within 1e-12), else infinity: `(...)` for distributions `(..., n)`."""
         first, second = pair(q, p)
         return np.where((first <= second / self.alpha + 1e-12).all(axis=-1), 0.0, np.inf)
 
-    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+    def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         order, payoff, mass = sorted_rows(f, p)
         before = np.cumsum(mass, axis=1)
         before -= mass
@@ -83,9 +83,9 @@ class ConditionalValueAtRisk(AmbiguitySet):
         return rows
 
     def _value_at_zero(self, f: Floats, p: Floats) -> Floats:
-        return self._rows(f, p, Wanted(False)).value
+        return self.solve(f, p, Wanted(False)).value
 
-    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+    def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         # The value is the same at every radius: what is met at 0 is met everywhere.
         return Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
 

@@ -84,10 +84,11 @@ def value_and_slope(
     Raises:
         BocuError: also where a derivative in the reference is wanted and the set knows none.
     """
-    f, p, low, scale, leading = ambiguity_set._normalise(payoffs, reference)
+    asked = ambiguity_set.normalise(payoffs, reference)
+    f, p, low, scale, leading = asked.f, asked.p, asked.low, asked.scale, asked.leading
     shape = (*leading, f.shape[1])
     moves = with_slope and any(wanted)
-    rows = ambiguity_set._rows(f, p, Wanted(distribution=moves or wanted.payoffs or wanted.reference, rate=moves))
+    rows = ambiguity_set.solve(f, p, Wanted(distribution=moves or wanted.payoffs or wanted.reference, rate=moves))
     q, rate = rows.distribution, rows.rate
     value, slope = low + scale * rows.value, scale * rows.slope
     of_value = of_slope = None
@@ -120,9 +121,10 @@ def satisficing(
     ambiguity_set: AmbiguitySet, payoffs: ArrayLike, reference: ArrayLike, tau: ArrayLike, wanted: In
 ) -> Differential:
     """`AmbiguitySet.satisficing` with its derivatives, 0 where it is flat or minus infinity; the radius has no part."""
-    f, p, low, scale, leading = ambiguity_set._normalise(payoffs, reference)
+    asked = ambiguity_set.normalise(payoffs, reference)
+    f, p, scale, leading = asked.f, asked.p, asked.scale, asked.leading
     shape = (*leading, f.shape[1])
-    tangent = ambiguity_set._tangents(f, p, low, scale, leading, tau)
+    tangent = ambiguity_set._tangents(asked, tau)
     inverse = tangent.inverse_radius()
     slope = scale * tangent.slope
     gradient = None

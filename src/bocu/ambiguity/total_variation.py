@@ -37,7 +37,7 @@ class TotalVariation(AmbiguitySet):
     linear_in_pieces = True
     sensitivity_power = 1.0
 
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """L1 distance `(...)` of distributions `(..., n)`."""
         first, second = pair(q, p)
         return np.asarray(np.abs(first - second).sum(axis=-1))
@@ -52,7 +52,7 @@ class TotalVariation(AmbiguitySet):
         log_events = contexts * math.log(2.0) + math.log1p(-(2.0 ** (1 - contexts)))
         return math.sqrt(2.0 * (log_events - math.log(delta)) / observations)
 
-    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+    def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         # Comparing -f in place of f saves a reversal; the payoffs of minimisers are exactly 0.
         order, payoff, mass = sorted_rows(f, p, descending=True)
         cumulative = np.cumsum(mass, axis=1)
@@ -78,7 +78,7 @@ class TotalVariation(AmbiguitySet):
             rows.rate[row, _receivers(f, p)] += half_step
         return rows
 
-    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+    def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         # H(mu) = sum_i p_i min(f_i, 2 mu) is piecewise linear: find theta = 2 mu with H = tau on sorted payoffs.
         _, payoff, mass = sorted_rows(f, p)
         below = np.cumsum(mass * payoff, axis=1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,7 +79,7 @@ class Wasserstein(AmbiguitySet):
     def contexts(self) -> int:
         return len(self.cost)
 
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """Smallest transport cost `(...)` between distributions `(..., n)`.
 
         On a line by the distribution functions, elsewhere by the network simplex of POT (Bonneel et al., 2011).
@@ -108,7 +107,7 @@ class Wasserstein(AmbiguitySet):
             return 0.0
         return diameter * math.sqrt(math.log(2.0 / delta) / (2.0 * observations)) if observations else math.inf
 
-    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+    def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         with_plans = wanted.distribution or wanted.rate
         lines = self._cut(f, p, with_plans)
         moving = lines.at > 0.0
@@ -145,7 +144,7 @@ class Wasserstein(AmbiguitySet):
             active = active[new]
         return lines
 
-    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+    def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         if self._line is not None:
             price, radius, targets = self._line.touch(f, p, tau)
             return Tangent(-price, radius, _moved(targets, p))

@@ -22,13 +22,13 @@ def worst_case_command(
     from bocu.ambiguity.parameters import SetParameters
     from bocu.ambiguity.tables import as_csv, read_table
     from bocu.core.errors import BocuError
-    from bocu.core.parameters import validate
+    from bocu.core.parameters import Reading, validate
     from bocu.experiment.registry import find
 
     table = read_table(file)
-    if find("set", name, "--set: ").load().has_radius and epsilon is None:
+    if find("set", name, "--set: ", Path()).load().has_radius and epsilon is None:
         raise BocuError(f"--epsilon: the set '{name}' needs a radius")
-    stated = validate(SetParameters, {**_keys(context.args), "name": name}, "--")
+    stated = validate(SetParameters, {**_keys(context.args), "name": name}, "--", Reading(Path(), imports=True))
     ambiguity_set = stated.over(table.contexts).with_epsilon(radius(epsilon or 0.0, "--epsilon"))
     try:
         answer = worst_case(table.payoffs, table.reference, ambiguity_set)

@@ -20,13 +20,16 @@ class FiniteDomain:
 
     @property
     def size(self) -> int:
+        """Number of members."""
         return len(self.points)
 
     @property
     def dimension(self) -> int:
+        """Number of coordinates."""
         return self.points.shape[1]
 
     def coordinates(self, index: int) -> np.ndarray:
+        """Return the coordinates (dimension,) of a member, by its index."""
         return self.points[index]
 
 
@@ -41,9 +44,11 @@ class BoxDomain:
 
     @property
     def dimension(self) -> int:
+        """Number of coordinates."""
         return len(self.lower)
 
     def coordinates(self, point: np.ndarray) -> np.ndarray:
+        """Return a member's coordinates: itself, as an array (dimension,)."""
         return np.asarray(point, dtype=float)
 
 

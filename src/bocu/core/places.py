@@ -21,7 +21,10 @@ FILE_SUFFIX = ".py"
 
 
 def places() -> dict[str, str]:
-    """Return what is known: "Class@hash" -> "module:Class" or "/path/to/file.py:Class"."""
+    """Return what is known: "Class@hash" -> "module:Class" or "/path/to/file.py:Class".
+
+    And "kind/name" of entry points -> the package that offers it, for machines that lack it.
+    """
     found: dict[str, str] = json.loads(os.environ.get(VARIABLE) or "{}")
     return found
 

@@ -5,9 +5,10 @@ design, contexts, noise and problem draw: comparisons are paired.
 """
 
 import hashlib
-from typing import Any
 
 import numpy as np
+
+from bocu.core.plain import State
 
 STREAMS = ("problem", "initial-design", "contexts", "noise", "weights", "algorithm")
 
@@ -25,11 +26,12 @@ class Streams:
     def __getitem__(self, name: str) -> np.random.Generator:
         return self._generators[name]
 
-    def state(self) -> dict[str, dict[str, Any]]:
+    def state(self) -> State:
         """Return the state of every stream as plain data."""
         return {name: dict(generator.bit_generator.state) for name, generator in self._generators.items()}
 
-    def restore(self, state: dict[str, dict[str, Any]]) -> None:
+    def restore(self, state: State) -> None:
+        """Put back what `state` gave."""
         for name, generator in self._generators.items():
             generator.bit_generator.state = state[name]
 

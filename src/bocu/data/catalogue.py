@@ -56,6 +56,7 @@ class RawForm(Parameters):
     files: tuple[RawFile, ...] = Field(min_length=1, description="its raw files")
 
     def files_of(self, source: str) -> list[RawFile]:
+        """Return the files that a source brings."""
         return [file for file in self.files if source in (file.only or SOURCES)]
 
 
@@ -84,12 +85,15 @@ class Catalogue(Parameters):
     datasets: dict[SourceLabel, Dataset] = Field(min_length=1, description="data sets by name")
 
     def dataset(self, dataset: str) -> Dataset:
+        """Look up a data set."""
         return _get(self.datasets, dataset, "data set")
 
     def record(self, dataset: str, record: str) -> RawForm:
+        """Look up a record of a data set."""
         return _get(self.dataset(dataset).records, record, f"record of data set '{dataset}'")
 
     def file(self, dataset: str, file: str) -> RawFile:
+        """Look up a file that is downloaded."""
         files = {entry.name: entry for record in self.dataset(dataset).records.values() for entry in record.files}
         return _get(files, file, f"file of data set '{dataset}'")
 

@@ -5,7 +5,7 @@ Every objective is one as it stands (`ObjectiveMetric`); classes of their own ar
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal
 
 import numpy as np
 from pydantic import Field
@@ -13,7 +13,7 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.loading import load
-from bocu.core.parameters import NoParameters, Parameters
+from bocu.core.parameters import NoParameters, Parameters, ParametersType
 from bocu.core.protocols import EVERY, TIME_VARYING
 from bocu.core.rounds import Situation
 from bocu.evaluation.robust_front import RunFront
@@ -24,7 +24,7 @@ from bocu.problems.base import Realisation
 from bocu.runs.protocol import Announcer
 
 
-class Metric(ABC):
+class Metric(ABC, Generic[ParametersType]):
     """Values decisions round by round, and says what was the best to be had."""
 
     about: ClassVar[About]
@@ -32,7 +32,7 @@ class Metric(ABC):
     protocols: ClassVar[tuple[str, ...]]
     Parameters: ClassVar[type[Parameters]] = NoParameters
 
-    def __init__(self, parameters: Any) -> None:
+    def __init__(self, parameters: ParametersType) -> None:
         self.parameters = parameters
         self._scalarised = ScalarisedScores(self)
 
@@ -119,7 +119,7 @@ class ExpectedPayoffParameters(Parameters):
     )
 
 
-class ExpectedPayoff(Metric):
+class ExpectedPayoff(Metric[ExpectedPayoffParameters]):
     """Expected payoff (SO). Of continuous problems that under the true distribution, whatever `under` says."""
 
     about = About(
@@ -184,7 +184,7 @@ class ObjectiveMetricParameters(Parameters):
     objective: dict[str, Any] = Field(description="its class, and its parameters as plain data")
 
 
-class ObjectiveMetric(Metric):
+class ObjectiveMetric(Metric[ObjectiveMetricParameters]):
     """An objective, over a finite set of contexts at the radius that its own rule gives where it has a set."""
 
     Parameters: ClassVar[type[Parameters]] = ObjectiveMetricParameters

@@ -4,20 +4,21 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import load
+from bocu.core.plain import Specification
 from bocu.core.randomness import Streams
 from bocu.evaluation.metrics import Metric
 from bocu.io.chunks import ChunkFile, chunk_file
 from bocu.io.files import canonical_json
 from bocu.io.provenance import COLLECTED, SHARED
-from bocu.runs.execution import Inputs, build_problem
 from bocu.runs.protocol import PROTOCOLS
 from bocu.runs.records import ROUNDS, context_variable, decision_variable, read_runs
+from bocu.runs.seed_run import Inputs, build_problem
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -50,8 +51,8 @@ _PURE_NUMBERS = ("hypervolume_share", "front_weight")
 def score(
     run_files: Sequence[str | Path],
     inputs: Inputs,
-    branch: Mapping[str, Any],
-    metrics: Sequence[Mapping[str, Any]],
+    branch: Specification,
+    metrics: Sequence[Specification],
     output: str | Path,
     partial: bool = False,
 ) -> None:
@@ -86,7 +87,7 @@ def score(
         file.attributes({**(writer.attributes() if writer else {}), "specification": canonical_json(branch)})
 
 
-def score_branch(parameters: Mapping[str, Any], inputs: Inputs, output: str | Path) -> None:
+def score_branch(parameters: Specification, inputs: Inputs, output: str | Path) -> None:
     """Score the runs of one branch as a score job of the workflow is told to.
 
     Args:
@@ -104,12 +105,12 @@ def score_branch(parameters: Mapping[str, Any], inputs: Inputs, output: str | Pa
     score(run_files, of_problem, parameters["branch"], parameters["metrics"], output, partial)
 
 
-def _build(specification: Mapping[str, Any]) -> Metric:
+def _build(specification: Specification) -> Metric:
     target = load(specification["class"])
     return target(target.Parameters.model_validate(specification["parameters"]))
 
 
-def _blocks(run_files: Sequence[str | Path], branch: Mapping[str, Any], partial: bool) -> Iterator["xr.Dataset"]:
+def _blocks(run_files: Sequence[str | Path], branch: Specification, partial: bool) -> Iterator["xr.Dataset"]:
     """Read the blocks one by one, each checked to be of the branch."""
     wanted = canonical_json(branch)
     for file in run_files:

@@ -43,6 +43,7 @@ class Component:
 
     @property
     def specification(self) -> dict[str, Any]:
+        """Its class and parameters, as plain data."""
         return {"class": self.registered.identity, "parameters": self.parameters.model_dump(mode="json")}
 
 
@@ -68,6 +69,7 @@ class ProblemPaths:
     catalogue: Catalogue
 
     def prior(self, label: str) -> str:
+        """Return the file of a fitted prior."""
         return f"{self.folder}/{label}.nc"
 
 
@@ -87,6 +89,7 @@ class Branch:
 
     @property
     def key(self) -> tuple[str, str, str]:
+        """Labels of problem, objective and algorithm."""
         return self.problem.label, self.objective.label if self.objective else NO_OBJECTIVE, self.algorithm.label
 
     @functools.cached_property

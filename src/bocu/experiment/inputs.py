@@ -28,12 +28,15 @@ class JobInputs:
         return inputs
 
     def problem_paths(self, problem: str) -> ProblemPaths:
+        """Return the files that a problem may ask for."""
         return ProblemPaths(self.plan.paths.priors(problem), self.plan.catalogue)
 
     def prior(self, problem: str) -> Inputs:
+        """Return the files that the priors of a problem are fitted to."""
         return self.plan.problem_parameters(problem).prior_inputs(self.problem_paths(problem))
 
     def figure(self, label: str, folder: str, part: str = "") -> Inputs:
+        """Return the files that a figure is drawn from."""
         figure = self.plan.figures[label]
         if figure.kind.scope == "experiment":
             return {"cubes": self.plan.cubes(part), "summary": self.plan.paths.summary(part)}
@@ -67,6 +70,7 @@ class FigurePaths:
 
     @property
     def cube(self) -> str:
+        """The cube of the problem."""
         return self.plan.paths.cube(self.problem, self.part)
 
     def run_files(self, algorithm_name: str) -> list[str]:
@@ -79,4 +83,5 @@ class FigurePaths:
         ]
 
     def problem_inputs(self) -> Inputs:
+        """Return the files that the problem is built from."""
         return self.plan.inputs.problem(self.problem)

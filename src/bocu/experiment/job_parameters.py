@@ -36,9 +36,11 @@ class JobParameters:
     # Data sets
 
     def download(self, dataset: str, file: str) -> dict[str, Any]:
+        """Return those of downloading a file."""
         return {"known": self.plan.catalogue.known(dataset, file), "fingerprint": self.fingerprint("download")}
 
     def mirror(self, dataset: str, file: str) -> dict[str, Any]:
+        """Return those of copying a file from the mirror."""
         return {
             "mirror": self.plan.experiment.data.mirror,
             "known": self.plan.catalogue.known(dataset, file),
@@ -46,6 +48,7 @@ class JobParameters:
         }
 
     def simulate(self, dataset: str, file: str) -> dict[str, Any]:
+        """Return those of making a stand-in."""
         return {"fingerprint": self.fingerprint("simulate", *self.simulate_roots(dataset))}
 
     def simulate_roots(self, dataset: str) -> list[str]:
@@ -53,6 +56,7 @@ class JobParameters:
         return [f"bocu.data.simulated.{dataset}:simulate"]
 
     def prepared(self, source: str, dataset: str, prepared: str) -> dict[str, Any]:
+        """Return those of preparing a data set."""
         _, record, _, minutes = self.plan.catalogue.prepared_file(source, dataset, prepared)
         function = self.plan.catalogue.record(dataset, record).prepare
         return {
@@ -64,6 +68,7 @@ class JobParameters:
         }
 
     def prior(self, problem: str, prior: str) -> dict[str, Any]:
+        """Return those of fitting a prior."""
         specifications = self.plan.priors(problem)
         if prior not in specifications:
             raise BocuError(f"{problem}: no prior '{prior}'; {nearest(prior, specifications)}")
@@ -81,6 +86,7 @@ class JobParameters:
     # Runs and what becomes of them
 
     def run(self, branch: Branch, first: int | str, last: int | str) -> dict[str, Any]:
+        """Return those of running a block of seeds."""
         return {
             "specification": canonical_json({**branch.specification, "seeds": [int(first), int(last)]}),
             "fingerprint": fingerprint(*self.run_roots(branch)),
@@ -95,6 +101,7 @@ class JobParameters:
         return self.script("run")  # asked for by every job, several times
 
     def score(self, branch: Branch, part: str = "") -> dict[str, Any]:
+        """Return those of scoring a branch."""
         metrics = [
             {"label": metric.label, **metric.specification} for metric in self.plan.metrics_of(branch.problem.label)
         ]
@@ -121,6 +128,7 @@ class JobParameters:
         }
 
     def cube(self, problem: str, part: str = "") -> dict[str, Any]:
+        """Return those of gathering a problem's scores."""
         seeds, component = self.plan.experiment.seeds, self.plan.problems[problem]
         description = {
             "experiment": self.plan.experiment.name,
@@ -145,9 +153,11 @@ class JobParameters:
         return {"description": canonical_json(description), "fingerprint": self.fingerprint("cube")}
 
     def summary(self) -> dict[str, Any]:
+        """Return those of the summary of all problems."""
         return {"fingerprint": self.fingerprint("summary")}
 
     def figure(self, label: str, folder: str) -> dict[str, Any]:
+        """Return those of drawing a figure."""
         described = {"specification": canonical_json(self.plan.figures[label].specification)}
         if self._draws_problem(label):
             problem = self.plan.problems[folder]
@@ -163,6 +173,7 @@ class JobParameters:
         return bool(getattr(self.plan.figures[label].parameters, "draws_problem", False))
 
     def report(self) -> dict[str, Any]:
+        """Return those of the report."""
         # The page is made from more than code.
         digest = sha256()
         for path in sorted(Path(__file__).parents[1].joinpath("report").rglob("*")):

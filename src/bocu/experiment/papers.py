@@ -21,6 +21,7 @@ class Paper:
 
     @property
     def known(self) -> bool:
+        """Whether anything is known of it."""
         return bool(self.title)
 
 

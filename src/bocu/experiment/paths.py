@@ -47,6 +47,7 @@ class ResultPaths:
 
     @property
     def folder(self) -> str:
+        """The folder of all files."""
         return f"{RESULTS}/{self.experiment}"
 
     @property
@@ -68,6 +69,7 @@ class ResultPaths:
         return f"{self.folder}/priors/{problem}"
 
     def run_file(self, branch: Branch, first: int, last: int) -> str:
+        """Return the run file of a block of seeds."""
         return f"{self.folder}/runs/{block_name(branch, first, last)}.nc"
 
     def checkpoint(self, branch: Branch, first: int, last: int) -> str:
@@ -79,18 +81,23 @@ class ResultPaths:
         return log_file(self.run_file(branch, first, last)).as_posix()
 
     def score_file(self, branch: Branch, part: str = "") -> str:
+        """Return the scores of a branch."""
         return f"{self.folder}{part}/scores/{'/'.join(branch.key)}.nc"
 
     def cube(self, problem: str, part: str = "") -> str:
+        """Return the cube of a problem."""
         return f"{self.folder}{part}/cubes/{problem}.nc"
 
     def summary(self, part: str = "") -> str:
+        """Return the cube of all problems."""
         return f"{self.folder}{part}/cubes/summary.nc"
 
     def figure(self, label: str, folder: str, suffix: str, part: str = "") -> str:
+        """Return a figure's picture or description, by its suffix."""
         return f"{self.folder}{part}/figures/{folder}/{label}.{suffix}"
 
     def report(self, part: str = "") -> str:
+        """Return the first page of the report."""
         return f"{self.folder}{part}/report/index.html"
 
     def report_tables(self, part: str = "") -> str:

@@ -53,14 +53,17 @@ class Plan:
 
     @functools.cached_property
     def paths(self) -> ResultPaths:
+        """Where its files lie."""
         return ResultPaths(self.experiment.name)
 
     @functools.cached_property
     def inputs(self) -> JobInputs:
+        """What its files are made from."""
         return JobInputs(self)
 
     @functools.cached_property
     def parameters(self) -> JobParameters:
+        """What makes its files out of date."""
         return JobParameters(self)
 
     @functools.cached_property
@@ -71,11 +74,13 @@ class Plan:
     # Problems and branches
 
     def problem_parameters(self, problem: str) -> ProblemParameters:
+        """Return the typed parameters of a problem, by its label."""
         parameters = self.problems[problem].parameters
         assert isinstance(parameters, ProblemParameters)
         return parameters
 
     def iterations(self, problem: str) -> int:
+        """Return the number of rounds that are played of a problem."""
         return self.problem_parameters(problem).rounds(self.experiment.iterations)
 
     def priors(self, problem: str) -> dict[str, dict[str, Any]]:
@@ -88,9 +93,11 @@ class Plan:
         return {str(design.sha256): str(design.file) for design in given if design is not None}
 
     def branches_of(self, problem: str) -> list[Branch]:
+        """Return the branches of a problem."""
         return self._by_problem[problem]
 
     def metrics_of(self, problem: str) -> list[Component]:
+        """Return the metrics that the runs of a problem are scored by."""
         return self._metrics_by_problem[problem]
 
     def branch(self, problem: str, objective: str, algorithm: str) -> Branch:
@@ -114,6 +121,7 @@ class Plan:
 
     @functools.cached_property
     def blocks(self) -> list[tuple[int, int]]:
+        """First and last seed of each block."""
         return self.experiment.seeds.blocks()
 
     def block(self, name: str) -> tuple[Branch, int, int]:
@@ -129,6 +137,7 @@ class Plan:
     # The files that it makes; `part` is that of `ResultPaths`
 
     def prior_files(self) -> list[str]:
+        """Return the fitted priors."""
         return [
             self.inputs.problem_paths(problem).prior(prior)
             for problem in self.problems
@@ -136,9 +145,11 @@ class Plan:
         ]
 
     def run_files(self, branch: Branch) -> list[str]:
+        """Return the run files of a branch."""
         return [self.paths.run_file(branch, first, last) for first, last in self.blocks]
 
     def existing_run_files(self, branch: Branch) -> list[str]:
+        """Return those run files of a branch that there are."""
         return [file for file in self.run_files(branch) if Path(file).is_file()]
 
     def score_files(self, problem: str, part: str = "") -> list[str]:
@@ -150,6 +161,7 @@ class Plan:
         ]
 
     def cubes(self, part: str = "") -> list[str]:
+        """Return the cubes of the problems; of a partial experiment, of those with a run."""
         return [self.paths.cube(problem, part) for problem in self.problems if self.score_files(problem, part)]
 
     def figure_files(self, suffix: str, part: str = "") -> list[str]:

@@ -238,5 +238,6 @@ def find(kind: str, name: str, where: str = "", folder: Path | None = None) -> E
     found = lookup.entry_point(kind, name, where)
     if found is not None:
         return found
+    lookup.refuse_missing(kind, name, where)
     known = [entry.name for entry in (*registered(kind), *lookup.offered(kind))] if names else []
     raise BocuError(f"{where}unknown {kind} '{name}'; {nearest(name, known)}")

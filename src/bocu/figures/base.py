@@ -9,13 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self
 
 from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.loading import load
-from bocu.core.parameters import Parameters
+from bocu.core.parameters import Parameters, ParametersType
 from bocu.figures import style
 from bocu.io.files import atomic_path, write_json
 from bocu.io.lineage import LINEAGE, lineage_of
@@ -120,7 +120,7 @@ class Drawing:
     data_label: str = ""
 
 
-class Figure(ABC):
+class Figure(ABC, Generic[ParametersType]):
     """A family of pictures. Subclasses say what stands in them in `compose`; `draw` gives them their style."""
 
     about: ClassVar[About]
@@ -132,7 +132,7 @@ class Figure(ABC):
     of_priors: ClassVar[bool] = False
     Parameters: ClassVar[type[Parameters]]
 
-    def __init__(self, parameters: object) -> None:
+    def __init__(self, parameters: ParametersType) -> None:
         self.parameters = parameters
 
     @abstractmethod

@@ -32,7 +32,7 @@ class CostParameters(FigureParameters):
         yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
-class Cost(Figure):
+class Cost(Figure[CostParameters]):
     """Time to choose and to learn, a panel for each pursued objective: mean and standard error over seeds."""
 
     about = About(
@@ -41,10 +41,6 @@ class Cost(Figure):
     )
     protocols = FINITE + CONTINUOUS
     Parameters = CostParameters
-
-    def __init__(self, parameters: CostParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: CostParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])

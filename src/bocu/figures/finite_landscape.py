@@ -103,7 +103,7 @@ REFERENCE_LINE: dict[str, Any] = {"color": style.BLUE, "linestyle": style.SOLID}
 TRUTH_LINE: dict[str, Any] = {"color": style.ORANGE, "linestyle": style.DASHED}
 
 
-class FunctionAndDistributions(Figure):
+class FunctionAndDistributions(Figure[FiniteLandscapeParameters]):
     """The payoff over context and decision as an image, the distributions of the context above it."""
 
     about = About(
@@ -113,7 +113,6 @@ class FunctionAndDistributions(Figure):
     )
     protocols = CONTEXTUAL
     Parameters = FiniteLandscapeParameters
-    parameters: FiniteLandscapeParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         terrain = survey(inputs, self.parameters)
@@ -158,7 +157,7 @@ class FunctionAndDistributions(Figure):
         return Drawing(picture, "Function and distributions", caption, alternative, terrain.label, terrain.data_label)
 
 
-class Contour(Figure):
+class Contour(Figure[FiniteLandscapeParameters]):
     """Contours of the payoff over context and decision."""
 
     about = About(
@@ -168,7 +167,6 @@ class Contour(Figure):
     )
     protocols = CONTEXTUAL
     Parameters = FiniteLandscapeParameters
-    parameters: FiniteLandscapeParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         terrain = survey(inputs, self.parameters)
@@ -198,7 +196,7 @@ def survey(inputs: Inputs, parameters: FiniteLandscapeParameters) -> Terrain | D
     """Build the problem of `inputs` and find its optima, or say in a picture why there is nothing to show."""
     from bocu.core.randomness import Streams
     from bocu.io.provenance import SIMULATED_LABEL
-    from bocu.runs.execution import build_problem
+    from bocu.runs.seed_run import build_problem
 
     described = inputs["problem"]
     problem = build_problem(described["specification"], problem_inputs(inputs))

@@ -28,7 +28,7 @@ class LandscapeParameters(RealisedParameters):
     )
 
 
-class Landscape(Figure):
+class Landscape(Figure[LandscapeParameters]):
     """Payoff by decision and round, with the best available decision of each round."""
 
     about = About(
@@ -37,10 +37,6 @@ class Landscape(Figure):
     )
     protocols = TIME_VARYING
     Parameters = LandscapeParameters
-
-    def __init__(self, parameters: LandscapeParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: LandscapeParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])

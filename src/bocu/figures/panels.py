@@ -13,6 +13,7 @@ from bocu.core.about import About
 from bocu.core.parameters import Number, Parameters
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
+from bocu.figures.panel_titles import Titles, looks_of, titles_of, told_apart
 from bocu.figures.reading import (
     NO_OBJECTIVE,
     Cube,
@@ -139,6 +140,7 @@ class Panel:
 
     @property
     def title(self) -> str:
+        """What the row is called."""
         return self.row.title or self.row.metric
 
     @property
@@ -152,7 +154,7 @@ class Panel:
         return self.cubes[0].units if self.cubes else "1"
 
 
-class Panels(Figure):
+class Panels(Figure[PanelsParameters]):
     """Mean over seeds with its spread: a row an objective, a column a problem, one legend."""
 
     about = About(
@@ -162,10 +164,6 @@ class Panels(Figure):
     )
     scope = "experiment"
     Parameters = PanelsParameters
-
-    def __init__(self, parameters: PanelsParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: PanelsParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}
@@ -178,8 +176,9 @@ class Panels(Figure):
             for problem in itertools.chain.from_iterable(cells[place])
             if problem in cubes
         }
-        titles = self._overlaid(cubes, cells, self._titles(cubes, branches))
-        looks = _looks(cubes, titles)
+        titles = titles_of(cubes, branches, self.parameters.titles)
+        titles = told_apart(cubes, cells, titles, self.parameters.overlaid or [])
+        looks = looks_of(cubes, titles)
         grid = [
             [
                 self._panel(
@@ -196,58 +195,13 @@ class Panels(Figure):
         picture = self._picture(grid, list(looks))
         return self._described(cubes, rows, drawn, picture)
 
-    def _titles(
-        self, cubes: Mapping[str, Cube], branches: Mapping[tuple[int, str], Sequence[CubeBranch]]
-    ) -> dict[tuple[str, CubeBranch], str]:
-        """Return what to write for every branch of every problem."""
-        # In the order of the experiment's algorithms, which is that of the legend.
-        place = {label: i for i, label in enumerate(dict.fromkeys(a for cube in cubes.values() for a in cube.names))}
-        # Where one algorithm stands with several objectives in one panel, the objective tells its curves apart.
-        several = any(len({b.algorithm for b in found}) < len(found) for found in branches.values())
-        given = self.parameters.titles
-        titles: dict[tuple[str, CubeBranch], str] = {}
-        for (_, problem), found in branches.items():
-            for branch in found:
-                plain = given.get(branch.algorithm, cubes[problem].titles[branch.algorithm])
-                pursuing = several and branch.objective != NO_OBJECTIVE
-                default = f"{plain} ({branch.objective})" if pursuing else plain
-                titles[problem, branch] = given.get(f"{branch.algorithm}/{branch.objective}", default)
-        return dict(sorted(titles.items(), key=lambda item: place[item[0][1].algorithm]))
-
-    def _overlaid(
-        self,
-        cubes: Mapping[str, Cube],
-        cells: Sequence[Sequence[Sequence[str]]],
-        titles: Mapping[tuple[str, CubeBranch], str],
-    ) -> dict[tuple[str, CubeBranch], str]:
-        """Return titles in which problems that share a panel are told apart, in the order of the panel."""
-        shared = [cell for line in cells for cell in line if len(cell) > 1]
-        given = self.parameters.overlaid or []
-        called = {
-            problem: given[position] if position < len(given) else cubes[problem].title
-            for cell in shared
-            for position, problem in enumerate(cell)
-            if problem in cubes
-        }
-        if not called:
-            return dict(titles)
-        several = len({title for (problem, _), title in titles.items() if problem in called}) > 1
-        found = {
-            (problem, branch): (f"{called[problem]}, {title}" if several else called[problem])
-            if problem in called
-            else title
-            for (problem, branch), title in titles.items()
-        }
-        place = {name: position for position, name in enumerate(dict.fromkeys(called.values()))}
-        return dict(sorted(found.items(), key=lambda item: place.get(called.get(item[0][0], ""), len(place))))
-
     def _panel(
         self,
         cubes: Mapping[str, Cube],
         problems: Sequence[str],
         row: Row,
         branches: Mapping[str, Sequence[CubeBranch]],
-        titles: Mapping[tuple[str, CubeBranch], str],
+        titles: Titles,
         looks: Mapping[str, style.Stroke],
     ) -> Panel:
         kind = row.kind or self.parameters.kind
@@ -373,19 +327,6 @@ def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[Cu
     pursued = (NO_OBJECTIVE, *(row.pursued or [row.metric]))
     known = None if algorithms is None else [label for label in algorithms if label in cube.names]
     return [branch for branch in cube.branches(known) if branch.objective in pursued]
-
-
-def _looks(cubes: Mapping[str, Cube], titles: Mapping[tuple[str, CubeBranch], str]) -> dict[str, style.Stroke]:
-    """Return the look of every title: its algorithm's, or its own where an algorithm stands under several titles."""
-    owners: dict[str, set[str]] = {}
-    for (problem, branch), title in titles.items():
-        owners.setdefault(cubes[problem].names[branch.algorithm], set()).add(title)
-    shared = any(len(found) > 1 for found in owners.values())
-    looks: dict[str, style.Stroke] = {}
-    for (problem, branch), title in titles.items():
-        if title not in looks:
-            looks[title] = style.numbered_stroke(len(looks)) if shared else cubes[problem].looks[branch.algorithm]
-    return looks
 
 
 def _cut(axes: "Axes", near: Sequence[Curve], far: Sequence[Curve], gains: bool) -> None:

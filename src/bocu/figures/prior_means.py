@@ -26,7 +26,7 @@ class PriorMeansParameters(RealisedParameters):
     )
 
 
-class PriorMeans(Figure):
+class PriorMeans(Figure[PriorMeansParameters]):
     """Means of the candidate priors over the decisions; their standard deviations where all means agree."""
 
     about = About(
@@ -36,10 +36,6 @@ class PriorMeans(Figure):
     )
     protocols = TIME_VARYING
     Parameters = PriorMeansParameters
-
-    def __init__(self, parameters: PriorMeansParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: PriorMeansParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])

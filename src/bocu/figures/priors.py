@@ -40,7 +40,7 @@ class ChosenPriorsParameters(FigureParameters):
         yield from mentions("registered algorithm", "leave_out", self.leave_out)
 
 
-class ChosenPriors(Figure):
+class ChosenPriors(Figure[ChosenPriorsParameters]):
     """Share of rounds in which every candidate prior was trusted, a panel an algorithm."""
 
     about = About(
@@ -51,10 +51,6 @@ class ChosenPriors(Figure):
     protocols = TIME_VARYING + CONTEXTUAL
     of_priors = True
     Parameters = ChosenPriorsParameters
-
-    def __init__(self, parameters: ChosenPriorsParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: ChosenPriorsParameters = parameters
 
     def _left_out(self, cube: Cube, label: str) -> bool:
         named = self.parameters.leave_out
@@ -116,7 +112,7 @@ def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Cube, branch:
         )
     if cube.best_prior is not None:
         bars[cube.best_prior].set(edgecolor=style.INK, linewidth=1.1, hatch="////")
-    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH))
+    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH, break_on_hyphens=False))
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     style.grid(axes, "x")
@@ -134,7 +130,7 @@ class RejectionTimesParameters(FigureParameters):
         yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
-class RejectionTimes(Figure):
+class RejectionTimes(Figure[RejectionTimesParameters]):
     """The round in which each prior was rejected, a dot a seed, a panel an algorithm."""
 
     about = About(
@@ -144,10 +140,6 @@ class RejectionTimes(Figure):
     protocols = TIME_VARYING + CONTEXTUAL
     of_priors = True
     Parameters = RejectionTimesParameters
-
-    def __init__(self, parameters: RejectionTimesParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: RejectionTimesParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])
@@ -210,7 +202,7 @@ def _strips(axes: "Axes", rounds: np.ndarray, cube: Cube, branch: CubeBranch) ->
     for prior in range(rounds.shape[1] - 1):
         axes.axhline(prior + 0.5, color=style.PALE, linewidth=0.5)
     axes.text(1.01, 1.01, "seeds", transform=axes.transAxes, va="bottom", fontsize=6.5)
-    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH))
+    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH, break_on_hyphens=False))
     style.grid(axes, "x")
     _prior_ticks(axes, cube)
     if np.isnan(rounds).all():

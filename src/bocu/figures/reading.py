@@ -34,6 +34,7 @@ class CubeBranch:
 
     @property
     def label(self) -> str:
+        """The algorithm's label, with the objective's where it pursues one."""
         return self.algorithm if self.objective == NO_OBJECTIVE else f"{self.algorithm} ({self.objective})"
 
 
@@ -68,30 +69,37 @@ class Cube:
 
     @property
     def problem(self) -> str:
+        """Label of the problem."""
         return str(self.data.attrs["problem_label"])
 
     @property
     def title(self) -> str:
+        """Title of the problem."""
         return str(self.data.attrs["title"])
 
     @property
     def units(self) -> str:
+        """Unit of the payoff."""
         return str(self.data.attrs["payoff_units"])
 
     @property
     def data_label(self) -> str:
+        """What the data are where they are not measured; empty otherwise."""
         return str(self.data.attrs["data_label"])
 
     @property
     def iterations(self) -> np.ndarray:
+        """The rounds, those of the initial design first: 0 and below."""
         return self.data["iteration"].values
 
     @property
     def metrics(self) -> list[str]:
+        """Labels of the metrics."""
         return [str(label) for label in self.data["metric"].values]
 
     @property
     def seeds(self) -> list[int]:
+        """The seeds."""
         return [int(seed) for seed in self.data["seed"].values]
 
     @property

@@ -50,7 +50,7 @@ def problem_inputs(inputs: Inputs) -> dict[str, Any]:
 def realise(cube: Cube, inputs: Inputs, seed: int) -> "Realisation":
     """Build the problem of a cube as `seed` meets it."""
     from bocu.core.randomness import Streams
-    from bocu.runs.execution import build_problem
+    from bocu.runs.seed_run import build_problem
 
     return build_problem(cube.problem_specification(), problem_inputs(inputs)).realise(Streams(seed))
 

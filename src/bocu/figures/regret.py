@@ -78,7 +78,7 @@ class RegretParameters(FigureParameters):
         yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
-class Regret(Figure):
+class Regret(Figure[RegretParameters]):
     """Mean over seeds with its spread, a panel for each pursued objective and metric."""
 
     about = About(
@@ -87,10 +87,6 @@ class Regret(Figure):
     )
     protocols = EVERY
     Parameters = RegretParameters
-
-    def __init__(self, parameters: RegretParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: RegretParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])

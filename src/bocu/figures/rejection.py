@@ -106,7 +106,7 @@ class Scene:
         return bool(gap <= self.width[prior, self.decision])
 
 
-class Rejection(Figure):
+class Rejection(Figure[RejectionParameters]):
     """The clearest rejection of a wrong prior, or, where none was rejected, the closest call."""
 
     about = About(
@@ -116,10 +116,6 @@ class Rejection(Figure):
     )
     protocols = TIME_VARYING
     Parameters = RejectionParameters
-
-    def __init__(self, parameters: RejectionParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: RejectionParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])

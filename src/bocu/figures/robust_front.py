@@ -78,7 +78,7 @@ class Tried:
     share: np.ndarray
 
 
-class RobustFront(Figure):
+class RobustFront(Figure[RobustFrontParameters]):
     """Guaranteed payoffs of the fronts of one seed, and hypervolume over the rounds; for two outputs."""
 
     about = About(
@@ -87,7 +87,6 @@ class RobustFront(Figure):
     )
     protocols = SCALARISED
     Parameters = RobustFrontParameters
-    parameters: RobustFrontParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = Cube(inputs["cube"])

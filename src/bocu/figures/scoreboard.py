@@ -97,6 +97,7 @@ class ScoreTable:
 
     @property
     def title(self) -> str:
+        """Its heading."""
         return self.block.title or self.block.metric
 
     def least(self, column: str) -> list[str]:
@@ -106,7 +107,7 @@ class ScoreTable:
         return [row for row, value in found.items() if value == min(found.values())]
 
 
-class Scoreboard(Figure):
+class Scoreboard(Figure[ScoreboardParameters]):
     """Blocks of rows below each other, coloured by whether there is less regret than the reference's or more."""
 
     about = About(
@@ -115,10 +116,6 @@ class Scoreboard(Figure):
     )
     scope = "experiment"
     Parameters = ScoreboardParameters
-
-    def __init__(self, parameters: ScoreboardParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: ScoreboardParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}

@@ -72,6 +72,7 @@ class Stroke:
     marker: str
 
     def line(self) -> dict[str, Any]:
+        """How matplotlib is told of it."""
         return {"color": self.colour, "linestyle": self.dash}
 
 

@@ -54,7 +54,7 @@ def without(cubes: Sequence[Cube], reference: str, title: str) -> str:
     return f" {title} did not run on {spoken(missed)}." if missed else ""
 
 
-class Summary(Figure):
+class Summary(Figure[SummaryParameters]):
     """Final cumulative regret relative to a reference algorithm, with intervals over paired seeds, a row a problem."""
 
     about = About(
@@ -63,10 +63,6 @@ class Summary(Figure):
     )
     scope = "experiment"
     Parameters = SummaryParameters
-
-    def __init__(self, parameters: SummaryParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: SummaryParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cubes = [Cube(path) for path in paths_of(inputs["cubes"])]

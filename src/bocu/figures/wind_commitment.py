@@ -49,7 +49,7 @@ class WindFigureParameters(RealisedParameters):
         yield from mentions("algorithm", "titles", self.titles)
 
 
-class WindCommitmentFigure(Figure):
+class WindCommitmentFigure(Figure[WindFigureParameters]):
     """Two panels over the hours, mean over seeds with one standard error."""
 
     about = About(
@@ -59,10 +59,6 @@ class WindCommitmentFigure(Figure):
     )
     protocols = ROLLING
     Parameters = WindFigureParameters
-
-    def __init__(self, parameters: WindFigureParameters) -> None:
-        super().__init__(parameters)
-        self.parameters: WindFigureParameters = parameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter

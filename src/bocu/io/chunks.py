@@ -65,9 +65,11 @@ class ChunkFile:
         variable.setncatts(check_metadata(name, attributes))
 
     def write(self, name: str, selection: tuple[Any, ...], values: np.ndarray | float) -> None:
+        """Write values to a part of a variable."""
         self._file.variables[name][selection] = values
 
     def attributes(self, attributes: Mapping[str, Any]) -> None:
+        """Write attributes of the file."""
         self._file.setncatts(dict(attributes))
 
     def _chunks(self, dims: Sequence[str]) -> list[int]:

@@ -37,6 +37,7 @@ class Lineage:
 
     @property
     def text(self) -> str:
+        """It as canonical text, for an attribute."""
         return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
 
 

@@ -34,6 +34,7 @@ class Progress:
             self._line()
 
     def advance(self, steps: int = 1) -> None:
+        """Move on by some steps."""
         self._done += steps
         if self._bar is not None:
             self._bar.update(steps)

@@ -5,7 +5,7 @@ A class here is all that an objective needs: algorithms pursue it, and runs are 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Generic, Literal, Self, TypeVar, cast
 
 import numpy as np
 import pydantic
@@ -14,7 +14,7 @@ from pydantic import Field
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.parameters import SetParameters, StatedSet, by_default, sets_that
 from bocu.core.about import About
-from bocu.core.parameters import NoParameters, NotNegative, Number, Parameters, Positive
+from bocu.core.parameters import NoParameters, NotNegative, Number, Parameters, ParametersType, Positive
 from bocu.core.protocols import ANNOUNCED, FINITE, SCALARISED
 from bocu.objectives.functions import UncertaintyObjective
 
@@ -28,7 +28,7 @@ class Difference(Parameters):
 Slope = Literal["exact"] | Difference
 
 
-class Objective(ABC):
+class Objective(ABC, Generic[ParametersType]):
     """An uncertainty objective of an experiment.
 
     Attributes:
@@ -44,15 +44,17 @@ class Objective(ABC):
     #: Whether values depend on the reference.
     reference_matters: ClassVar[bool] = True
 
-    def __init__(self, parameters: Any) -> None:
+    def __init__(self, parameters: ParametersType) -> None:
         self.parameters = parameters
 
     @classmethod
     def from_specification(cls, parameters: Mapping[str, object]) -> Self:
-        return cls(cls.Parameters.model_validate(parameters))
+        """Build the objective of a run specification."""
+        return cls(cast("ParametersType", cls.Parameters.model_validate(parameters)))
 
     @property
     def ambiguity(self) -> SetParameters | None:
+        """Its set and radius rule; None where it has no set."""
         return getattr(self.parameters, "set", None)
 
     @abstractmethod
@@ -64,7 +66,7 @@ class Objective(ABC):
         """
 
 
-class Stochastic(Objective):
+class Stochastic(Objective[NoParameters]):
     """SO: the expectation under the reference."""
 
     about = About(title="SO", summary="stochastic: the expectation under the reference")
@@ -75,7 +77,7 @@ class Stochastic(Objective):
         return UncertaintyObjective.so()
 
 
-class Robust(Objective):
+class Robust(Objective[NoParameters]):
     """RO: the minimum over all contexts."""
 
     about = About(title="RO", summary="robust: the minimum over all contexts")
@@ -103,6 +105,7 @@ class WithSlope(WithSet):
 
     @property
     def difference(self) -> float | None:
+        """Step of the difference that stands for the slope; None: the slope is exact."""
         return self.slope.difference if isinstance(self.slope, Difference) else None
 
     def at_zero(self) -> bool:
@@ -119,7 +122,10 @@ class WithSlope(WithSet):
         return self
 
 
-class OverASet(Objective):
+WithSetType = TypeVar("WithSetType", bound=WithSet)
+
+
+class OverASet(Objective[WithSetType]):
     """An objective over an ambiguity set, which its parameters have."""
 
     @abstractmethod
@@ -134,7 +140,7 @@ class DistributionallyRobustParameters(WithSet):
     """DRO: its ambiguity set."""
 
 
-class DistributionallyRobust(OverASet):
+class DistributionallyRobust(OverASet[DistributionallyRobustParameters]):
     """DRO: the worst expectation over the set."""
 
     about = About(
@@ -152,7 +158,7 @@ class WorstCaseSensitivityParameters(WithSlope):
     """WCS: its distance and how the slope is taken; the radius does not matter."""
 
 
-class WorstCaseSensitivity(OverASet):
+class WorstCaseSensitivity(OverASet[WorstCaseSensitivityParameters]):
     """WCS: the slope of the worst-case expectation at radius 0."""
 
     about = About(
@@ -172,7 +178,7 @@ class MeanRiskParameters(WithSlope):
     beta: NotNegative = Field(1.0, description="weight of the slope")
 
 
-class MeanRisk(OverASet):
+class MeanRisk(OverASet[MeanRiskParameters]):
     """MR: the expectation plus beta times the slope at radius 0."""
 
     about = About(
@@ -197,7 +203,7 @@ class GeneralParameters(WithSlope):
         return self.beta > 0.0 and self.set.radius == 0.0
 
 
-class General(OverASet):
+class General(OverASet[GeneralParameters]):
     """GEN: alpha times the worst-case expectation plus beta times its slope (Tay et al. 2024)."""
 
     about = About(
@@ -218,7 +224,7 @@ class SatisficingParameters(WithSet):
     tau: Number = Field(description="aspiration, in units of the payoff")
 
 
-class Satisficing(OverASet):
+class Satisficing(OverASet[SatisficingParameters]):
     """RS: the slope of the least steep line from (0, tau) below the worst-case expectation."""
 
     about = About(title="RS", summary="robust satisficing at an aspiration tau", paper="Tay et al. 2024")

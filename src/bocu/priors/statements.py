@@ -63,7 +63,7 @@ class FitSettings(Parameters):
         description="standard deviation of the rows' noise: `fitted`, `known` (that of the problem), or a number in "
         "units of the payoff. Runs know the noise of their problem, whatever was fitted here",
     )
-    points: Annotated[Integer, Field(ge=5, le=5_000)] = Field(
+    points: Annotated[Integer, Field(ge=5, le=1_000)] = Field(
         400, description="rows that are fitted to; of more, a random choice, the same every time"
     )
     starts: Annotated[Integer, Field(ge=1, le=1_000)] = Field(

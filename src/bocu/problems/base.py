@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -188,7 +188,10 @@ class Realisation(ABC):
         return [(int(decision), int(context)) for decision, context in zip(*chosen, strict=True)]
 
 
-class Problem(ABC):
+ProblemType = TypeVar("ProblemType", bound=ProblemParameters)
+
+
+class Problem(ABC, Generic[ProblemType]):
     """A family of realisations.
 
     Attributes:
@@ -213,11 +216,16 @@ class Problem(ABC):
     best_prior: "TimeVaryingPrior | GridPrior | None" = None
     provenance: Mapping[str, Any] = {}
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: ProblemType, inputs: Mapping[str, Any]) -> None:
         self.parameters = parameters
         self.inputs = inputs
         self.initial = parameters.initial_points()
         self.protocol = parameters.protocol_among(self.protocols)
+
+    def _cite(self, prepared: Mapping[str, Any]) -> None:
+        """Take over what the attributes of a prepared file say of the data behind it."""
+        self.provenance = dict(prepared)
+        self.simulated = bool(self.provenance.get("data_label"))
 
     @property
     def title(self) -> str:
@@ -225,7 +233,7 @@ class Problem(ABC):
         return self.about.title
 
     @classmethod
-    def outline(cls, parameters: Any) -> Outline:
+    def outline(cls, parameters: ProblemType) -> Outline:
         """Return what is known of the problem before its data are read. Opens no file.
 
         Raises:
@@ -235,7 +243,7 @@ class Problem(ABC):
 
     @classmethod
     @planning_only
-    def size(cls, parameters: Any) -> Size:
+    def size(cls, parameters: ProblemType) -> Size:
         """Say how large a problem of these parameters is. Where nothing is said, planning assumes the worst."""
         return Size(arms=2_000, priors=11, kernels=11)
 

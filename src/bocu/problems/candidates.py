@@ -85,7 +85,7 @@ class CandidateParameters(ProblemParameters):
         }
 
     def prior_inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
-        return {"data": self.inputs(paths)["data"]}
+        return {key: files for key, files in self.inputs(paths).items() if key == "data"}
 
     def check_candidates(self, dimensions: int) -> tuple[str, ...]:
         """Return the labels of the candidates, once they are known to be over so many coordinates.

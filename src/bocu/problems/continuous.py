@@ -6,7 +6,7 @@ in unit cubes.
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -26,8 +26,7 @@ from bocu.problems.expected import ExpectedPayoff, PayoffFunction
 from bocu.problems.functions import function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_of
 from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optimum_of
-from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, UNITS, PortfolioPayoff
-from bocu.problems.prepared_data import PreparedDataParameters
+from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
 
 
 class ContinuousParameters(ProblemParameters):
@@ -69,16 +68,18 @@ class ContinuousParameters(ProblemParameters):
         return points_of(self.initial)
 
 
-class ContinuousProblem(Problem):
+ContinuousType = TypeVar("ContinuousType", bound=ContinuousParameters)
+
+
+class ContinuousProblem(Problem[ContinuousType]):
     """A payoff under a distribution of contexts, by its name in `bocu.problems.optima`."""
 
     Parameters: ClassVar[type[ProblemParameters]] = ContinuousParameters
     expectation: ClassVar[str]
     protocols = CONTINUOUS
     units = "1"
-    parameters: ContinuousParameters
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: ContinuousType, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
         stated = self.parameters.law
         own = expectation_named(self.expectation)
@@ -87,7 +88,7 @@ class ContinuousProblem(Problem):
         self.rule = self._rule(self.parameters)
 
     @classmethod
-    def outline(cls, parameters: Any) -> Outline:
+    def outline(cls, parameters: ContinuousType) -> Outline:
         cls._rule(parameters)
         if parameters.law is not None and parameters.optimum == "published":
             raise BocuError("optimum: found 'published', which is that under the problem's own law; leave one out")
@@ -95,7 +96,7 @@ class ContinuousProblem(Problem):
 
     @classmethod
     @planning_only
-    def size(cls, parameters: Any) -> Size:
+    def size(cls, parameters: ContinuousType) -> Size:
         return Size(context_coordinates=expectation_named(cls.expectation).law.dimension)
 
     @classmethod
@@ -187,7 +188,7 @@ class ContinuousRealisation(Realisation):
         return self.problem.expected(decisions), self.problem.best
 
 
-class Ackley(ContinuousProblem):
+class Ackley(ContinuousProblem[ContinuousParameters]):
     """Ackley, 2 + 1, context N(0.5, 0.15^2)."""
 
     about = About(
@@ -198,7 +199,7 @@ class Ackley(ContinuousProblem):
     expectation = "ackley"
 
 
-class Ackley24(ContinuousProblem):
+class Ackley24(ContinuousProblem[ContinuousParameters]):
     """Ackley, 2 + 4, contexts N(0.5, 0.15^2)."""
 
     about = About(
@@ -209,7 +210,7 @@ class Ackley24(ContinuousProblem):
     expectation = "ackley-2-4"
 
 
-class ModifiedBranin(ContinuousProblem):
+class ModifiedBranin(ContinuousProblem[ContinuousParameters]):
     """Modified Branin, 2 + 2, contexts N(0.5, 0.1^2)."""
 
     about = About(
@@ -228,11 +229,11 @@ class HartmannParameters(ContinuousParameters):
     )
 
 
-class _Hartmann(ContinuousProblem):
+class _Hartmann(ContinuousProblem[HartmannParameters]):
     Parameters = HartmannParameters
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
-        if isinstance(parameters, HartmannParameters) and parameters.constants == "as-printed":
+    def __init__(self, parameters: HartmannParameters, inputs: Mapping[str, Any]) -> None:
+        if parameters.constants == "as-printed":
             self.expectation = f"{type(self).expectation}-as-printed"  # type: ignore[misc]
         super().__init__(parameters, inputs)
 
@@ -259,7 +260,7 @@ class ComplicatedHartmann(_Hartmann):
     expectation = "complicated-hartmann"
 
 
-class Newsvendor(ContinuousProblem):
+class Newsvendor(ContinuousProblem[ContinuousParameters]):
     """Newsvendor, 1 + 1, demand Burr XII."""
 
     about = About(
@@ -270,32 +271,12 @@ class Newsvendor(ContinuousProblem):
     expectation = "newsvendor"
 
 
-class PortfolioParameters(PreparedDataParameters, ContinuousParameters):
+class PortfolioParameters(PortfolioDataParameters, ContinuousParameters):
     """Which surrogate of the simulator."""
 
-    dataset: ClassVar[str] = "portfolio"
-    record: ClassVar[str] = "samples"
 
-    fit: Literal["published", "refitted"] | None = Field(
-        None, description="hyper-parameters of the surrogate; left out: published for real data, else refitted"
-    )
-
-
-class _Portfolio(ContinuousProblem):
+class _Portfolio(PortfolioData[PortfolioParameters], ContinuousProblem[PortfolioParameters]):
     Parameters = PortfolioParameters
-    units = UNITS
-    parameters: PortfolioParameters
-
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
-        from bocu.io.files import read_netcdf
-
-        super().__init__(parameters, inputs)
-        self.provenance = dict(read_netcdf(inputs["data"]).attrs)
-        self.simulated = bool(self.provenance.get("data_label"))
-
-    @cached_property
-    def payoff(self) -> PayoffFunction:
-        return PortfolioPayoff.load(self.inputs["data"], self.parameters.fit)
 
     @property
     def dimensions(self) -> tuple[int, int]:

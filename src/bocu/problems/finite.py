@@ -6,7 +6,7 @@ The settings of Tay et al. (2024) and Kirschner et al. (2020). All coordinates a
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import pydantic
@@ -22,7 +22,7 @@ from bocu.core.parameters import Count, NotNegative, Number, Parameters, Positiv
 from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
-from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.problems.base import Problem, Realisation
 from bocu.problems.candidates import CandidateParameters, chosen
 from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_of
 from bocu.surrogates.grid import GridPrior, check_scales
@@ -46,6 +46,7 @@ class NormalParameters(Parameters):
         return self
 
     def weights(self, points: np.ndarray) -> np.ndarray:
+        """Return its density on points, normalised."""
         variance = self.variance if self.variance is not None else (self.sd or 0.0) ** 2
         # The largest exponent is taken off: far from the mean all densities would otherwise be 0.
         exponent = -((points - self.mean) ** 2).sum(axis=1) / (2.0 * variance)
@@ -58,6 +59,7 @@ class Normal(Parameters):
     normal: NormalParameters = Field(description="its mean, and its `sd` or `variance`")
 
     def weights_on(self, points: np.ndarray) -> np.ndarray:
+        """Evaluate it on context points (contexts, dimension)."""
         return self.normal.weights(points)
 
 
@@ -67,6 +69,7 @@ class Weights(Parameters):
     weights: list[NotNegative] = Field(min_length=1, description="one weight a context; they are normalised")
 
     def weights_on(self, points: np.ndarray) -> np.ndarray:
+        """Return the weights, normalised, of as many context points."""
         weights = np.asarray(self.weights)
         if len(weights) != len(points) or not weights.sum() > 0.0:
             raise BocuError(
@@ -146,7 +149,10 @@ class FiniteParameters(CandidateParameters):
         return self.protocol
 
 
-class FiniteProblem(Problem):
+FiniteType = TypeVar("FiniteType", bound=FiniteParameters)
+
+
+class FiniteProblem(Problem[FiniteType]):
     """A payoff table over a grid; subclasses say what it holds.
 
     Attributes:
@@ -162,9 +168,8 @@ class FiniteProblem(Problem):
     context_names: ClassVar[tuple[str, ...]]
     context_units: ClassVar[tuple[str, ...]]
     protocols = CONTEXTUAL
-    parameters: FiniteParameters
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, object]) -> None:
+    def __init__(self, parameters: FiniteType, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
         self._lay_out()
         settings = self.parameters
@@ -183,7 +188,7 @@ class FiniteProblem(Problem):
         self.best_prior = chosen(self.priors, settings.best, self.model) if self.priors else None
 
     @classmethod
-    def outline(cls, parameters: Any) -> Outline:
+    def outline(cls, parameters: FiniteType) -> Outline:
         bare = cls.__new__(cls)
         Problem.__init__(bare, parameters, {})
         bare._lay_out()
@@ -193,7 +198,7 @@ class FiniteProblem(Problem):
 
     @classmethod
     @planning_only
-    def size(cls, parameters: Any) -> Size:
+    def size(cls, parameters: FiniteType) -> Size:
         priors = max(len(parameters.candidates), 1)
         points = math.prod(parameters.decision_points), math.prod(parameters.context_points)
         return Size(*points, priors=priors, kernels=priors)

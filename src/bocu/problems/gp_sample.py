@@ -28,7 +28,7 @@ class GPSampleParameters(FiniteParameters):
     )
 
 
-class GPSample(FiniteProblem):
+class GPSample(FiniteProblem[GPSampleParameters]):
     """A draw of two decision and two context coordinates."""
 
     about = About(
@@ -42,7 +42,6 @@ class GPSample(FiniteProblem):
     decision_units = ("1", "1")
     context_names = ("c1", "c2")
     context_units = ("1", "1")
-    parameters: GPSampleParameters
 
     def payoff_table(self, streams: Streams) -> np.ndarray:
         """Draw the points, and the prior at them, from the stream "problem"."""

@@ -19,7 +19,7 @@ class Hartmann3Parameters(FiniteParameters):
     context_points: list[Count] = Field([64], description="points of the context, evenly spaced over [0, 1]")
 
 
-class Hartmann3(FiniteProblem):
+class Hartmann3(FiniteProblem[Hartmann3Parameters]):
     """The function as it is maximised: the first two inputs decide."""
 
     about = About(

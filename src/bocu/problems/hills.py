@@ -45,7 +45,7 @@ class HillsParameters(ProblemParameters):
     )
 
 
-class Hills(Problem):
+class Hills(Problem[HillsParameters]):
     """The family of draws from the true prior.
 
     Raises:
@@ -61,10 +61,9 @@ class Hills(Problem):
     Parameters = HillsParameters
     units = "1"
     prior_labels = tuple(str(n) for n in range(HILLS + 1))
-    parameters: HillsParameters
     best_prior: TimeVaryingPrior
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, object]) -> None:
+    def __init__(self, parameters: HillsParameters, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
         self.positions = np.linspace(0.0, 1.0, self.parameters.grid)
         self.priors = self._priors()
@@ -72,7 +71,7 @@ class Hills(Problem):
         self.open_arms = self._open_arms()
 
     @classmethod
-    def outline(cls, parameters: Any) -> Outline:
+    def outline(cls, parameters: HillsParameters) -> Outline:
         bare = cls.__new__(cls)
         Problem.__init__(bare, parameters, {})
         bare.positions = np.linspace(0.0, 1.0, parameters.grid)
@@ -80,7 +79,7 @@ class Hills(Problem):
 
     @classmethod
     @planning_only
-    def size(cls, parameters: Any) -> Size:
+    def size(cls, parameters: HillsParameters) -> Size:
         return Size(arms=parameters.grid, priors=len(cls.prior_labels))
 
     def realise(self, streams: Streams) -> "HillsRealisation":

@@ -35,7 +35,7 @@ class InfectionParameters(PreparedMeanParameters):
     )
 
 
-class Infection(PreparedMeanProblem):
+class Infection(PreparedMeanProblem[InfectionParameters]):
     """Minus the cases over the shares of kits of two of three groups, and the shares of cases and the transmission."""
 
     about = About(
@@ -49,7 +49,6 @@ class Infection(PreparedMeanProblem):
     decision_units = ("1", "1")
     context_names = ("initial cases in group 1, share", "initial cases in group 2, share", "transmission, scaled")
     context_units = ("1", "1", "1")
-    parameters: InfectionParameters
 
     def feasible(self, kind: str, points: np.ndarray) -> np.ndarray | None:
         """Keep shares that sum to at most 1, where the parameters ask for it."""

@@ -103,7 +103,7 @@ class KirschnerParameters(FiniteParameters):
         return {**read, **given}
 
 
-class Kirschner(FiniteProblem):
+class Kirschner(FiniteProblem[KirschnerParameters]):
     """One of the two functions."""
 
     about = About(
@@ -117,7 +117,6 @@ class Kirschner(FiniteProblem):
     decision_units = ("1",)
     context_names = ("context",)
     context_units = ("1",)
-    parameters: KirschnerParameters
 
     @property
     def title(self) -> str:

@@ -24,7 +24,7 @@ class PlantParameters(PreparedMeanParameters):
     context_points: list[Count] = Field([64], description="points of the NH3 concentration, evenly spaced")
 
 
-class Plant(PreparedMeanProblem):
+class Plant(PreparedMeanProblem[PlantParameters]):
     """Leaf area over pH, which decides, and NH3, which is the context."""
 
     about = About(

@@ -8,20 +8,35 @@ cost), all in [0, 1]; the payoff is a return in percent a year. The mean runs th
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import Field
 
 from bocu.ambiguity.checks import Floats
 from bocu.core.errors import BocuError
+from bocu.problems.base import Problem
+from bocu.problems.prepared_data import PreparedDataParameters
 
 if TYPE_CHECKING:
     from bocu.data.means import Mean
 
 DECISION_DIM, CONTEXT_DIM = 3, 2
-UNITS = "percent year-1"
+
+
+class PortfolioDataParameters(PreparedDataParameters):
+    """Which surrogate of the simulator."""
+
+    dataset: ClassVar[str] = "portfolio"
+    record: ClassVar[str] = "samples"
+
+    fit: Literal["published", "refitted"] | None = Field(
+        None, description="hyper-parameters of the surrogate; left out: published for real data, else refitted"
+    )
 
 
 @dataclass(frozen=True)
@@ -58,3 +73,23 @@ class PortfolioPayoff:
         leading = np.broadcast_shapes(x.shape[:-1], c.shape[:-1])
         inputs = [np.broadcast_to(part, (*leading, part.shape[-1])) for part in (x, c)]
         return self.mean(np.concatenate(inputs, axis=-1))
+
+
+PortfolioType = TypeVar("PortfolioType", bound=PortfolioDataParameters)
+
+
+class PortfolioData(Problem[PortfolioType]):
+    """A problem with this payoff, over whatever decisions and contexts."""
+
+    units = "percent year-1"
+
+    def __init__(self, parameters: PortfolioType, inputs: Mapping[str, Any]) -> None:
+        from bocu.io.files import read_netcdf
+
+        super().__init__(parameters, inputs)
+        self._cite(read_netcdf(inputs["data"]).attrs)
+
+    @cached_property
+    def payoff(self) -> PortfolioPayoff:
+        """The payoff of decisions (..., 3) and contexts (..., 2)."""
+        return PortfolioPayoff.load(self.inputs["data"], self.parameters.fit)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Count, Positive
-from bocu.problems.portfolio import UNITS
+from bocu.problems.portfolio import PortfolioData
 from bocu.problems.prepared_mean import PreparedMeanParameters, PreparedMeanProblem
 
 
@@ -29,7 +29,7 @@ class PortfolioTableParameters(PreparedMeanParameters):
     noise: Positive = Field(0.5, description="standard deviation of the observation noise, which algorithms know")
 
 
-class PortfolioTable(PreparedMeanProblem):
+class PortfolioTable(PreparedMeanProblem[PortfolioTableParameters]):
     """Return over three trading parameters, which decide, and two costs, the contexts."""
 
     about = About(
@@ -38,7 +38,7 @@ class PortfolioTable(PreparedMeanProblem):
         paper="Huang et al. 2024",
     )
     Parameters = PortfolioTableParameters
-    units = UNITS
+    units = PortfolioData.units
     decision_names = ("risk aversion", "trade aversion", "holding-cost multiplier")
     decision_units = ("1", "1", "1")
     context_names = ("bid-ask spread, scaled", "borrowing cost, scaled")

@@ -1,14 +1,13 @@
 """Problems whose payoff is a Gaussian-process mean that a data set prepares (see `bocu.data.means`)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.io.files import read_netcdf
-from bocu.problems.base import ProblemParameters
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.problems.prepared_data import PreparedDataParameters
 
@@ -23,19 +22,19 @@ class PreparedMeanParameters(PreparedDataParameters, FiniteParameters):
     read_rows: ClassVar[str] = "bocu.priors.observations:prepared_rows"
 
 
-class PreparedMeanProblem(FiniteProblem):
+PreparedMeanType = TypeVar("PreparedMeanType", bound=PreparedMeanParameters)
+
+
+class PreparedMeanProblem(FiniteProblem[PreparedMeanType]):
     """The mean over the grid, whose coordinates are scaled to [0, 1] from the domain that the data set states.
 
     Raises:
         BocuError: the prepared file is unusable.
     """
 
-    parameters: PreparedMeanParameters
-
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: PreparedMeanType, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
-        self.provenance = dict(read_netcdf(inputs["data"]).attrs)
-        self.simulated = bool(self.provenance.get("data_label"))
+        self._cite(read_netcdf(inputs["data"]).attrs)
         self._table = self._evaluate(inputs["data"])
 
     def payoff_table(self, streams: Streams) -> np.ndarray:

@@ -8,9 +8,9 @@ second output of Ackley is as printed, at its best away from the centre.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -27,8 +27,7 @@ from bocu.core.rounds import Context, Decision, Description, Payoff
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.functions import TestFunction, function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_of
-from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, UNITS, PortfolioPayoff
-from bocu.problems.prepared_data import PreparedDataParameters
+from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
 
 
 class ScalarisedParameters(ProblemParameters):
@@ -48,7 +47,10 @@ class ScalarisedParameters(ProblemParameters):
         return points_of(self.initial)
 
 
-class ScalarisedProblem(Problem):
+ScalarisedType = TypeVar("ScalarisedType", bound=ScalarisedParameters)
+
+
+class ScalarisedProblem(Problem[ScalarisedType]):
     """Payoffs over a grid of contexts.
 
     A problem of one's own says its `dimensions`, its `outputs` and `evaluate`, and where it likes its `reference`.
@@ -57,7 +59,6 @@ class ScalarisedProblem(Problem):
     Parameters: ClassVar[type[ProblemParameters]] = ScalarisedParameters
     protocols = SCALARISED
     units = "1"
-    parameters: ScalarisedParameters
 
     @property
     @abstractmethod
@@ -94,7 +95,7 @@ class ScalarisedProblem(Problem):
 
     @classmethod
     @planning_only
-    def size(cls, parameters: Any) -> Size:
+    def size(cls, parameters: ScalarisedType) -> Size:
         return Size()
 
     def realise(self, streams: Streams) -> "ScalarisedRealisation":
@@ -155,13 +156,15 @@ class TwoOutputsParameters(ScalarisedParameters):
     )
 
 
-class TestFunctionProblem(ScalarisedProblem):
+TwoOutputsType = TypeVar("TwoOutputsType", bound=TwoOutputsParameters)
+
+
+class TestFunctionProblem(ScalarisedProblem[TwoOutputsType]):
     """A closed-form test function, or two under the same context."""
 
     __test__ = False  # no test case, whatever its name says
 
     Parameters: ClassVar[type[ProblemParameters]] = TwoOutputsParameters
-    parameters: TwoOutputsParameters
     functions: ClassVar[tuple[str, str]]
 
     @property
@@ -186,7 +189,7 @@ class TestFunctionProblem(ScalarisedProblem):
         return self.function(decisions, contexts)
 
 
-class ScalarisedAckley(TestFunctionProblem):
+class ScalarisedAckley(TestFunctionProblem[TwoOutputsParameters]):
     """Ackley, 2 + 1."""
 
     about = About(
@@ -197,7 +200,7 @@ class ScalarisedAckley(TestFunctionProblem):
     functions = ("ackley", "ackley-two")
 
 
-class ScalarisedModifiedBranin(TestFunctionProblem):
+class ScalarisedModifiedBranin(TestFunctionProblem[TwoOutputsParameters]):
     """Modified Branin, 2 + 2."""
 
     about = About(
@@ -216,7 +219,7 @@ class ScalarisedHartmannParameters(TwoOutputsParameters):
     )
 
 
-class ScalarisedHartmann(TestFunctionProblem):
+class ScalarisedHartmann(TestFunctionProblem[ScalarisedHartmannParameters]):
     """Hartmann-6, 5 + 1."""
 
     about = About(
@@ -225,7 +228,6 @@ class ScalarisedHartmann(TestFunctionProblem):
         paper="DRMOBO",
     )
     Parameters = ScalarisedHartmannParameters
-    parameters: ScalarisedHartmannParameters
     functions = ("hartmann-6", "hartmann-6-two")
 
     @property
@@ -244,7 +246,7 @@ class ScalarisedNewsvendorParameters(TwoOutputsParameters):
     )
 
 
-class ScalarisedNewsvendor(TestFunctionProblem):
+class ScalarisedNewsvendor(TestFunctionProblem[ScalarisedNewsvendorParameters]):
     """Newsvendor, 1 + 1; the two outputs meet the demand less 0.1 and more 0.1."""
 
     about = About(
@@ -253,7 +255,6 @@ class ScalarisedNewsvendor(TestFunctionProblem):
         paper="DRMOBO",
     )
     Parameters = ScalarisedNewsvendorParameters
-    parameters: ScalarisedNewsvendorParameters
     functions = ("newsvendor", "newsvendor-two")
 
     @cached_property
@@ -263,18 +264,13 @@ class ScalarisedNewsvendor(TestFunctionProblem):
         return super().reference
 
 
-class ScalarisedPortfolioParameters(PreparedDataParameters, ScalarisedParameters):
+class ScalarisedPortfolioParameters(PortfolioDataParameters, ScalarisedParameters):
     """Which surrogate of the simulator."""
 
-    dataset: ClassVar[str] = "portfolio"
-    record: ClassVar[str] = "samples"
 
-    fit: Literal["published", "refitted"] | None = Field(
-        None, description="hyper-parameters of the surrogate; left out: published for real data, else refitted"
-    )
-
-
-class ScalarisedPortfolio(ScalarisedProblem):
+class ScalarisedPortfolio(
+    PortfolioData[ScalarisedPortfolioParameters], ScalarisedProblem[ScalarisedPortfolioParameters]
+):
     """Portfolio, 3 + 2, one output."""
 
     about = About(
@@ -283,20 +279,7 @@ class ScalarisedPortfolio(ScalarisedProblem):
         paper="DRMOBO",
     )
     Parameters = ScalarisedPortfolioParameters
-    parameters: ScalarisedPortfolioParameters
-    units = UNITS
     dimensions = DECISION_DIM, CONTEXT_DIM
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
-        from bocu.io.files import read_netcdf
-
-        super().__init__(parameters, inputs)
-        self.provenance = dict(read_netcdf(inputs["data"]).attrs)
-        self.simulated = bool(self.provenance.get("data_label"))
-
-    @cached_property
-    def _payoff(self) -> PortfolioPayoff:
-        return PortfolioPayoff.load(self.inputs["data"], self.parameters.fit)
-
     def evaluate(self, decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
-        return self._payoff(decisions, contexts)
+        return self.payoff(decisions, contexts)

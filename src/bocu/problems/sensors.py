@@ -65,10 +65,12 @@ class LogSettings(Parameters):
 
     @property
     def target_day(self) -> str:
+        """The day that is played."""
         return self.target.isoformat()
 
     @property
     def prior_days(self) -> tuple[str, ...]:
+        """The days that candidate priors are fitted to."""
         count = (self.target - self.priors_from).days
         return tuple((self.priors_from + timedelta(days=k)).isoformat() for k in range(count))
 
@@ -94,10 +96,12 @@ class MatricesSettings(Parameters):
 
     @property
     def target_day(self) -> str:
+        """The day that is played."""
         return self.target
 
     @property
     def prior_days(self) -> tuple[str, ...]:
+        """The days that candidate priors are fitted to."""
         return self.priors
 
 
@@ -229,7 +233,7 @@ def _oracle_label(target: str) -> str:
     return f"oracle-{target}"
 
 
-class Sensors(Problem):
+class Sensors(Problem[SensorsParameters]):
     """The target day, with the priors of earlier days.
 
     Attributes:
@@ -251,10 +255,9 @@ class Sensors(Problem):
     protocols = TIME_VARYING
     Parameters = SensorsParameters
     units = "degree_Celsius"
-    parameters: SensorsParameters
     best_prior: TimeVaryingPrior
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: SensorsParameters, inputs: Mapping[str, Any]) -> None:
         from bocu.data.intel import load_days
 
         super().__init__(parameters, inputs)
@@ -264,8 +267,7 @@ class Sensors(Problem):
         self.prior_labels = self.parameters.prior_labels
         self.priors = tuple(read_prior(path, self.sensors) for path in inputs["priors"])
         self.best_prior = read_prior(inputs["oracle"], self.sensors)
-        self.provenance = dict(read_netcdf(inputs["data"]).attrs)
-        self.simulated = self.provenance.get("source") == "simulate"
+        self._cite(read_netcdf(inputs["data"]).attrs)
         drawn = settings.sensors_per_seed
         if drawn is not None and drawn > len(self.sensors):
             found = f"{len(self.sensors)} sensors are complete on all days"
@@ -276,12 +278,12 @@ class Sensors(Problem):
             warnings.warn(f"priors that differ in output scale only cannot be told apart: {pairs}", stacklevel=2)
 
     @classmethod
-    def outline(cls, parameters: Any) -> Outline:
+    def outline(cls, parameters: SensorsParameters) -> Outline:
         return Outline(priors=parameters.prior_labels)
 
     @classmethod
     @planning_only
-    def size(cls, parameters: Any) -> Size:
+    def size(cls, parameters: SensorsParameters) -> Size:
         priors = len(parameters.prior_labels)
         return Size(arms=parameters.settings.sensors_per_seed or MOTES, priors=priors, kernels=priors)
 

@@ -35,7 +35,7 @@ from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.io.files import read_netcdf
 from bocu.priors.observations import Rows
 from bocu.priors.statements import Period, Scenario
-from bocu.problems.base import Problem, ProblemParameters, Realisation, Rehearsal
+from bocu.problems.base import Problem, Realisation, Rehearsal
 from bocu.problems.candidates import CandidateParameters, chosen
 from bocu.problems.finite import MOST_POINTS
 from bocu.surrogates.grid import GridPrior, check_scales
@@ -183,7 +183,7 @@ class Hours:
     margins: np.ndarray
 
 
-class WindCommitment(Problem):
+class WindCommitment(Problem[WindCommitmentParameters]):
     """The hours from the first day on, the same for all seeds; seeds differ in noise and initial designs.
 
     Attributes:
@@ -204,9 +204,8 @@ class WindCommitment(Problem):
     protocols = ROLLING
     Parameters = WindCommitmentParameters
     units = "1"
-    parameters: WindCommitmentParameters
 
-    def __init__(self, parameters: ProblemParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: WindCommitmentParameters, inputs: Mapping[str, Any]) -> None:
         super().__init__(parameters, inputs)
         settings = self.parameters
         self.decisions = product_grid(np.zeros(1), np.ones(1), settings.decision_points)
@@ -220,20 +219,19 @@ class WindCommitment(Problem):
         self.model = chosen(self.priors, settings.believed, own)
         self.best_prior = chosen(self.priors, settings.best, self.model) if self.priors else None
         prepared = read_netcdf(inputs["data"])
-        self.provenance = dict(prepared.attrs)
-        self.simulated = bool(self.provenance.get("data_label"))
+        self._cite(prepared.attrs)
         times, factors = prepared["time"].values.astype("datetime64[h]"), prepared["capacity_factor"].values
         self.hours = self._hours(inputs["data"], times, factors)
 
     @classmethod
-    def outline(cls, parameters: Any) -> Outline:
+    def outline(cls, parameters: WindCommitmentParameters) -> Outline:
         check_scales(parameters.variance, parameters.noise)
         points = product_grid(np.zeros(1), np.ones(1), parameters.decision_points)
         return Outline(_powers(points), priors=parameters.check_candidates(2))
 
     @classmethod
     @planning_only
-    def size(cls, parameters: Any) -> Size:
+    def size(cls, parameters: WindCommitmentParameters) -> Size:
         hour = parameters.initial + parameters.steps
         priors = max(len(parameters.candidates), 1)
         points = parameters.decision_points, parameters.context_points

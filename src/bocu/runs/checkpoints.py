@@ -102,6 +102,7 @@ class CheckpointStore:
         return newest["content"]
 
     def clear(self) -> None:
+        """Remove all checkpoints."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _path(self, number: int) -> Path:

@@ -1,4 +1,4 @@
-"""One run is a pure function of its specification: a block of seeds of one problem x objective x algorithm.
+"""A job's block of seeds of one problem x objective x algorithm, a pure function of its specification.
 
 Seeds are computed one by one, each from streams of its own, so that a seed's numbers depend neither on which others
 share its job nor on an interruption in between.
@@ -10,168 +10,31 @@ import signal
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bocu.algorithms.base import Algorithm
-from bocu.algorithms.plain_state import needs_telling, when_told
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.core.loading import load, refuse_unknown_classes
-from bocu.core.parameters import validate
-from bocu.core.randomness import Streams
-from bocu.core.rounds import Situation
+from bocu.core.loading import refuse_unknown_classes
+from bocu.core.plain import Specification, State
 from bocu.io.files import canonical_json, set_aside, write_netcdf
 from bocu.io.hashes import hash_files
 from bocu.io.provenance import SCHEMA_VERSION, SIMULATED_LABEL, machine
-from bocu.objectives.stated import Objective
 from bocu.problems.base import Problem, Realisation
 from bocu.runs.checkpoints import CheckpointStore, hold
-from bocu.runs.protocol import PROTOCOLS, Announcer
-from bocu.runs.records import Record, read_runs, run_dataset
+from bocu.runs.records import read_runs, run_dataset
 from bocu.runs.run_cache import RunCache, digest, is_run_of
+from bocu.runs.seed_run import FinishedRun, Inputs, SeedRun, build_problem
 
 if TYPE_CHECKING:
     import xarray as xr
 
 logger = logging.getLogger(__name__)
 
-Inputs = Mapping[str, str | list[str]]
 EXIT_TERMINATED = 128 + signal.SIGTERM
-
-
-def build_problem(specification: Mapping[str, Any], inputs: Inputs) -> Problem:
-    """Build the problem of a run specification from its files."""
-    target = load(specification["class"])
-    return target(validate(target.Parameters, specification["parameters"], "specification.problem.parameters."), inputs)
-
-
-def build_algorithm(specification: Mapping[str, Any], realisation: Realisation, streams: Streams) -> Algorithm:
-    """Build the algorithm of a run specification for what one seed meets."""
-    target = load(specification["algorithm"]["class"])
-    where = "specification.algorithm.parameters."
-    parameters = validate(target.Parameters, specification["algorithm"]["parameters"], where)
-    objective = build_objective(specification["objective"])
-    contexts = realisation.description.contexts
-    # Over a finite set of contexts the objective is one and the same in all rounds, but for its radius.
-    pursued = objective.over(contexts.points) if objective and isinstance(contexts, FiniteDomain) else objective
-    try:
-        return target(realisation.description, pursued, parameters, streams["algorithm"])
-    except BocuError as error:
-        raise BocuError(f"{specification['algorithm']['class']}: {error}") from None
-
-
-def build_objective(specification: Mapping[str, Any] | None) -> Objective | None:
-    """Build the objective of a run specification; None where none is pursued."""
-    if specification is None:
-        return None
-    objective: Objective = load(specification["class"]).from_specification(specification["parameters"])
-    return objective
-
-
-class SeedRun:
-    """One seed's run, advanced row by row: the initial design, then the rounds."""
-
-    def __init__(self, specification: Mapping[str, Any], problem: Problem, seed: int) -> None:
-        self.rows: int = problem.initial + specification["iterations"]
-        self.initial = problem.initial
-        self.streams = Streams(seed)
-        self.realisation = problem.realise(self.streams)
-        self.algorithm = build_algorithm(specification, self.realisation, self.streams)
-        self.protocol = PROTOCOLS[problem.protocol]
-        description = self.realisation.description
-        objective = build_objective(specification["objective"])
-        ambiguity = self.algorithm.ambiguity or (objective.ambiguity if objective else None)
-        contexts = description.contexts
-        points = contexts.points if isinstance(contexts, FiniteDomain) else None
-        self.announcer = Announcer(ambiguity, points)
-        self.design = problem.initial_design(self.realisation, self.streams)
-        self.record = Record(
-            specification["iterations"],
-            description.decisions,
-            description.contexts,
-            self.algorithm.reports,
-            len(problem.prior_labels),
-            self.initial,
-            description.outputs,
-        )
-        self.done = 0
-
-    @property
-    def t(self) -> int:
-        """The round that comes next; 0 and below in the initial design."""
-        return self.done - self.initial + 1
-
-    @property
-    def finished(self) -> bool:
-        return self.done == self.rows
-
-    def play(self) -> None:
-        if self.t < 1:
-            turn = self.protocol.start(self.realisation, self.algorithm, self.streams, self.design[self.done])
-        else:
-            announced = self.announcer.announce(self.situation())
-            turn = self.protocol.play(self.realisation, self.algorithm, self.streams, announced)
-            if self.record.recommends(self.t):
-                turn = replace(turn, recommended=self.protocol.recommended(self.algorithm, turn))
-        self.record.write(self.done, turn)
-        self.done += 1
-
-    def situation(self) -> Situation:
-        """Return what stands before the next row."""
-        return self.protocol.situation(self.realisation, self.t, self.record.seen(self.done))
-
-    def replay(self, arrays: Mapping[str, np.ndarray], stream_states: dict[str, Any] | None) -> None:
-        """Tell without asking what `arrays` recorded, then put the streams where they stood after it."""
-        self.record.copy_rows(arrays)
-        self._tell_again(len(arrays["payoff"]))
-        if stream_states is not None:
-            self.streams.restore(stream_states)
-
-    def _tell_again(self, rows: int) -> None:
-        """Tell the algorithm the first rows of the record without asking it."""
-        while self.done < rows:
-            announced = self.announcer.announce(self.situation()) if self.t >= 1 else None
-            self.protocol.replay(self.algorithm, self.record.read(self.done), announced)
-            self.done += 1
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "done": self.done,
-            "record": self.record.arrays,
-            "streams": self.streams.state(),
-            "algorithm": self.algorithm.state(),
-        }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self.record.copy_rows(state["record"])
-        if state["done"] < self.rows:
-            known = state["algorithm"]
-            if needs_telling(known):
-                self._tell_again(state["done"])
-                known = when_told(known)
-            self.algorithm.restore(known)
-        self.done = state["done"]
-        self.streams.restore(state["streams"])
-
-    def result(self) -> "FinishedRun":
-        return FinishedRun(self.record, self.streams.state())
-
-
-@dataclass(frozen=True)
-class FinishedRun:
-    """What stays of a seed's run after its last round: what it recorded and where its streams stood, no posterior."""
-
-    record: Record
-    streams: dict[str, Any]
-
-    def state(self) -> dict[str, Any]:
-        """Return what `SeedRun.restore` takes."""
-        done = len(self.record.arrays["payoff"])
-        return {"done": done, "record": self.record.arrays, "streams": self.streams, "algorithm": {}}
 
 
 @dataclass(frozen=True)
@@ -185,18 +48,20 @@ class Block:
         definitions: hash of each definition of the code, by module and name, for `bocu why`.
     """
 
-    specification: Mapping[str, Any]
+    specification: Specification
     inputs: Inputs
     fingerprint: str
     definitions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def seeds(self) -> list[int]:
+        """The seeds, in order."""
         first, last = self.specification["seeds"]
         return list(range(first, last + 1))
 
     @property
     def rounds(self) -> int:
+        """Number of rounds of all seeds together."""
         return len(self.seeds) * int(self.specification["iterations"])
 
     def identity(self, inputs: Mapping[str, str]) -> dict[str, Any]:
@@ -298,7 +163,7 @@ class _Runner:
         return finished
 
     def _complete(
-        self, seed: int, state: Mapping[str, object] | None, recorded: "xr.Dataset | None", before: list[FinishedRun]
+        self, seed: int, state: State | None, recorded: "xr.Dataset | None", before: list[FinishedRun]
     ) -> FinishedRun:
         """Run one seed, whose posterior goes with this frame: before the next seed's is built."""
         run = SeedRun(self.block.specification, self.problem, seed)

@@ -6,8 +6,9 @@ from typing import Any
 from bocu.experiment.fingerprints.fingerprint import definitions, run_roots
 from bocu.experiment.paths import RUN_CACHE, checkpoint_folder
 from bocu.io.progress import Progress
-from bocu.runs.execution import Block, Inputs, execute
+from bocu.runs.execution import Block, execute
 from bocu.runs.run_cache import RunCache
+from bocu.runs.seed_run import Inputs
 
 
 def run_block(

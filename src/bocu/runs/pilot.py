@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Specification
 
 Inputs = Mapping[str, str | list[str]]
 SECONDS = 2.0  # after which no further round is played
@@ -56,7 +57,7 @@ class Pilot:
         return cls(**{**data, "half": Length(**data["half"]), "whole": Length(**data["whole"])})
 
 
-def in_a_process(specification: Mapping[str, Any], inputs: Inputs, seed: int, limit_seconds: float = SECONDS) -> Pilot:
+def in_a_process(specification: Specification, inputs: Inputs, seed: int, limit_seconds: float = SECONDS) -> Pilot:
     """Measure one seed in a process of its own.
 
     Raises:
@@ -71,7 +72,7 @@ def in_a_process(specification: Mapping[str, Any], inputs: Inputs, seed: int, li
 
 
 def measure(
-    specification: Mapping[str, Any],
+    specification: Specification,
     inputs: Inputs,
     seed: int,
     limit_seconds: float = SECONDS,
@@ -90,7 +91,7 @@ def measure(
     """
     from threadpoolctl import threadpool_limits
 
-    from bocu.runs.execution import SeedRun, build_problem
+    from bocu.runs.seed_run import SeedRun, build_problem
 
     with threadpool_limits(specification["threads"]):
         start = clock()

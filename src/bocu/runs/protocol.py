@@ -51,6 +51,7 @@ class Announcer:
         self._known: tuple[Situation | None, float] = None, 0.0
 
     def announce(self, situation: Situation) -> Round:
+        """Return what the algorithm is told in a situation."""
         epsilon = self.epsilon(situation)
         return Round(situation.t, situation.available, situation.reference, epsilon, situation.weights)
 

@@ -79,6 +79,7 @@ class Record:
         return t == self.iterations or str(t).rstrip("0") in ("1", "2", "5")
 
     def write(self, row: int, turn: Turn) -> None:
+        """Keep a turn as a row."""
         decisions, contexts = self.domains["decision"], self.domains["context"]
         # Under "time-varying" the context is the step itself, whose domain is a box of one dimension.
         self._write_member("decision", row, decisions, turn.decision)
@@ -101,6 +102,7 @@ class Record:
         return self.arrays[context_variable(self.domains["context"])][:rows]
 
     def read(self, row: int) -> Turn:
+        """Return the turn of a row."""
         chosen = {
             kind: int(self.arrays[f"{kind}_index"][row]) if isinstance(domain, FiniteDomain) else self.arrays[kind][row]
             for kind, domain in self.domains.items()

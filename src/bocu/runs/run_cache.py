@@ -36,6 +36,7 @@ class RunCache:
         self.folder = Path(folder)
 
     def entry(self, identity: Mapping[str, object]) -> Path:
+        """Return the file of an identity, whether there is one or not."""
         name = digest(identity)
         return self.folder / name[:2] / f"{name}.nc"  # many small folders: none is slow to list
 

@@ -10,13 +10,11 @@ of the same decision are added up first, so a product costs O(distinct decisions
 observations there are. The triangular solve beside it, O(observations^2), is small up to some thousand observations.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import Kernel
+from bocu.core.plain import State
 from bocu.surrogates.cholesky import GrownCholesky
 
 SMALLEST_NOISE = 1e-7  # in prior standard deviations; below, rounding outweighs the noise of repeated observations
@@ -223,7 +221,7 @@ class GridPosterior:
         collapsed = self._collapsed(weights)
         return self._rows[: len(collapsed)].T @ collapsed
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return all that the observations left behind, as arrays and numbers."""
         state = {
             "decisions": self._decisions[: self.count].copy(),
@@ -236,7 +234,7 @@ class GridPosterior:
             state |= {"mean": self._mean.copy(), "variance": self._variance.copy()}
         return state
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Put back what `state` gave, bit for bit."""
         self.count = 0
         self._position_of = {}

@@ -11,13 +11,13 @@ costs O(observations x arms) for each kernel; nothing is ever factorised again. 
 newest observation or later.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import State
 
 INITIAL_CAPACITY = 32  # rows; doubled when full
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
@@ -63,6 +63,7 @@ class TimeVaryingPrior:
 
     @property
     def arms(self) -> int:
+        """Number of arms."""
         return self.mean.size
 
     def shares_kernel(self, other: "TimeVaryingPrior") -> bool:
@@ -110,6 +111,7 @@ class TimeVaryingPosteriors:
 
     @property
     def arms(self) -> int:
+        """Number of arms."""
         return self._prior_mean.shape[1]
 
     def predict(self, t: int) -> tuple[np.ndarray, np.ndarray]:
@@ -153,7 +155,7 @@ class TimeVaryingPosteriors:
         self.log_evidence = self.log_evidence - 0.5 * error**2 - np.log(pivot[self._kernel_of, 0]) - HALF_LOG_TWO_PI
         self._append(row, t)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return all that the observations left behind, as arrays and numbers."""
         return {
             "time": self.time,
@@ -164,7 +166,7 @@ class TimeVaryingPosteriors:
             "log_evidence": self.log_evidence.copy(),
         }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Put back what `state` gave, bit for bit."""
         self.time = int(state["time"])
         self.count = len(state["times"])

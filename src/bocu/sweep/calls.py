@@ -56,6 +56,7 @@ class Call:
 
     @property
     def note(self) -> Path:
+        """The file that says that it is under way."""
         return CALLS / f"{self.host}-{self.process}.json"
 
     def __str__(self) -> str:

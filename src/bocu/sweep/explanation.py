@@ -20,6 +20,7 @@ class Explanation:
 
     @property
     def is_stale(self) -> bool:
+        """Whether anything is to be made again."""
         return bool(self.reasons or self.causes)
 
     def lines(self) -> Iterator[str]:

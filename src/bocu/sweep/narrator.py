@@ -83,6 +83,7 @@ class Narrator:
         self._start = self._clock()
 
     def start(self, number: int, job: Job) -> None:
+        """Note that a job has started."""
         self._jobs[number] = job
         self._since[number] = self._clock()
 
@@ -95,6 +96,7 @@ class Narrator:
                 self._told.append((job, seconds))
 
     def fail(self, number: int) -> None:
+        """Note that a job has failed."""
         self._since.pop(number, None)
 
     def name(self, number: int) -> str:

@@ -53,6 +53,7 @@ class BlockStatus:
 
     @property
     def of(self) -> int:
+        """Number of rounds of all its seeds."""
         return (self.last - self.first + 1) * self.branch.iterations
 
 

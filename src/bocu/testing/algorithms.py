@@ -16,7 +16,7 @@ from bocu.core.rounds import Round
 from bocu.experiment.registry import find
 from bocu.problems.base import Problem
 from bocu.runs.checkpoints import CheckpointStore
-from bocu.runs.execution import SeedRun, build_problem
+from bocu.runs.seed_run import SeedRun, build_problem
 from bocu.testing.breaches import Subject, global_generators, same, subject
 from bocu.testing.games import game, run_specification, stated
 

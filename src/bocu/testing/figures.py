@@ -60,7 +60,7 @@ def check_figure(
         plan = _planned(found, wanted)
         _play(plan)
         for folder in plan.figure_problems[_LABEL]:
-            _check(Subject(found.entry, found.kind, f"{found.said}: of {folder}"), plan, folder)
+            _check(Subject(found.entry, found.kind, f"{found.said}: of {folder}"), checked, plan, folder)
 
 
 def _written(found: Subject) -> str:
@@ -99,15 +99,14 @@ def _play(plan: Plan) -> None:
     build_summary(plan.cubes(), plan.paths.summary())
 
 
-def _check(found: Subject, plan: Plan, folder: str) -> None:
-    component = plan.figures[_LABEL]
+def _check(found: Subject, parameters: Any, plan: Plan, folder: str) -> None:
     inputs: dict[str, Any] = dict(plan.inputs.figure(_LABEL, folder))
-    if getattr(component.parameters, "draws_problem", False):
+    if getattr(parameters, "draws_problem", False):
         inputs["problem"] = {"label": folder, "specification": plan.problems[folder].specification}
     written = []
     for turn in ("one", "two"):
         with found.calling("draw"):
-            drawing = found.kind(component.parameters).draw(inputs)
+            drawing = found.kind(parameters).draw(inputs)
         _words(found, drawing, folder)
         files = [Path(turn) / folder / f"{_LABEL}{suffix}" for suffix in _SUFFIXES]
         with found.calling("save"):

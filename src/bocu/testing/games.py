@@ -1,6 +1,7 @@
 """Small problems, one a protocol, that classes are tried on; none needs a file."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,8 @@ from bocu.experiment.registry import find
 from bocu.problems.base import Rehearsal
 from bocu.problems.finite import FiniteParameters, FiniteProblem, FiniteRealisation
 
+SIMULATOR = "simulator"
+"""What learners are told that they play where they rehearse before each round."""
 _GRID = {"decision_points": [7], "context_points": [5], "initial": 3, "noise": 0.05}
 _GAMES: Mapping[str, tuple[str, dict[str, Any]]] = {
     "time-varying": ("hills", {"grid": 40}),
@@ -52,6 +55,7 @@ class Rehearsed(FiniteProblem):
     def realise(self, streams: Streams) -> FiniteRealisation:
         realisation = super().realise(streams)
         realisation.rehearsal = Rehearsal(initial=2, steps=3)
+        realisation.description = replace(realisation.description, protocol=SIMULATOR)
         return realisation
 
 

@@ -10,12 +10,12 @@ from bocu.core.costs import Size
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.randomness import STREAMS, Streams
 from bocu.core.rounds import Outline, Situation
-from bocu.evaluation.metrics import ExpectedPayoff
+from bocu.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.runs.execution import Inputs, SeedRun
 from bocu.runs.protocol import PROTOCOLS
+from bocu.runs.seed_run import Inputs, SeedRun
 from bocu.testing.breaches import Subject, same, subject
-from bocu.testing.games import run_specification, stated
+from bocu.testing.games import SIMULATOR, run_specification, stated
 
 _OWN = ("problem", "weights")
 """The streams that a problem draws from when a seed meets it."""
@@ -99,7 +99,7 @@ class _Meeting:
 
     def _description(self, realisation: Realisation) -> None:
         told = realisation.description
-        protocol = self.problem.protocol
+        protocol = SIMULATOR if realisation.rehearsal is not None else self.problem.protocol
         self.found.wants(told.protocol == protocol, f"description: protocol: found {told.protocol}, not {protocol}")
         noisy = np.isfinite(told.noise) and told.noise >= 0.0
         self.found.wants(noisy, f"description: noise: found {told.noise}; allowed: 0 or more")
@@ -242,7 +242,7 @@ def _check_run(found: Subject, parameters: ProblemParameters, problem: Problem, 
         while not run.finished:
             run.play()
         situations = situations_of(problem, run)
-        metric = ExpectedPayoff(ExpectedPayoff.Parameters())
+        metric = ExpectedPayoff(ExpectedPayoffParameters())
         variable = "decision_index" if finite else "decision"
         regret, value = metric.score(run.realisation, situations, run.record.arrays[variable])
     sound = np.isfinite(regret).all() and np.isfinite(value).all()

@@ -7,7 +7,7 @@ affine in f, and that support is the longest prefix on which they are not negati
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,13 +29,13 @@ class _ChiSquaredFamily(Divergence):
     sensitivity_power = 0.5
     factor: ClassVar[float]
 
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """Divergence `(...)` of distributions `(..., n)`; infinite where q leaves the support of p."""
         first, second = pair(q, p)
         ratio, outside = relative(first, second)
         return np.where(outside, np.inf, (second * (ratio - 1.0) ** 2).sum(axis=-1) / self.factor)
 
-    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+    def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         rho = min(self.factor * self.epsilon, _LARGEST)
         weights, mass, last = p, np.ones(len(f)), np.full(len(f), np.inf)
         centred = f - expectation(f, p)[:, None]
@@ -65,8 +65,8 @@ class _ChiSquaredFamily(Divergence):
             rows.rate = -speed[:, None] * weighted
         return rows
 
-    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
-        half = CressieRead(self.epsilon, 2.0)._satisfice(f, p, tau)
+    def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+        half = CressieRead(self.epsilon, 2.0).tangent(f, p, tau)
         scale = 0.5 * self.factor
         return Tangent(scale * half.slope, half.radius / scale, half.distribution)
 

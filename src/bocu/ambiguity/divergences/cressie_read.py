@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,7 +82,7 @@ class CressieRead(CurveDivergence):
     def __repr__(self) -> str:
         return f"CressieRead(epsilon={self.epsilon:g}, k={self.k:g})"
 
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """Divergence `(...)` of distributions `(..., n)`; infinite where q leaves the support of p."""
         first, second = pair(q, p)
         ratio, outside = relative(first, second)
@@ -105,9 +105,9 @@ class CressieRead(CurveDivergence):
         point.value += last
         return point
 
-    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+    def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         last = self._last(f, p, 0, lambda point, knot, rows: knot + point.value + point.penalty <= tau[rows])
-        return super()._satisfice(f - last[:, None], p, tau - last)
+        return super().tangent(f - last[:, None], p, tau - last)
 
     def _last(self, f: Floats, p: Floats, least: int, beyond: Beyond) -> Floats:
         """Payoff `(m,)` of the last context that keeps mass: the largest payoff that w lies beyond.

@@ -58,7 +58,7 @@ class CurveDivergence(Divergence):
     def _floor_radius(self, mass: Floats) -> Floats:
         """Radius at which the floor is reached when the minimisers hold `mass` `(m,)` of the reference."""
 
-    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+    def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         mean = expectation(f, p)
         varies = f.max(axis=1) > 0.0
         minimisers = np.where(f == 0.0, p, 0.0)
@@ -98,7 +98,7 @@ class CurveDivergence(Divergence):
         start = self._start(f, p, mean)
         return self._point(newton_decreasing(excess, start, self.lowest, HIGHEST, self.tolerance), f, p, small=small)
 
-    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+    def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         # The penalised value H = v + multiplier * divergence rises along u from the floor to the expectation.
         def deficit(u: Floats, rows: np.ndarray) -> Floats:
             point = self._point(u, f[rows], pick(p, rows), small=True)

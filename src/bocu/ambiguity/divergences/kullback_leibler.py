@@ -6,8 +6,6 @@ dual of Hu and Hong, 2013, with its logarithm); lambda solves one scalar equatio
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -28,7 +26,7 @@ class KullbackLeibler(CurveDivergence):
         summary="every distribution whose Kullback-Leibler divergence from the reference is the radius or less",
     )
 
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """`KL(q, p)` `(...)` of distributions `(..., n)`; infinite where q leaves the support of p."""
         first, second = pair(q, p)
         ratio, outside = relative(first, second)

@@ -8,7 +8,7 @@ scalar roots, and the dual value certifies the answer.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -105,7 +105,7 @@ class PhiDivergence(CurveDivergence):
             )
         return cls(0.0, *functions)
 
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """Divergence `(...)` of distributions `(..., n)`; infinite where q leaves the support of p."""
         first, second = pair(q, p)
         ratio, outside = relative(first, second)

@@ -17,211 +17,31 @@ from __future__ import annotations
 import numpy as np
 
 from bocu.ambiguity.compiled import Array, Index, compiled
-from bocu.ambiguity.mmd.dense import border, multiply, sweep
-
-# Literal integers as arguments would make numba compile each callee once more for them, hence np.int64 below.
-
-# Rows of the work arrays: vectors by position in the active set, and vectors by context.
-_A, _B, _C, _R0, _R1, _U, _OLD, _NEW, _STEP = range(9)
-_W, _Z0, _Z1, _LOWER, _PASSIVE, _EVENT = range(6)
-
-
-@compiled
-def _insert(
-    j: Index,
-    size: Index,
-    inverse: Array,
-    members: Array,
-    place: Array,
-    x: Array,
-    y: Array,
-    f: Array,
-    p: Array,
-    M: Array,
-) -> Index:
-    """Make context j active: border the inverse, update a, b, c and w. Returns the new size."""
-    row = M[j]
-    for i in range(size):
-        x[_OLD, i] = row[members[i]]
-    border(j, size, inverse, members, place, x[_OLD], x[_U], row[j])
-    dot_a, dot_b, dot_c = 1.0, f[j], y[_W, j] - row[j] * p[j]
-    for i in range(size):
-        x[_C, i] -= x[_U, i] * p[j]
-        dot_a -= x[_OLD, i] * x[_A, i]
-        dot_b -= x[_OLD, i] * x[_B, i]
-        dot_c -= x[_OLD, i] * x[_C, i]
-    scale = inverse[size, size]
-    a, b, c = scale * dot_a, scale * dot_b, scale * dot_c
-    for i in range(size):
-        x[_A, i] -= x[_U, i] * a
-        x[_B, i] -= x[_U, i] * b
-        x[_C, i] -= x[_U, i] * c
-    x[_A, size], x[_B, size], x[_C, size] = a, b, c
-    if p[j] != 0.0:
-        y[_PASSIVE, j] = 0.0
-        for i in range(row.size):
-            y[_W, i] -= row[i] * p[j]
-    return size + 1
-
-
-@compiled
-def _remove(
-    j: Index, size: Index, inverse: Array, members: Array, place: Array, x: Array, y: Array, p: Array, M: Array
-) -> Index:
-    """Make context j passive: sweep it out of the inverse and move the last member to its place."""
-    k = place[j]
-    scale = 1.0 / inverse[k, k]
-    a, b, c = x[_A, k] * scale, x[_B, k] * scale, (x[_C, k] + p[j]) * scale
-    for i in range(size):
-        x[_A, i] -= inverse[k, i] * a
-        x[_B, i] -= inverse[k, i] * b
-        x[_C, i] -= inverse[k, i] * c
-    last = sweep(k, size, inverse, members, place)
-    for v in range(3):
-        x[v, k] = x[v, last]
-    if p[j] != 0.0:
-        row = M[j]
-        y[_PASSIVE, j] = p[j]
-        for i in range(row.size):
-            y[_W, i] += row[i] * p[j]
-    return last
-
-
-@compiled
-def _drifted(drift: float, check: Index, size: Index, members: Array, x: Array, f: Array, M: Array) -> bool:
-    """Whether the updated a and b have stopped solving their systems, looked at in one row."""
-    row = M[members[check]]
-    a, b = -1.0, -f[members[check]]
-    for k in range(size):
-        a += row[members[k]] * x[_A, k]
-        b += row[members[k]] * x[_B, k]
-    return not (abs(a) < drift and abs(b) < drift)
-
-
-@compiled
-def _sum_passive(y: Array, M: Array) -> None:
-    """Compute w anew: the running one has lost its digits where hardly any mass is passive."""
-    n = M.shape[0]
-    for i in range(n):
-        y[_W, i] = 0.0
-    for j in range(n):
-        mass = y[_PASSIVE, j]
-        if mass != 0.0:
-            for i in range(n):
-                y[_W, i] += M[j, i] * mass
-
-
-@compiled
-def _refresh(size: Index, inverse: Array, members: Array, x: Array, y: Array, f: Array, M: Array) -> None:
-    """Compute the inverse, a, b, c and w anew for the present active set."""
-    block = np.empty((size, size))
-    for k in range(size):
-        for m in range(size):
-            block[k, m] = M[members[k], members[m]]
-    fresh = np.linalg.inv(block)
-    _sum_passive(y, M)
-    for k in range(size):
-        for m in range(size):
-            inverse[k, m] = 0.5 * (fresh[k, m] + fresh[m, k])
-    for v in range(3):
-        for k in range(size):
-            x[v, k] = 0.0
-    for _ in range(2):
-        for v in range(3):
-            for k in range(size):
-                residual = 1.0 if v == _A else f[members[k]] if v == _B else y[_W, members[k]]
-                for m in range(size):
-                    residual -= block[k, m] * x[v, m]
-                x[_OLD, k] = residual
-            multiply(inverse, size, x[_OLD], x[_U])
-            for k in range(size):
-                x[v, k] += x[_U, k]
-
-
-@compiled
-def _piece(size: Index, members: Array, x: Array, y: Array, f: Array, M: Array) -> None:
-    """Affine forms on the present active set: r0, r1 on its members; z0, z1, meaningful elsewhere."""
-    n = f.size
-    out, sum_a, sum_b, sum_c = 0.0, 0.0, 0.0, 0.0
-    for i in range(n):
-        out += y[_PASSIVE, i]
-    for k in range(size):
-        sum_a += x[_A, k]
-        sum_b += x[_B, k]
-        sum_c += x[_C, k]
-    k0, k1 = (out - sum_c) / sum_a, sum_b / sum_a
-    for k in range(size):
-        x[_R0, k] = k0 * x[_A, k] + x[_C, k]
-        x[_R1, k] = k1 * x[_A, k] - x[_B, k]
-    for i in range(n):
-        y[_Z0, i] = -y[_W, i] - k0
-        y[_Z1, i] = f[i] - k1
-    # Two members at a time: half the traffic on z0 and z1.
-    for k in range(0, size - 1, 2):
-        row, next_row = M[members[k]], M[members[k + 1]]
-        a, b, c, d = x[_R0, k], x[_R1, k], x[_R0, k + 1], x[_R1, k + 1]
-        for i in range(n):
-            y[_Z0, i] += row[i] * a + next_row[i] * c
-            y[_Z1, i] += row[i] * b + next_row[i] * d
-    if size % 2 == 1:
-        row = M[members[size - 1]]
-        a, b = x[_R0, size - 1], x[_R1, size - 1]
-        for i in range(n):
-            y[_Z0, i] += row[i] * a
-            y[_Z1, i] += row[i] * b
-
-
-@compiled
-def _settle(
-    drift: float,
-    size: Index,
-    inverse: Array,
-    members: Array,
-    place: Array,
-    x: Array,
-    y: Array,
-    f: Array,
-    p: Array,
-    M: Array,
-) -> Index:
-    """The point of the face of minimisers nearest to p, by an active-set method for a convex quadratic programme.
-
-    Lower bounds are in `y[_LOWER]`, NaN for contexts that stay out. Returns the size of the active set, or -1 if it was
-    not found.
-    """
-    n = f.size
-    _piece(size, members, x, y, f, M)
-    for k in range(size):
-        x[_NEW, k] = x[_R0, k]
-    for _ in range(40 * n + 400):
-        enter: Index = np.int64(-1)
-        best = -1e-13
-        for i in range(n):
-            if place[i] < 0 and y[_Z0, i] < best and not np.isnan(y[_LOWER, i]):
-                enter, best = i, y[_Z0, i]
-        if enter < 0:
-            return size
-        size = _insert(enter, size, inverse, members, place, x, y, f, p, M)
-        x[_NEW, size - 1] = y[_LOWER, enter]
-        while True:
-            if _drifted(drift, size - 1, size, members, x, f, M):
-                _refresh(size, inverse, members, x, y, f, M)
-            _piece(size, members, x, y, f, M)
-            leave: Index = np.int64(-1)
-            step = 1.0
-            for i in range(size):
-                bound = y[_LOWER, members[i]]
-                if x[_R0, i] < bound:
-                    now = (x[_NEW, i] - bound) / (x[_NEW, i] - x[_R0, i])
-                    if now < step:
-                        leave, step = i, now
-            for i in range(size):
-                x[_NEW, i] += step * (x[_R0, i] - x[_NEW, i])
-            if leave < 0:
-                break
-            x[_NEW, leave] = x[_NEW, size - 1]
-            size = _remove(members[leave], size, inverse, members, place, x, y, p, M)
-    return -1
+from bocu.ambiguity.mmd.active_set import (
+    EVENT,
+    LOWER,
+    NEW,
+    OLD,
+    PASSIVE,
+    R0,
+    R1,
+    STEP,
+    Z0,
+    Z1,
+    A,
+    B,
+    C,
+    U,
+    W,
+    drifted,
+    insert,
+    piece,
+    refresh,
+    remove,
+    settle,
+    sum_passive,
+)
+from bocu.ambiguity.mmd.dense import multiply
 
 
 @compiled
@@ -234,20 +54,20 @@ def _next_event(
     """
     n = p.size
     for k in range(size):
-        y[_Z0, members[k]] = p[members[k]] + x[_R0, k]
-        y[_Z1, members[k]] = x[_R1, k]
+        y[Z0, members[k]] = p[members[k]] + x[R0, k]
+        y[Z1, members[k]] = x[R1, k]
     who: Index = np.int64(-1)
     best = 0.0
-    if flipped >= 0 and -y[_Z0, flipped] >= y[_Z1, flipped] * t * (1.0 - 1e-9):
+    if flipped >= 0 and -y[Z0, flipped] >= y[Z1, flipped] * t * (1.0 - 1e-9):
         # What has just changed sides sits at 0 and must not change back on the spot.
-        y[_Z1, flipped] = 0.0
+        y[Z1, flipped] = 0.0
     for i in range(n):
-        y[_EVENT, i] = -y[_Z0, i] / y[_Z1, i] if y[_Z1, i] > 0.0 else 0.0
+        y[EVENT, i] = -y[Z0, i] / y[Z1, i] if y[Z1, i] > 0.0 else 0.0
     for i in range(n):
-        best = max(best, y[_EVENT, i])
+        best = max(best, y[EVENT, i])
     if best > 0.0:
         for i in range(n):
-            if y[_EVENT, i] == best:
+            if y[EVENT, i] == best:
                 who = i
                 break
     return min(best, t), who
@@ -264,41 +84,41 @@ def _deviation(
     n = f.size
     out, sum_a, nu = 0.0, 0.0, 0.0
     for i in range(n):
-        out += y[_PASSIVE, i]
-        r[i] = -y[_PASSIVE, i]
+        out += y[PASSIVE, i]
+        r[i] = -y[PASSIVE, i]
     for k in range(size):
-        sum_a += x[_A, k]
-        nu += t * x[_B, k] - x[_C, k]
-        x[_OLD, k] = y[_W, members[k]] - t * f[members[k]]
-        x[_NEW, k] = x[_R0, k] + t * x[_R1, k]
+        sum_a += x[A, k]
+        nu += t * x[B, k] - x[C, k]
+        x[OLD, k] = y[W, members[k]] - t * f[members[k]]
+        x[NEW, k] = x[R0, k] + t * x[R1, k]
     nu = (out + nu) / sum_a
     for _ in range(2):
         left, shift = out, 0.0
         for k in range(size):
             row = M[members[k]]
-            residual = x[_OLD, k] + nu
+            residual = x[OLD, k] + nu
             for m in range(size):
-                residual -= row[members[m]] * x[_NEW, m]
-            x[_U, k] = residual
-            left -= x[_NEW, k]
-        multiply(inverse, size, x[_U], x[_STEP])
+                residual -= row[members[m]] * x[NEW, m]
+            x[U, k] = residual
+            left -= x[NEW, k]
+        multiply(inverse, size, x[U], x[STEP])
         for k in range(size):
-            shift += x[_STEP, k]
+            shift += x[STEP, k]
         shift = (left - shift) / sum_a
         nu += shift
         for k in range(size):
-            x[_NEW, k] += x[_STEP, k] + shift * x[_A, k]
+            x[NEW, k] += x[STEP, k] + shift * x[A, k]
     for i in range(n):
-        y[_EVENT, i] = -y[_W, i]
+        y[EVENT, i] = -y[W, i]
     for k in range(size):
         # A member falls below -p by rounding only.
-        r[members[k]] = max(x[_NEW, k], -p[members[k]])
+        r[members[k]] = max(x[NEW, k], -p[members[k]])
         row = M[members[k]]
         for i in range(n):
-            y[_EVENT, i] += row[i] * r[members[k]]
+            y[EVENT, i] += row[i] * r[members[k]]
     norm = 0.0
     for i in range(n):
-        norm += r[i] * y[_EVENT, i]
+        norm += r[i] * y[EVENT, i]
     return norm
 
 
@@ -319,13 +139,13 @@ def _start_at_floor(
     first: Index = np.int64(-1)
     for i in range(f.size):
         place[i] = -1
-        y[_W, i], y[_PASSIVE, i], y[_LOWER, i] = Mp[i], p[i], np.nan
+        y[W, i], y[PASSIVE, i], y[LOWER, i] = Mp[i], p[i], np.nan
         if f[i] == 0.0:
-            y[_LOWER, i] = -p[i]
+            y[LOWER, i] = -p[i]
             if first < 0 or p[i] > p[first]:
                 first = i
-    size = _insert(first, np.int64(0), inverse, members, place, x, y, f, p, M)
-    return _settle(drift, size, inverse, members, place, x, y, f, p, M)
+    size = insert(first, np.int64(0), inverse, members, place, x, y, f, p, M)
+    return settle(drift, size, inverse, members, place, x, y, f, p, M)
 
 
 @compiled
@@ -378,14 +198,14 @@ def follow(
         flipped: Index = np.int64(-1)
         t, stop = np.inf, stops - 1
         while stop >= 0 and size > 0 and events[b] < 40 * n + 400:
-            _piece(size, members, x, y, f, M)
+            piece(size, members, x, y, f, M)
             # On this piece |r|^2 = A2 t^2 + A0 and v = level - A2 t.
             A0, A2, level = 0.0, 0.0, 0.0
             for i in range(n):
-                A0 -= y[_PASSIVE, i] * y[_Z0, i]
+                A0 -= y[PASSIVE, i] * y[Z0, i]
             for k in range(size):
-                A2 -= f[members[k]] * x[_R1, k]
-                level += f[members[k]] * (p[members[k]] + x[_R0, k])
+                A2 -= f[members[k]] * x[R1, k]
+                level += f[members[k]] * (p[members[k]] + x[R0, k])
             following, who = _next_event(t, flipped, size, members, x, y, p)
             while stop >= 0:
                 if tau.size > 0:
@@ -396,7 +216,7 @@ def follow(
                     break
                 at = at if np.isinf(at) else min(max(at, following), t)
                 if 2 * size > n:
-                    _sum_passive(y, M)
+                    sum_passive(y, M)
                 finite = 0.0 if np.isinf(at) else at
                 norm = _deviation(finite, size, inverse, members, x, y, f, p, M, r[b, stop])
                 if tau.size == 0 and finite > 0.0:
@@ -410,18 +230,18 @@ def follow(
                 t_at[b, stop] = at
                 if not np.isinf(at):
                     for k in range(size):
-                        rate[b, stop, members[k]] = x[_R1, k]
+                        rate[b, stop, members[k]] = x[R1, k]
                 stop -= 1
             if stop < 0:
                 break
             if place[who] >= 0:
-                size = _remove(who, size, inverse, members, place, x, y, p, M)
+                size = remove(who, size, inverse, members, place, x, y, p, M)
             else:
-                size = _insert(who, size, inverse, members, place, x, y, f, p, M)
+                size = insert(who, size, inverse, members, place, x, y, f, p, M)
             events[b] += 1
             flipped, t = who, following
-            if _drifted(drift, events[b] % size, size, members, x, f, M):
-                _refresh(size, inverse, members, x, y, f, M)
+            if drifted(drift, events[b] % size, size, members, x, f, M):
+                refresh(size, inverse, members, x, y, f, M)
         if stop >= 0:
             events[b] = -1
     return r, t_at, rate, events

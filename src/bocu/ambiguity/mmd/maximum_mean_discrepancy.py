@@ -90,7 +90,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         self._reference(checks.distribution(reference, self.contexts))
         return self
 
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """Norm of `q - p` `(...)` for distributions `(..., n)`."""
         first, second = pair(q, p)
         if first.shape[-1] != self.contexts:
@@ -107,7 +107,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         bound = largest if largest > 1.0 + _JITTER_ABOVE_ONE else 1.0
         return mmd_radius(observations, delta, largest_kernel_value=bound)
 
-    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+    def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         gap = np.zeros(len(f))
         rows = Rows(expectation(f, p), np.zeros(len(f)), gap=gap)
         if wanted.distribution:
@@ -141,7 +141,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
                     values[where, column] = points[radius].value(f[where], values[where, column])
         return values
 
-    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+    def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         answer = Tangent(np.empty(len(f)), np.empty(len(f)), np.empty_like(f))
         for where, reference in self._groups(p):
             part = reference.satisficing(f[where], tau[where])
@@ -173,7 +173,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         return image, np.sqrt(np.maximum(np.einsum("bn,bn->b", r, image), 0.0))
 
     def _sensitivity(self, f: Floats, p: Floats) -> Floats:
-        return -self.with_epsilon(0.0)._rows(f, p, Wanted(False)).slope
+        return -self.with_epsilon(0.0).solve(f, p, Wanted(False)).slope
 
     def _floor_distance(self, f: Floats, p: Floats) -> Floats:
         # |e_j - p|^2 for every vertex j.

@@ -44,6 +44,7 @@ class PathPoints:
 
     @classmethod
     def empty(cls, shape: tuple[int, int]) -> PathPoints:
+        """Return zeros for points of a shape (B, n), to be filled in by `put`."""
         return cls(np.zeros(shape), np.zeros(shape[0]), np.zeros(shape), np.zeros(shape[0]), np.zeros(shape[0]))
 
     def put(self, rows: np.ndarray, other: PathPoints) -> None:

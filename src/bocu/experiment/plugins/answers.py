@@ -23,6 +23,7 @@ from bocu.core.places import places, remember_all
 from bocu.core.protocols import EVERY
 from bocu.core.rounds import Outline
 from bocu.experiment.entry_parameters import read_parameters
+from bocu.experiment.plugins.lookup import HASHED
 from bocu.experiment.registry import Entry
 
 Plain = dict[str, Any]
@@ -263,7 +264,10 @@ def _reply(told: Plain) -> Plain:
     except Exception as error:  # of the user's code
         said = f"{entry.kind} '{entry.name}' ({entry.origin})"
         return {"fault": f"{said}: asked for {told['question']}: {type(error).__name__}: {error}"}
-    return {"answer": answer, "places": {called: place for called, place in places().items() if called in text}}
+    return {
+        "answer": answer,
+        "places": {called: place for called, place in places().items() if HASHED in called and called in text},
+    }
 
 
 def main() -> None:

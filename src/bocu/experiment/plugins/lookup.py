@@ -48,7 +48,25 @@ def entry_point(kind: str, name: str, where: str = "") -> "Entry | None":
         BocuError: several packages do.
     """
     found = _points(kind).get(name)
-    return None if found is None else _from_point(kind, found, where)
+    if found is None:
+        return None
+    entry = _from_point(kind, found, where)
+    remember(entry.identity, entry.origin)
+    return entry
+
+
+def refuse_missing(kind: str, name: str, where: str = "") -> None:
+    """Refuse the name of an entry point that was found where the sweep was started, and is not here.
+
+    Raises:
+        BocuError: it is one.
+    """
+    origin = places().get(f"{kind}/{name}")
+    if origin is not None:
+        raise BocuError(
+            f"{where}{kind} '{name}': {origin}, which is not installed on {socket.gethostname()}; every machine that "
+            "runs jobs needs it"
+        )
 
 
 @functools.cache

@@ -117,32 +117,39 @@ class StandIn:
     # Problems
 
     def outline(self, parameters: "ProblemStandIn") -> Outline:
+        """As of a problem."""
         return read_outline(self.ask("outline", values=parameters.values()))
 
     def size(self, parameters: "ProblemStandIn") -> Size:
+        """As of a problem."""
         return Size(**parameters.told["size"])
 
     @property
     def announces_radius(self) -> bool:
+        """As of the parameters of a problem."""
         announces: bool = self._told["announces_radius"]
         return announces
 
     # Algorithms
 
     def pursues(self, protocol: str) -> bool:
+        """As of an algorithm."""
         return protocol in self._told["pursues"]
 
     def plays(self, protocol: str, outline: Outline) -> bool:
+        """As of an algorithm."""
         if not self.says("plays"):
             return protocol in self.protocols
         plays: bool = self.ask("plays", protocol=protocol, about=plain_outline(outline))
         return plays
 
     def check(self, parameters: "Told", outline: Outline) -> None:
+        """As of an algorithm."""
         if self.says("check"):
             self.ask("check", values=parameters.values(), about=plain_outline(outline))
 
     def work(self, parameters: "Told", size: Size, rounds: int) -> Work:
+        """As of an algorithm."""
         if not self.says("work"):
             return Algorithm.work(parameters, size, rounds)
         return Work(**self.ask("work", values=parameters.values(), size=asdict(size), rounds=rounds))
@@ -150,20 +157,24 @@ class StandIn:
     # Sets
 
     def concentrates(self) -> bool:
+        """As of a set."""
         known: bool = self._told["concentration"]
         return known
 
     def no_concentration(self) -> str:
+        """As of a set."""
         reason: str = self._told["why_no_concentration"]
         return reason
 
     def solve_cost(self) -> SolveCost:
+        """As of a set."""
         return SolveCost(**self._told["cost"])
 
     # Figures
 
     @property
     def draws_problem(self) -> bool:
+        """As of the parameters of a figure."""
         draws: bool = self._told["draws_problem"]
         return draws
 

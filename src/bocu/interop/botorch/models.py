@@ -167,6 +167,7 @@ class FactoryModel:
 
     @property
     def count(self) -> int:
+        """Number of observations."""
         return len(self.outputs)
 
     def add(self, decision: np.ndarray, context: np.ndarray, value: float) -> None:

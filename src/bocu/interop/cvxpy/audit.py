@@ -35,9 +35,10 @@ from bocu.interop.cvxpy.witness import Case, Witness, varies
 from bocu.io.files import read_netcdf
 from bocu.problems.base import ProblemParameters
 from bocu.problems.scalarised_optimum import scalarise
-from bocu.runs.execution import build_problem, replayed
+from bocu.runs.execution import replayed
 from bocu.runs.protocol import PROTOCOLS, Announcer
 from bocu.runs.records import context_variable, decision_variable, read_runs
+from bocu.runs.seed_run import build_problem
 
 if TYPE_CHECKING:
     import xarray as xr

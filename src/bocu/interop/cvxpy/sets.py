@@ -81,7 +81,7 @@ class ConvexSet(AmbiguitySet):
     def _name(self) -> str:
         return type(self).__name__
 
-    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+    def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         programme = self.programme(f.shape[1])
         now = self._solutions(programme, f, p, self.epsilon)
         rows = Rows(
@@ -110,7 +110,7 @@ class ConvexSet(AmbiguitySet):
     def _solutions(programme: Programme, f: Floats, p: Floats, radius: float) -> list[Solution]:
         return [programme.solve(payoffs, p[min(row, len(p) - 1)], radius) for row, payoffs in enumerate(f)]
 
-    def _satisfice(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
+    def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         # The least of (q.f - tau) / radius, by Dinkelbach (1967): a price of the radius, the best q at it, its price.
         programme = self.programme(f.shape[1])
         tangent = Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
@@ -206,7 +206,7 @@ class Constraints(ConvexSet):
     def _name(self) -> str:
         return str(getattr(self.function, "__name__", "constraints"))
 
-    def _rows(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+    def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         programme = self.programme(f.shape[1])
         least = 0.0 if programme.radius_varies else self.epsilon
         for reference in p:
@@ -218,7 +218,7 @@ class Constraints(ConvexSet):
                         "around the reference is wanted"
                     )
                 self._known.add(key)
-        return super()._rows(f, p, wanted)
+        return super().solve(f, p, wanted)
 
     def _vertex_distances(self, p: Floats) -> Floats:
         if not self.programme(len(p)).radius_varies:

@@ -60,10 +60,9 @@ class Witness:
         solve, values_at, sampled = AmbiguitySet._solve, AmbiguitySet.values_at, SampledTotalVariation.__call__
 
         def solve_seen(own: AmbiguitySet, payoffs: Any, reference: Any, wanted: Any) -> Any:
-            answer = solve(own, payoffs, reference, wanted)
-            rows, low, scale, _ = answer
-            self._see(own, payoffs, reference, low + scale * rows.value)
-            return answer
+            asked, found = solve(own, payoffs, reference, wanted)
+            self._see(own, payoffs, reference, asked.low + asked.scale * found.value)
+            return asked, found
 
         def values_at_seen(own: AmbiguitySet, payoffs: Any, reference: Any, radii: Any) -> Any:
             values = values_at(own, payoffs, reference, radii)

@@ -5,13 +5,12 @@ else sees them, and predictions are in units of the payoff again. Source: Rasmus
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import State
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors, factorise, fit
 from bocu.surrogates.continuous.structure import Hyperparameters, Structure
 from bocu.surrogates.features import SampledWaves
@@ -114,6 +113,7 @@ class ContinuousGP:
 
     @property
     def count(self) -> int:
+        """Number of observations."""
         return len(self._outputs)
 
     @property
@@ -200,7 +200,7 @@ class ContinuousGP:
         if self._due and not np.isnan(values).any():
             self._take(Hyperparameters(values[:-2].copy(), float(values[-2]), float(values[-1])))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return observations and hyper-parameters as plain data."""
         return {
             "inputs": self._inputs.copy(),
@@ -209,7 +209,7 @@ class ContinuousGP:
             "hyperparameters": self._hyperparameters.state() if self._hyperparameters else {},
         }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Put back what `state` gave, bit for bit."""
         self._inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.structure.inputs)
         self._outputs = np.array(state["outputs"], dtype=float)

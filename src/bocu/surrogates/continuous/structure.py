@@ -5,14 +5,13 @@ over that group of the squared differences in length-scales. The groupings are t
 and a product of one kernel over decisions and one over contexts.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import Kernel, kernel_named, squared_distance
+from bocu.core.plain import State
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class Structure:
 
     @property
     def inputs(self) -> int:
+        """Number of coordinates of decision and context together."""
         return self.decisions + self.contexts
 
     @property
@@ -115,10 +115,11 @@ class Hyperparameters:
 
     @classmethod
     def from_vector(cls, vector: np.ndarray) -> "Hyperparameters":
+        """Build them from their logarithms in one vector."""
         natural = np.exp(vector)
         return cls(natural[:-2], float(natural[-2]), float(natural[-1]))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return plain data."""
         return {
             "lengthscales": self.lengthscales.copy(),
@@ -127,7 +128,7 @@ class Hyperparameters:
         }
 
     @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> "Hyperparameters":
+    def restored(cls, state: State) -> "Hyperparameters":
         """Build from what `state` gave, bit for bit."""
         lengthscales = np.array(state["lengthscales"], dtype=float)
         return cls(lengthscales, float(state["output_scale"]), float(state["noise"]))

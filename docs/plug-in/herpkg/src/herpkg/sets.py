@@ -16,10 +16,10 @@ class Contamination(AmbiguitySet):
         first, second = pair(q, p)
         return 1.0 - np.divide(first, second, out=np.ones_like(first), where=second > 0).min(axis=-1, initial=1.0)
 
-    def _rows(self, f, p, wanted):
+    def solve(self, f, p, wanted):
         share, mean, worst = min(self.epsilon, 1.0), expectation(f, p), np.eye(f.shape[1])[f.argmin(axis=1)]
         moves = float(share < 1.0)
         return Rows((1.0 - share) * mean, -moves * mean, (1.0 - share) * p + share * worst, moves * (worst - p))
 
-    def _satisfice(self, f, p, tau):
+    def tangent(self, f, p, tau):
         return Tangent(-tau, np.ones(len(f)), np.eye(f.shape[1])[f.argmin(axis=1)])

@@ -1,0 +1,10 @@
+"""Names for plain data whose inside is known to those who write and read it alone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+State = dict[str, Any]
+"""What is kept between two rounds, in a checkpoint: nested dicts of arrays, numbers, strings and lists of those."""
+
+Specification = Mapping[str, Any]
+"""What numbers depend on, as a run's `params` have it: nested mappings of numbers, strings and lists of those."""

@@ -1,0 +1,69 @@
+"""Problems that are built from files keep their promises, too: on stand-ins that the pipeline makes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bocu.experiment.planning import make_plan
+from bocu.testing import check_problem
+
+ROOT = Path(__file__).parents[2]
+# Not the portfolio, whose stand-in takes minutes: tests/problems/test_portfolio_payoff.py has a small one.
+PARAMETERS = {
+    "plant": {"decision_points": [9], "context_points": [5]},
+    "infection": {"decision_points": [3, 3], "context_points": [2, 2, 2]},
+    "wind-commitment": {},
+}
+
+pytestmark = [pytest.mark.ci, pytest.mark.workflow]
+
+
+def listed(value):
+    return [value] if isinstance(value, str) else value
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """What each problem is built from, by name: resolved parameters and files."""
+    folder = tmp_path_factory.mktemp("prepared")
+    experiment = {
+        "name": "files",
+        "seeds": 1,
+        "iterations": 2,
+        "data": "simulate",
+        "problems": [{"name": name, "parameters": given} for name, given in PARAMETERS.items()],
+        "algorithms": ["random"],
+        "figures": [],
+    }
+    (folder / "files.yaml").write_text(yaml.safe_dump(experiment))
+    plan = make_plan(experiment, sources_file=ROOT / "data/sources.yaml")
+    inputs = {name: plan.inputs.problem(name) for name in PARAMETERS}
+    files = [file for each in inputs.values() for value in each.values() for file in listed(value)]
+    command = [Path(sys.executable).parent / "snakemake", "--snakefile", ROOT / "Snakefile", "--cores", "2"]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        [*command, "--configfile", "files.yaml", "--", *dict.fromkeys(files)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    here = {
+        name: {
+            key: str(folder / value) if isinstance(value, str) else [str(folder / file) for file in value]
+            for key, value in each.items()
+        }
+        for name, each in inputs.items()
+    }
+    return {name: (plan.problem_parameters(name).model_dump(mode="json"), here[name]) for name in PARAMETERS}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_problem(prepared, name):
+    parameters, inputs = prepared[name]
+    check_problem(name, parameters, inputs, rounds=4, seeds=1)
