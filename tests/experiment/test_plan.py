@@ -186,3 +186,8 @@ def test_planning_imports_nothing_heavy(root):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_reading_the_workflow_imports_no_scipy():
+    code = "import sys, bocu.sweep.snakefile; print([name for name in ('scipy', 'torch') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

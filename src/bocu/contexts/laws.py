@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from bocu.ambiguity import checks
 from bocu.ambiguity.checks import Floats
@@ -50,10 +49,14 @@ class Gaussian(Marginal):
         return np.exp(-0.5 * ((at - self.mean) / self.std) ** 2) / (self.std * math.sqrt(2 * math.pi))
 
     def cumulative(self, at: Floats) -> Floats:
-        return np.asarray(special.ndtr((at - self.mean) / self.std))
+        from scipy.special import ndtr  # slow to import, and planning needs none of it
+
+        return np.asarray(ndtr((at - self.mean) / self.std))
 
     def quantile(self, uniforms: Floats) -> Floats:
-        return self.mean + self.std * np.asarray(special.ndtri(uniforms))
+        from scipy.special import ndtri
+
+        return self.mean + self.std * np.asarray(ndtri(uniforms))
 
 
 @dataclass(frozen=True)
