@@ -6,7 +6,16 @@ from ambiguity.cases import CONVEX
 from bocu.experiment.registry import registered
 from bocu.testing import check_algorithm, check_figure, check_metric, check_objective, check_problem, check_set
 
+SHORT = {"search": {"raw": 8, "restarts": 1}}
+BOTORCH = {
+    "botorch-acquisition": SHORT,
+    "qlognei": SHORT,
+    "qkg": {**SHORT, "fantasies": 2},
+    "mars": {**SHORT, "contexts": 4, "samples": 16},
+    "qnehvi": {**SHORT, "samples": 16},
+}
 NEEDED = {
+    **BOTORCH,
     "constant": {"decision": 2},
     "rs": {"tau": 0.1},
     "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"},
@@ -15,7 +24,7 @@ NEEDED = {
     **CONVEX,
 }
 SLOW = {"ts-bocu-kde", "minimax-continuous", "drbo-mmd", "drbo-kde", "drmobo", "stableopt", "sbo-kde", "gp-ucb"}
-SLOW |= {"ackley-2-4", "wass", "phi", *CONVEX, "botorch-acquisition", "qlognei", "qkg", "mars", "qnehvi"}
+SLOW |= {"ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}
 
