@@ -287,7 +287,14 @@ def test_blocks_of_toml_offer_classes_of_groups_that_are_looked_at():
 
 
 def test_no_block_is_of_an_unknown_kind():
-    assert {block.language for block in printed.blocks(ROOT)} <= {"python", "snakemake", "mermaid", "toml", "yaml", *printed.SHELL}
+    assert {block.language for block in printed.blocks(ROOT)} <= {
+        "python",
+        "snakemake",
+        "mermaid",
+        "toml",
+        "yaml",
+        *printed.SHELL,
+    }
 
 
 def test_only_the_page_that_is_performed_as_a_whole_has_recipes():
