@@ -112,6 +112,9 @@ def _make_clone(folder: Path) -> None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
     (folder / "config/config.yaml").write_text(yaml.safe_dump(QUICK_START))
+    # What the pages write inside the project does as well beside an experiment.
+    (greedy,) = (step for step in printed.steps(ROOT) if step.file == "src/bocu/algorithms/epsilon_greedy.py")
+    (folder / "own.py").write_text(greedy.text)
     (folder / "payoffs.csv").write_text("reference,one,two\n0.5,1,2\n0.5,3,1\n")
     for name, dataset in load_catalogue(ROOT / "data/sources.yaml").datasets.items():
         for record in dataset.records.values():
