@@ -29,7 +29,7 @@ _INDENTED = re.compile(r"(?<=\n\n)(?:    .*\n)+")
 _INLINE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 _COMMENTED = re.compile(r"(?<=^#\n)(?:^#     .*\n)+", re.MULTILINE)
 # Indented blocks that hold no commands, by how they begin.
-NO_COMMANDS = ("data/<source>/", "results/<name>/", "seconds = ", "share = ", "rating of x ")
+NO_COMMANDS = ("data/<source>/", "results/<name>/", "seconds = ", "share = ", "rating of x ", "|sum of its e|")
 
 
 @dataclass(frozen=True)
