@@ -67,8 +67,8 @@ EDITS = {
     "a docstring": ("src/bocu/runs/execution.py", "Run a block of seeds and write its run file.", "Run seeds.", ""),
     "an algorithm": (
         "src/bocu/algorithms/time_varying.py",
-        "int(np.argmax(weights @ ucb))",
-        "int(np.argmin(weights @ ucb))",
+        "int(np.argmax(weights)), offers",
+        "int(np.argmin(weights)), offers",
         "runs/hills/any/fully-bayesian/seeds-0-0.nc",
     ),
     "a problem": (
