@@ -15,6 +15,7 @@ from bocu.core.rounds import Outline
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.catalogue import sources_file as catalogue_at_hand
 from bocu.experiment.branches import Branch, Component, ScoringObjective
+from bocu.experiment.clone import scripts_beside
 from bocu.experiment.configuration import (
     AlgorithmEntry,
     Entry,
@@ -34,8 +35,6 @@ from bocu.objectives.stated import Objective
 from bocu.problems.base import ProblemParameters
 
 MENTIONS = "bocu.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for
-SCRIPTS = "workflow/scripts"
-_CLONE = Path(__file__).parents[3]  # where the package is installed from a clone
 
 
 def make_plan(
@@ -64,29 +63,11 @@ def make_plan(
     maker = _Maker(
         experiment,
         load_catalogue(sources_file or catalogue_at_hand()),
-        Path(scripts) if scripts is not None else _scripts(sources_file),
+        Path(scripts) if scripts is not None else scripts_beside(sources_file),
         lambda key: f"{origin(key, files, overrides)}: ",
         lambda key: folder_of(key, files, overrides),
     )
     return maker.plan()
-
-
-def _scripts(sources_file: str | Path | None) -> Path:
-    """Return the folder of scripts that goes with a catalogue, or else with this clone."""
-    beside = None if sources_file is None else Path(sources_file).parent.parent / SCRIPTS
-    return beside if beside is not None and beside.is_dir() else in_clone(SCRIPTS)
-
-
-def in_clone(path: str | Path) -> Path:
-    """Return a file or folder of the clone: as it lies in the working folder, else in the clone of the installation.
-
-    Raises:
-        BocuError: the working folder is no clone, and the package was not installed from one.
-    """
-    for found in (Path(path), _CLONE / path):
-        if found.exists():
-            return found
-    raise BocuError(f"{path}: not in {Path.cwd()}; start bocu in its clone: the folder that holds Snakefile and data/")
 
 
 @dataclass

@@ -8,10 +8,11 @@ from typing import Any
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
+from bocu.experiment.clone import in_clone
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.paths import RESULTS, ResultPaths
 from bocu.experiment.plan import Plan
-from bocu.experiment.planning import in_clone, make_plan
+from bocu.experiment.planning import make_plan
 from bocu.experiment.record import MADE_FROM
 from bocu.io.yaml_files import parse_yaml
 from bocu.sweep.changes import changes
