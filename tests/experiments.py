@@ -9,6 +9,7 @@ from bocu.evaluation.metrics import ObjectiveMetric
 from bocu.evaluation.scores import score
 from bocu.experiment.branches import OBJECTIVE_METRIC, Branch
 from bocu.experiment.plan import Plan
+from bocu.experiment.planning import make_plan
 from bocu.interop.cvxpy.audit import audit
 from bocu.runs.execution import Block, execute
 
@@ -65,3 +66,18 @@ def audited(plan: Plan, cases: int = 60, moments: int = 4) -> Audit:
     print(plan.experiment.name, found.told, found.groups, found.left_out)
     assert found.passed, found.beyond
     return found
+
+
+def block(algorithm="pe-gp-ucb", seeds=(0, 2), iterations=40, fingerprint="code", **parameters) -> Block:
+    """Return a block of runs on a small hills problem."""
+    plan = make_plan(
+        {
+            "name": "test",
+            "seeds": 1,
+            "iterations": iterations,
+            "problems": [{"name": "hills", "parameters": {"grid": 60, **parameters}}],
+            "algorithms": [algorithm],
+        }
+    )
+    branch = plan.branch("hills", "any", algorithm)
+    return Block({**branch.specification, "seeds": list(seeds)}, {}, fingerprint)

@@ -10,28 +10,14 @@ import time
 import numpy as np
 import pytest
 import xarray as xr
+from experiments import block
 
 from bocu.algorithms.base import Algorithm
 from bocu.core.errors import BocuError
-from bocu.experiment.planning import make_plan
 from bocu.io.files import canonical_json, read_netcdf
 from bocu.runs.execution import EXIT_TERMINATED, Block, execute, replay
 
 ALGORITHMS = ["random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
-
-
-def block(algorithm="pe-gp-ucb", seeds=(0, 2), iterations=40, fingerprint="code", **parameters):
-    plan = make_plan(
-        {
-            "name": "test",
-            "seeds": 1,
-            "iterations": iterations,
-            "problems": [{"name": "hills", "parameters": {"grid": 60, **parameters}}],
-            "algorithms": [algorithm],
-        }
-    )
-    branch = plan.branch("hills", "any", algorithm)
-    return Block({**branch.specification, "seeds": list(seeds)}, {}, fingerprint)
 
 
 def run(folder, name, wanted, seconds=1e9):

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from test_runs import block
+from experiments import block
 
 from bocu.core.errors import BocuError
 from bocu.io.files import read_netcdf, write_netcdf
