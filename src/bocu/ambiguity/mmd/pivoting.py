@@ -5,7 +5,8 @@ not negative elsewhere. For a guess of the contexts with mass, r and z are affin
 all contexts whose q or z is negative change sides, until there is none (Judice and Pires, 1994). Systems are factorised
 on the smaller side: M on the contexts with mass, or its centred inverse N on those without.
 
-Guesses come from the row before: related decisions share most of their contexts. The answer is computed from the final
+Guesses come from the row before, for related decisions share most of their contexts; the first from the straight line
+out of the reference. The answer is computed from the final
 set alone, so that its digits do not depend on the guess. Where M is nearly singular, sets may turn in circles: a row
 that does not settle is left to the critical line, and so is a radius that reaches the floor.
 """
@@ -19,9 +20,6 @@ from bocu.ambiguity.mmd.dense import factorise, solve_factorised
 
 # Rows of the work array: z or q by context, at t = 0 and its rate, then right-hand sides.
 _R0, _R1, _Z0, _Z1, _X, _Y, _W, _SUM = range(8)
-
-#: Share of contexts without mass up to which the straight line from the reference makes the better guess.
-_FEW_EMPTY = 0.3
 
 #: Turns in which the number of contexts on the wrong side may fail to fall below its least.
 _PATIENCE = 8
@@ -262,7 +260,7 @@ def pivot(F: Array, D: Array, p: Array, M: Array, N: Array, radii: Array) -> tup
     r, rate = np.zeros((count, stops, n)), np.zeros((count, stops, n))
     t_at, solved = np.zeros((count, stops)), np.zeros(count, np.bool_)
     block, at, v = np.empty((n, n)), np.empty(n, np.int64), np.empty((8, n))
-    inside, straight = np.empty(n, np.bool_), np.empty(n, np.bool_)
+    inside = np.empty(n, np.bool_)
     guess, known = np.empty((stops, n), np.bool_), np.zeros(stops, np.bool_)
     for b in range(count):
         f, d = F[b], D[b]
@@ -271,11 +269,8 @@ def pivot(F: Array, D: Array, p: Array, M: Array, N: Array, radii: Array) -> tup
             A2 -= f[i] * d[i]
         settled = 0
         for stop in range(stops):
-            empty = 0
             for i in range(n):
-                straight[i] = p[i] + radii[stop] / np.sqrt(A2) * d[i] > 0.0
-                empty += not straight[i]
-            inside[:] = guess[stop] if known[stop] and empty > _FEW_EMPTY * n else straight
+                inside[i] = guess[stop, i] if known[stop] else p[i] + radii[stop] / np.sqrt(A2) * d[i] > 0.0
             t = _settle(radii[stop], inside, f, d, p, M, N, block, at, v)
             if t < 0.0:
                 break

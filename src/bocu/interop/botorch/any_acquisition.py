@@ -39,6 +39,8 @@ Named = Literal[
     "qUpperConfidenceBound",
 ]
 
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
 OFFERED: Mapping[str, Callable[[Situation], Any]] = {
     "model": lambda at: at.model,
     "X_baseline": lambda at: at.tried,
@@ -139,7 +141,9 @@ def make_acquisition(name: str, situation: Situation, options: Mapping[str, Any]
     free = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in taken.values())
     for key in options:
         if key not in taken and not free:
-            raise BocuError(f"{where}: options: it takes no '{key}'; allowed: {', '.join(set(taken) - set(OFFERED))}")
+            raise BocuError(
+                f"{where}: options: it takes no '{key}'; allowed: {', '.join(sorted(set(taken) - set(OFFERED)))}"
+            )
     given = {key: offer(situation) for key, offer in OFFERED.items() if key in taken} | dict(options)
     for key, parameter in taken.items():
         if parameter.default is parameter.empty and key not in given and parameter.kind not in _VARIABLE:
@@ -148,6 +152,3 @@ def make_acquisition(name: str, situation: Situation, options: Mapping[str, Any]
     if not isinstance(found, AcquisitionFunction):
         raise BocuError(f"{where}: returned {type(found).__name__}; an acquisition function of BoTorch is wanted")
     return found
-
-
-_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

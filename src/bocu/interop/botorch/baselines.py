@@ -209,12 +209,10 @@ class QNEHVI(BotorchAlgorithm[QNEHVIParameters]):
         objective = MultiOutputExpectation(len(situation.contexts))
         with torch.no_grad():
             expected = objective(moments(situation.model.posterior(situation.tried[:, None, :]))[0])[:, 0]
-        made = (
-            qLogNoisyExpectedHypervolumeImprovement
-            if self.parameters.logarithm
-            else (qNoisyExpectedHypervolumeImprovement)
-        )
-        return made(
+        improvement: Any = qNoisyExpectedHypervolumeImprovement
+        if self.parameters.logarithm:
+            improvement = qLogNoisyExpectedHypervolumeImprovement
+        found: AcquisitionFunction = improvement(
             situation.model,
             infer_reference_point(expected[is_non_dominated(expected)]),
             situation.tried,
@@ -222,3 +220,4 @@ class QNEHVI(BotorchAlgorithm[QNEHVIParameters]):
             objective=objective,
             prune_baseline=True,
         )
+        return found
