@@ -133,6 +133,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "contour": "bocu.figures.finite_landscape:Contour",
         "panels": "bocu.figures.panels:Panels",
         "wind-commitment": "bocu.figures.wind_commitment:WindCommitmentFigure",
+        "across-objectives": "bocu.figures.across_objectives:AcrossObjectives",
         "robust-front": "bocu.figures.robust_front:RobustFront",
         "summary": "bocu.figures.summary:Summary",
         "scoreboard": "bocu.figures.scoreboard:Scoreboard",
