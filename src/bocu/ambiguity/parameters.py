@@ -69,7 +69,7 @@ class SetParameters(Parameters):
     radius: Radius = Field(
         "margin",
         description="a number; a list over the rounds, whose last number stays; `margin`: the distance of the true "
-        "distribution from the reference; `announced`: what the problem announces; `{announced: 0.1}`: a tenth of that; "
+        "distribution from the reference; `announced`: what the problem announces; `{announced: 0.1}`: a tenth of it; "
         f"`{{delta: 0.1}}`: shrinking with the number of contexts seen ({_CONCENTRATING})",
     )
 

@@ -49,7 +49,7 @@ class AcrossObjectivesParameters(FigureParameters):
 
 
 class AcrossObjectives(Figure[AcrossObjectivesParameters]):
-    """Two panels, total payoff above total regret: mean over seeds with one standard error."""
+    """Total payoff above total regret: mean over seeds with one standard error."""
 
     about = About(
         title="Payoff and regret across objectives",
@@ -66,41 +66,39 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         if table.empty:
             return nothing_to_show(cube, self.about.title, "no run is finished")
         labels = list(dict.fromkeys(table["algorithm"]))
-        strokes = {titles[label]: cube.looks[label] for label in labels}
-        table["algorithm"] = table["algorithm"].map(titles)
-        picture = style.new_figure(4.6)
-        panels = dict(zip((_PAYOFF, _REGRET), picture.subplots(2, 1, sharex=True), strict=True))
-        for quantity, axes in panels.items():
-            sns.lineplot(
-                table[table["quantity"] == quantity],
-                x="at",
-                y="value",
-                hue="algorithm",
-                style="algorithm",
-                palette={title: stroke.colour for title, stroke in strokes.items()},
-                dashes=False,
-                markers={title: stroke.marker for title, stroke in strokes.items()},
-                errorbar="se",
-                err_kws={"alpha": style.BAND_OPACITY, "linewidth": 0},
-                legend=quantity == _PAYOFF,
-                ax=axes,
-            )
+        quantities = list(dict.fromkeys(table["quantity"]))  # no payoff where it has several outputs
+        picture = style.new_figure(2.0 * len(quantities) + 0.6)
+        panels = picture.subplots(len(quantities), 1, sharex=True, squeeze=False)[:, 0]
+        for quantity, axes in zip(quantities, panels, strict=True):
+            for label in labels:
+                look = cube.looks[label]
+                sns.lineplot(
+                    table[(table["quantity"] == quantity) & (table["algorithm"] == label)],
+                    x="at",
+                    y="value",
+                    color=look.colour,
+                    marker=look.marker,
+                    label=titles[label],
+                    legend=False,
+                    errorbar="se",
+                    err_kws={"alpha": style.BAND_OPACITY, "linewidth": 0},
+                    ax=axes,
+                )
             axes.set(xlabel="", ylabel=with_unit(f"total {quantity}", cube.units))
             style.grid(axes)
-        panels[_REGRET].set_xlabel(settings.label)
+        panels[-1].set_xlabel(settings.label)
         if settings.log:
-            panels[_REGRET].set_xscale("log")
-        panels[_REGRET].set_xticks(places := sorted(set(settings.at.values())), [f"{at:g}" for at in places])
-        panels[_REGRET].set_xticks([], minor=True)
-        handles = panels[_PAYOFF].get_legend_handles_labels()
-        panels[_PAYOFF].get_legend().remove()
-        picture.legend(*handles, loc="outside lower center", ncols=4)
+            panels[-1].set_xscale("log")
+        panels[-1].set_xticks(places := sorted(set(settings.at.values())), [f"{at:g}" for at in places])
+        panels[-1].set_xticks([], minor=True)
+        picture.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        table["algorithm"] = table["algorithm"].map(titles)
         counts = {str(title): int(found["seed"].nunique()) for title, found in table.groupby("algorithm", sort=False)}
         rounds = int((cube.iterations >= 1).sum())
         caption = (
-            f"Payoff (top) and regret (bottom) on {cube.title}, summed over {rounds} rounds, against {settings.label}: "
-            f"mean and one standard error over {seed_counts(counts)}. Regret is scored at each place by that place's "
-            "metric; algorithms that pursue no objective run once and are scored by all."
+            f"{spoken(quantities).capitalize()} on {cube.title}, summed over {rounds} rounds, against "
+            f"{settings.label}: mean and one standard error over {seed_counts(counts)}. Regret is scored at each place by "
+            "that place's metric; algorithms that pursue no objective run once and are scored by all."
         )
         return Drawing(picture, self.about.title, caption, _words(table), cube.problem, cube.data_label)
 
@@ -141,4 +139,4 @@ def _words(table: "pd.DataFrame") -> str:
     for (quantity, title), found in table.groupby(["quantity", "algorithm"], sort=False):
         means = found.groupby("at")["value"].mean()
         told.append(f"{quantity} of {title} from {means.iloc[0]:.4g} to {means.iloc[-1]:.4g}")
-    return f"Two line charts; from left to right: {spoken(told)}."
+    return f"Line charts; from left to right: {spoken(told)}."
