@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.contexts.laws import ContextLaw
+from bocu.contexts.laws import JointLaw
 from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
@@ -114,12 +114,12 @@ class ContinuousProblem(Problem[ContinuousType]):
         return function_named(self.setting.function)
 
     @property
-    def law(self) -> ContextLaw:
+    def law(self) -> JointLaw:
         """The true distribution of the context."""
         return self.setting.law
 
     @property
-    def told(self) -> ContextLaw:
+    def told(self) -> JointLaw:
         """The distribution of the contexts that algorithms are told; equal uniform numbers are equal contexts."""
         return self.law.unclipped() if self.parameters.contexts_told == "as-drawn" else self.law
 

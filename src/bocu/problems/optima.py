@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from bocu.contexts.laws import ContextLaw, burr_xii, clipped_normal, complicated, uniform
+from bocu.contexts.laws import JointLaw, burr_xii, clipped_normal, complicated, uniform
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.problems.expected import ExpectedPayoff, Optimum, PayoffFunction, Rule, quadrature_rule, sobol_rule
@@ -26,6 +26,9 @@ RuleName = Literal["sobol", "quadrature"]
 
 # A stored optimum belongs to a payoff whose value there differs by no more than this, relative to 1 + |value|.
 _SAME = 1e-7
+
+# Quadrature that misses more of a law's mass has too few nodes for it.
+_MISSED = 1e-3
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class PayoffUnderLaw:
     """
 
     function: str | None
-    law: ContextLaw
+    law: JointLaw
     sobol: int = 2**21
     panels: int | None = None
     order: int = 8
@@ -65,14 +68,23 @@ class PayoffUnderLaw:
             raise BocuError(f"rule: found '{name}' for {self.law.dimension} context dimensions; allowed: {self.rules}")
         if name == "sobol":
             return sobol_rule(self.law, self.sobol)
-        return quadrature_rule(self.law, self.panels, self.order)
+        rule = quadrature_rule(self.law, self.panels, self.order)
+        if abs(rule.weights.sum() - 1.0) > _MISSED:
+            raise BocuError(
+                f"rule: 'quadrature' sees {rule.weights.sum():.3g} of the law's mass, which is too narrow; take 'sobol'"
+            )
+        return rule
 
     def screening_rule(self) -> Rule:
         """A cheaper rule, good enough to tell where to search."""
-        return quadrature_rule(self.law, self.coarse) if self.coarse else sobol_rule(self.law, 2**12)
+        if self.coarse:
+            rule = quadrature_rule(self.law, self.coarse)
+            if abs(rule.weights.sum() - 1.0) <= _MISSED:
+                return rule
+        return sobol_rule(self.law, 2**12)
 
 
-def _portfolio(law: ContextLaw, published: float) -> PayoffUnderLaw:
+def _portfolio(law: JointLaw, published: float) -> PayoffUnderLaw:
     # Smooth in the contexts, and 16 times the cost of a closed form for a thousandth of the points.
     return PayoffUnderLaw(
         None, law, sobol=2**16, panels=2, order=16, coarse=2, raw=2**10, starts=12, published=published
@@ -94,7 +106,7 @@ EXPECTATIONS: dict[str, PayoffUnderLaw] = {
 }
 
 
-def expectation_named(name: str, law: ContextLaw | None = None) -> PayoffUnderLaw:
+def expectation_named(name: str, law: JointLaw | None = None) -> PayoffUnderLaw:
     """Look an expectation up; with a law, under that in place of its own.
 
     Raises:
@@ -107,7 +119,7 @@ def expectation_named(name: str, law: ContextLaw | None = None) -> PayoffUnderLa
 
 
 def expected_payoff(
-    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: ContextLaw | None = None
+    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: JointLaw | None = None
 ) -> ExpectedPayoff:
     """`E_c f(x, c)` of a named expectation; the portfolio's needs its `payoff`.
 
@@ -138,7 +150,7 @@ def stored_optimum(name: str, rule: RuleName = "sobol") -> Optimum:
 
 
 def optimum_of(
-    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: ContextLaw | None = None
+    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: JointLaw | None = None
 ) -> Optimum:
     """The optimum of a named expectation: the stored one, or a new search where the payoff or the law is another.
 
@@ -155,7 +167,7 @@ def optimum_of(
 
 
 def search(
-    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: ContextLaw | None = None
+    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: JointLaw | None = None
 ) -> Optimum:
     """Search for the optimum of a named expectation from many starts; by Sobol points from that by quadrature."""
     expected = expected_payoff(name, rule, payoff, law)
