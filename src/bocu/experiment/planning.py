@@ -83,6 +83,7 @@ class _Maker:
         self._refuse_unknown_reference()
         stated = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
         problems = self._with_priors(stated)
+        self._refuse_rounds(problems)
         self._outlines = {
             label: self._outline(f"{self.origin('problems')}problems.{i}", problem)
             for i, (label, problem) in enumerate(problems.items())
@@ -210,6 +211,14 @@ class _Maker:
                 f"{self.origin('reference')}reference: no entry of 'algorithms' has the label '{wanted}'; "
                 f"{nearest(wanted, known)}"
             )
+
+    def _refuse_rounds(self, problems: Mapping[str, Component]) -> None:
+        """Refuse a problem that does not go with the number of rounds."""
+        for position, problem in enumerate(problems.values()):
+            try:
+                problem.kind.check_rounds(problem.parameters, self._rounds(problem))
+            except BocuError as error:
+                raise BocuError(f"{self.origin('problems')}problems.{position}.parameters.{error}") from None
 
     @staticmethod
     def _outline(where: str, problem: Component) -> Outline:

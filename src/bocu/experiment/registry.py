@@ -80,6 +80,12 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "kde": "bocu.contexts.stated_joint_laws:KernelDensityLaw",
         "histogram": "bocu.contexts.stated_joint_laws:HistogramStatedLaw",
     },
+    "shift": {
+        "jump": "bocu.contexts.shifts:Jump",
+        "drift": "bocu.contexts.shifts:Drift",
+        "season": "bocu.contexts.shifts:Season",
+        "train-test": "bocu.contexts.shifts:TrainTest",
+    },
     "constraint": {},  # functions, which are the user's own
     "objective": _OBJECTIVES,
     "algorithm": {

@@ -7,10 +7,10 @@ searches for them and writes `bocu.problems.stored_optima`, a module, so that sc
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,6 +30,9 @@ _SAME = 1e-7
 # Quadrature that misses more of a law's mass has too few nodes for it.
 _MISSED = 1e-3
 
+SEARCHED = 5
+"""Of many laws that follow one another those under which the whole space of decisions is searched."""
+
 
 @dataclass(frozen=True)
 class PayoffUnderLaw:
@@ -38,6 +41,7 @@ class PayoffUnderLaw:
     Attributes:
         function: name in `bocu.problems.functions`; None for the portfolio, whose payoff is read from a file.
         law: what contexts are drawn from.
+        stated: the same as an experiment file would state it, as plain data.
         sobol: points of the Sobol rule.
         panels: of the quadrature; None for the rule's own choice.
         order: likewise.
@@ -49,6 +53,7 @@ class PayoffUnderLaw:
 
     function: str | None
     law: JointLaw
+    stated: Mapping[str, Any]
     sobol: int = 2**21
     panels: int | None = None
     order: int = 8
@@ -84,25 +89,31 @@ class PayoffUnderLaw:
         return sobol_rule(self.law, 2**12)
 
 
-def _portfolio(law: JointLaw, published: float) -> PayoffUnderLaw:
+def _stated(name: str, **parameters: float) -> Mapping[str, Any]:
+    return {"name": name, "parameters": parameters}
+
+
+def _portfolio(law: JointLaw, stated: Mapping[str, Any], published: float) -> PayoffUnderLaw:
     # Smooth in the contexts, and 16 times the cost of a closed form for a thousandth of the points.
     return PayoffUnderLaw(
-        None, law, sobol=2**16, panels=2, order=16, coarse=2, raw=2**10, starts=12, published=published
+        None, law, stated, sobol=2**16, panels=2, order=16, coarse=2, raw=2**10, starts=12, published=published
     )
 
 
 #: By name.
 EXPECTATIONS: dict[str, PayoffUnderLaw] = {
-    "ackley": PayoffUnderLaw("ackley", clipped_normal(1, std=0.15), published=-10.9523),
-    "ackley-2-4": PayoffUnderLaw("ackley-2-4", clipped_normal(4, std=0.15), coarse=0),
-    "modified-branin": PayoffUnderLaw("modified-branin", clipped_normal(2), coarse=6, published=-9.603),
-    "hartmann-6": PayoffUnderLaw("hartmann-6", clipped_normal(1), published=2.6127565),
-    "hartmann-6-as-printed": PayoffUnderLaw("hartmann-6-as-printed", clipped_normal(1)),
-    "complicated-hartmann": PayoffUnderLaw("hartmann-6", complicated()),
-    "complicated-hartmann-as-printed": PayoffUnderLaw("hartmann-6-as-printed", complicated()),
-    "newsvendor": PayoffUnderLaw("newsvendor", burr_xii(), published=0.464),
-    "portfolio-uniform": _portfolio(uniform(2), published=20.0),
-    "portfolio-normal": _portfolio(clipped_normal(2), published=22.0),
+    "ackley": PayoffUnderLaw("ackley", clipped_normal(1, std=0.15), _stated("normal", std=0.15), published=-10.9523),
+    "ackley-2-4": PayoffUnderLaw("ackley-2-4", clipped_normal(4, std=0.15), _stated("normal", std=0.15), coarse=0),
+    "modified-branin": PayoffUnderLaw(
+        "modified-branin", clipped_normal(2), _stated("normal"), coarse=6, published=-9.603
+    ),
+    "hartmann-6": PayoffUnderLaw("hartmann-6", clipped_normal(1), _stated("normal"), published=2.6127565),
+    "hartmann-6-as-printed": PayoffUnderLaw("hartmann-6-as-printed", clipped_normal(1), _stated("normal")),
+    "complicated-hartmann": PayoffUnderLaw("hartmann-6", complicated(), _stated("complicated")),
+    "complicated-hartmann-as-printed": PayoffUnderLaw("hartmann-6-as-printed", complicated(), _stated("complicated")),
+    "newsvendor": PayoffUnderLaw("newsvendor", burr_xii(), _stated("burr-xii"), published=0.464),
+    "portfolio-uniform": _portfolio(uniform(2), _stated("uniform"), published=20.0),
+    "portfolio-normal": _portfolio(clipped_normal(2), _stated("normal"), published=22.0),
 }
 
 
@@ -176,6 +187,26 @@ def search(
         return expected.climb(search(name, "quadrature", payoff, law).decision)
     screen = ExpectedPayoff(expected.payoff, expected.decision_dim, setting.screening_rule())
     return expected.optimum(raw=setting.raw, starts=setting.starts, screen=screen)
+
+
+def optima_along(
+    name: str, laws: Sequence[JointLaw], rule: RuleName = "sobol", payoff: PayoffFunction | None = None
+) -> list[Optimum]:
+    """Search for the optima of a named expectation under laws that follow one another in small steps.
+
+    A search is made under a few of them, evenly spread with the first and the last; under those between, what it found
+    on either side is climbed from.
+    """
+    searched = np.unique(np.linspace(0, len(laws) - 1, min(len(laws), SEARCHED)).round().astype(int)).tolist()
+    found: dict[int, Optimum] = {place: search(name, rule, payoff, laws[place]) for place in searched}
+    for place, law in enumerate(laws):
+        if place not in found:
+            expected = expected_payoff(name, rule, payoff, law)
+            before = max(other for other in searched if other < place)
+            after = min(other for other in searched if other > place)
+            starts = [found[place - 1].decision, found[before].decision, found[after].decision]
+            found[place] = max((expected.climb(start) for start in starts), key=lambda end: end.value)
+    return [found[place] for place in range(len(laws))]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
