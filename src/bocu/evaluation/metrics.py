@@ -134,7 +134,8 @@ class ExpectedPayoff(Metric[ExpectedPayoffParameters]):
     ) -> tuple[np.ndarray, np.ndarray]:
         domains = realisation.description.decisions, realisation.description.contexts
         if all(isinstance(domain, BoxDomain) for domain in domains):
-            value, best = realisation.expected_payoffs(decisions)
+            rounds = np.array([situation.t for situation in situations])
+            value, best = realisation.expected_in_rounds(decisions, rounds)
             return best - value, value
         return super().score(realisation, situations, decisions)
 

@@ -66,6 +66,7 @@ def make_plan(
         Path(scripts) if scripts is not None else scripts_beside(sources_file),
         lambda key: f"{origin(key, files, overrides)}: ",
         lambda key: folder_of(key, files, overrides),
+        shortened="iterations" in (overrides or {}),
     )
     return maker.plan()
 
@@ -77,12 +78,15 @@ class _Maker:
     scripts: Path
     origin: Callable[[str], str]
     folder: Callable[[str], Path]
+    shortened: bool
 
     def plan(self) -> Plan:
         self._refuse_unknown_papers()
         self._refuse_unknown_reference()
         stated = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
         problems = self._with_priors(stated)
+        if not self.shortened:  # a quick look at a few rounds may end before something happens
+            self._refuse_rounds(problems)
         self._outlines = {
             label: self._outline(f"{self.origin('problems')}problems.{i}", problem)
             for i, (label, problem) in enumerate(problems.items())
@@ -210,6 +214,14 @@ class _Maker:
                 f"{self.origin('reference')}reference: no entry of 'algorithms' has the label '{wanted}'; "
                 f"{nearest(wanted, known)}"
             )
+
+    def _refuse_rounds(self, problems: Mapping[str, Component]) -> None:
+        """Refuse a problem that does not go with the number of rounds."""
+        for position, problem in enumerate(problems.values()):
+            try:
+                problem.kind.check_rounds(problem.parameters, self._rounds(problem))
+            except BocuError as error:
+                raise BocuError(f"{self.origin('problems')}problems.{position}.parameters.{error}") from None
 
     @staticmethod
     def _outline(where: str, problem: Component) -> Outline:

@@ -74,6 +74,17 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "uniform": "bocu.contexts.stated_laws:UniformLaw",
         "burr-xii": "bocu.contexts.stated_laws:BurrLaw",
         "complicated": "bocu.contexts.stated_laws:ComplicatedLaw",
+        "mixture": "bocu.contexts.stated_joint_laws:MixtureLaw",
+        "coordinates": "bocu.contexts.stated_joint_laws:CoordinatesLaw",
+        "empirical": "bocu.contexts.stated_joint_laws:EmpiricalLaw",
+        "kde": "bocu.contexts.stated_joint_laws:KernelDensityLaw",
+        "histogram": "bocu.contexts.stated_joint_laws:HistogramStatedLaw",
+    },
+    "shift": {
+        "jump": "bocu.contexts.shifts:Jump",
+        "drift": "bocu.contexts.shifts:Drift",
+        "season": "bocu.contexts.shifts:Season",
+        "train-test": "bocu.contexts.shifts:TrainTest",
     },
     "constraint": {},  # functions, which are the user's own
     "objective": _OBJECTIVES,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from bocu.contexts.estimates import draw
+from bocu.contexts.references import Estimate
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import Domain, FiniteDomain
@@ -123,10 +124,12 @@ class Realisation(ABC):
     Attributes:
         description: what algorithms may know.
         rehearsal: what comes before each round, where the protocol has such a thing.
+        estimate: how the reference is estimated from the contexts seen; None where it is announced.
     """
 
     description: Description
     rehearsal: Rehearsal | None = None
+    estimate: Estimate | None = None
 
     def round(self, t: int) -> Round:
         """Return what is announced in round `t`, from 1 on, but for distributions, which are the protocol's."""
@@ -154,7 +157,10 @@ class Realisation(ABC):
 
     @abstractmethod
     def reference(self, t: int) -> np.ndarray:
-        """Return the distribution over the contexts that is announced in round `t`, shape (contexts,)."""
+        """Return the distribution over the contexts that is announced in round `t`, shape (contexts,).
+
+        Where it is estimated: what stands before any context was seen.
+        """
 
     def truth(self, t: int) -> np.ndarray:
         """Return the distribution that the context of round `t` comes from, shape (contexts,)."""
@@ -163,6 +169,16 @@ class Realisation(ABC):
     def expected_payoffs(self, decisions: np.ndarray) -> tuple[np.ndarray, float]:
         """Return E_c f of continuous decisions, shape (n,), from (n, dimension), and the best there is."""
         raise NotImplementedError(f"{type(self).__name__} has a table of payoffs")
+
+    def expected_in_rounds(self, decisions: np.ndarray, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return E_c f of continuous decisions under the law of their rounds, and the best there is, both (n,).
+
+        Args:
+            decisions: shape (n, dimension).
+            rounds: shape (n,); those of 0 and below belong to the initial design.
+        """
+        values, best = self.expected_payoffs(decisions)
+        return values, np.full(len(values), best)
 
     @property
     def table(self) -> Callable[[np.ndarray], np.ndarray]:
@@ -240,6 +256,14 @@ class Problem(ABC, Generic[ProblemType]):
             BocuError: no problem can be built from these parameters.
         """
         return Outline()
+
+    @classmethod
+    def check_rounds(cls, parameters: ProblemType, iterations: int) -> None:
+        """Refuse parameters that do not go with so many rounds. Opens no file.
+
+        Raises:
+            BocuError: one line with the key, what was found and what is allowed.
+        """
 
     @classmethod
     @planning_only

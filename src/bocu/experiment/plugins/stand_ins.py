@@ -120,6 +120,11 @@ class StandIn:
         """As of a problem."""
         return read_outline(self.ask("outline", values=parameters.values()))
 
+    def check_rounds(self, parameters: "ProblemStandIn", iterations: int) -> None:
+        """As of a problem."""
+        if self.says("check_rounds"):
+            self.ask("check_rounds", values=parameters.values(), iterations=iterations)
+
     def size(self, parameters: "ProblemStandIn") -> Size:
         """As of a problem."""
         return Size(**parameters.told["size"])
