@@ -27,6 +27,9 @@ _DRIFT = 1e-9
 #: Share of contexts that may be empty for the path to be followed from the reference.
 _FEW_EMPTY = 0.3
 
+#: Share of the way to the nearest single context beyond which the walk from the floor is short.
+_PIVOTED_WAY = 0.08
+
 #: Contexts beyond which sets of contexts rarely settle by block pivoting, and the share of directions lost to jitter.
 _MOST_PIVOTED = 320
 _FEW_LOST = 0.1
@@ -102,8 +105,6 @@ class PreparedReference:
         left = np.flatnonzero(f.max(axis=1) > 0.0)
         if self.positive:
             left = self._interior(f, left, radii, answers)
-        if len(left) and len(self.p) <= _MOST_PIVOTED and self.gram.lost_share <= _FEW_LOST:
-            left = left[~self._pivot(f, left, radii, answers)]
         if len(left):
             self._walk(f, left, radii, answers)
         return answers
@@ -134,7 +135,16 @@ class PreparedReference:
         far = ~inside
         if few.any():
             far[few] = ~self._walk_from_reference(f, rows[few], once[few], radii, answers)
+        if far.any() and self._settles(radii[-1]):
+            far[far] = ~self._pivot(f, rows[far], radii, answers)
         return rows[far]
+
+    def _settles(self, radius: float) -> bool:
+        """Whether block pivoting is worth trying: far from the floor, and sets of contexts do not turn in circles."""
+        n = len(self.p)
+        distances = np.diag(self.gram.matrix) - 2.0 * self.embedded + self.p @ self.embedded
+        near = radius**2 <= _PIVOTED_WAY**2 * distances.min()
+        return bool(near and n <= _MOST_PIVOTED and self.gram.lost_share <= _FEW_LOST)
 
     def _walk_from_reference(
         self, f: Floats, rows: np.ndarray, directions: Floats, radii: list[float], answers: list[PathPoints]
