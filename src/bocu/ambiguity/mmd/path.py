@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bocu.ambiguity.base import Tangent
+from bocu.ambiguity.base import ROUNDING, Tangent
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.mmd.departure import Departure
 from bocu.ambiguity.mmd.gram import SINGULAR, Gram
@@ -81,6 +81,14 @@ class PreparedReference:
         self.positive = bool(self.p.all())
 
     @cached_property
+    def squared_distances(self) -> Floats:
+        """Squared distance `(n,)` to each single context, rounded up."""
+        diagonal, inner = np.diag(self.gram.matrix), self.p @ self.embedded
+        rounding = ROUNDING * (diagonal + 2.0 * np.abs(self.embedded) + inner)
+        squared: Floats = np.maximum(diagonal - 2.0 * self.embedded + inner, 0.0) + rounding
+        return squared
+
+    @cached_property
     def _departure(self) -> Departure:
         return Departure(self.p, self.gram.matrix)
 
@@ -141,10 +149,8 @@ class PreparedReference:
 
     def _settles(self, radius: float) -> bool:
         """Whether block pivoting is worth trying: far from the floor, and sets of contexts do not turn in circles."""
-        n = len(self.p)
-        distances = np.diag(self.gram.matrix) - 2.0 * self.embedded + self.p @ self.embedded
-        near = radius**2 <= _PIVOTED_WAY**2 * distances.min()
-        return bool(near and n <= _MOST_PIVOTED and self.gram.lost_share <= _FEW_LOST)
+        near = radius**2 <= _PIVOTED_WAY**2 * self.squared_distances.min()
+        return bool(near and len(self.p) <= _MOST_PIVOTED and self.gram.lost_share <= _FEW_LOST)
 
     def _walk_from_reference(
         self, f: Floats, rows: np.ndarray, directions: Floats, radii: list[float], answers: list[PathPoints]
