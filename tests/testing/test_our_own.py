@@ -23,8 +23,18 @@ NEEDED = {
     "cvar": {"alpha": 0.4},
     **CONVEX,
 }
-SLOW = {"ts-bocu-kde", "minimax-continuous", "drbo-mmd", "drbo-kde", "drmobo", "stableopt", "sbo-kde", "gp-ucb"}
-SLOW |= {"ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
+SLOW = {
+    "ts-bocu-kde",
+    "ucb-bocu-kde",
+    "minimax-continuous",
+    "drbo-mmd",
+    "drbo-kde",
+    "drmobo",
+    "stableopt",
+    "sbo-kde",
+    "gp-ucb",
+}
+SLOW |= {"ucb-bocu-kde", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}
 

@@ -133,8 +133,10 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         return protocol not in TIME_VARYING
 
     @classmethod
-    def plays(cls, protocol: str, outline: Outline) -> bool:
-        return super().plays(protocol, outline) and (protocol in TIME_VARYING or outline.priors != ())
+    @planning_only
+    def refuses(cls, protocol: str, outline: Outline) -> str:
+        bare = protocol not in TIME_VARYING and outline.priors == ()
+        return super().refuses(protocol, outline) or ("the problem has no candidate priors" if bare else "")
 
     @classmethod
     @planning_only

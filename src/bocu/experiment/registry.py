@@ -98,6 +98,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "drbo-mmd-minimax": "minimax-continuous",
         "stableopt": "bocu.algorithms.stable_continuous:StableOptContinuous",
         "ts-bocu-kde": "bocu.algorithms.thompson_density:ThompsonDensity",
+        "ucb-bocu-kde": "bocu.algorithms.confidence_density:UCBDensity",
         "drmobo": "bocu.algorithms.multi_objective:DRMOBO",
         "mobo": "bocu.algorithms.multi_objective:MOBO",
         "botorch-acquisition": "bocu.interop.botorch.any_acquisition:BotorchAcquisition",

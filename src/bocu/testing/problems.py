@@ -8,6 +8,7 @@ import numpy as np
 
 from bocu.core.costs import Size
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
+from bocu.core.protocols import SCALARISED
 from bocu.core.randomness import STREAMS, Streams
 from bocu.core.rounds import Outline, Situation
 from bocu.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
@@ -177,7 +178,7 @@ class _Meeting:
                 size = told.contexts.size
                 sound = found.shape == (size,) and (found >= 0.0).all() and abs(found.sum() - 1.0) < _TOLERANCE
                 self.found.wants(sound, f"{said}: {name}: no distribution over {size} contexts: {found}")
-        if isinstance(told.decisions, FiniteDomain):
+        if isinstance(told.decisions, FiniteDomain) and told.protocol not in SCALARISED:
             self._table(one, other, t)
         elif isinstance(told.contexts, BoxDomain):
             self._expected(one)

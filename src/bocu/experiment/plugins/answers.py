@@ -70,6 +70,7 @@ def _of_set(found: Any) -> Plain:
 _ASKED = {
     "check": "Algorithm",
     "plays": "Algorithm",
+    "refuses": "Algorithm",  # by `plays`
     "work": "Algorithm",
     "resolve": "ProblemParameters",
     "takes": "ProblemParameters",
