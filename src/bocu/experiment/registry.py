@@ -33,6 +33,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "sensors": "bocu.problems.sensors:Sensors",
         "intel": "sensors",
         "gp-sample": "bocu.problems.gp_sample:GPSample",
+        "drifting-gp-sample": "bocu.problems.drifting:DriftingSample",
         "hartmann-3": "bocu.problems.hartmann:Hartmann3",
         "plant": "bocu.problems.plant:Plant",
         "infection": "bocu.problems.infection:Infection",

@@ -148,9 +148,9 @@ class _Meeting:
             )
             self.found.wants(inside, f"{said}: found {member}; allowed: {domain.lower} to {domain.upper}")
 
-    def _payoff(self, realisation: Realisation, decision: Any, context: Any, where: str) -> np.ndarray:
+    def _payoff(self, realisation: Realisation, decision: Any, context: Any, where: str, t: int = 1) -> np.ndarray:
         with self.found.calling(f"{where}: payoff"):
-            payoff = np.asarray(realisation.payoff(decision, context))
+            payoff = np.asarray(realisation.payoff_at(t, decision, context))
         outputs = realisation.description.outputs
         shape = (outputs,) if outputs > 1 else ()
         self.found.wants(payoff.shape == shape, f"{where}: payoff has shape {payoff.shape}; allowed: {shape}")
@@ -197,7 +197,7 @@ class _Meeting:
         generator = np.random.default_rng(t)
         for _ in range(_TRIED):
             row, column = (int(generator.integers(size)) for size in shape)
-            payoff = float(self._payoff(one, row, t if moving else column, said))
+            payoff = float(self._payoff(one, row, t if moving else column, said, t))
             near = abs(payoff - table[row, column]) <= _TOLERANCE * max(1.0, abs(payoff))
             self.found.wants(near, f"{said}: payoff({row}, {column}) is {payoff}; payoffs has {table[row, column]}")
 
