@@ -97,8 +97,8 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         rounds = int((cube.iterations >= 1).sum())
         caption = (
             f"{spoken(quantities).capitalize()} on {cube.title}, summed over {rounds} rounds, against "
-            f"{settings.label}: mean and one standard error over {seed_counts(counts)}. Regret is scored at each place by "
-            "that place's metric; algorithms that pursue no objective run once and are scored by all."
+            f"{settings.label}: mean and one standard error over {seed_counts(counts)}. Regret is scored at each place "
+            "by that place's metric; algorithms that pursue no objective run once and are scored by all."
         )
         return Drawing(picture, self.about.title, caption, _words(table), cube.problem, cube.data_label)
 

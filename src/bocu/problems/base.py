@@ -147,6 +147,10 @@ class Realisation(ABC):
     def payoff(self, decision: Decision, context: Context) -> Payoff:
         """Return the noise-free payoff, a number, or shape (outputs,) where there are several."""
 
+    def payoff_at(self, t: int, decision: Decision, context: Context) -> Payoff:
+        """Return the noise-free payoff in round `t`, from 1 on; `payoff` where it stands still."""
+        return self.payoff(decision, context)
+
     @abstractmethod
     def payoffs(self, t: int) -> np.ndarray:
         """Return the noise-free payoffs that round `t` is scored by, shape (decisions, contexts).

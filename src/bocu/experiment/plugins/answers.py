@@ -71,6 +71,7 @@ _ASKED = {
     "check": "Algorithm",
     "check_rounds": "Problem",
     "plays": "Algorithm",
+    "refuses": "Algorithm",  # by `plays`
     "work": "Algorithm",
     "resolve": "ProblemParameters",
     "takes": "ProblemParameters",

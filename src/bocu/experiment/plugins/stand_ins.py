@@ -143,7 +143,7 @@ class StandIn:
 
     def plays(self, protocol: str, outline: Outline) -> bool:
         """As of an algorithm."""
-        if not self.says("plays"):
+        if not (self.says("plays") or self.says("refuses")):
             return protocol in self.protocols
         plays: bool = self.ask("plays", protocol=protocol, about=plain_outline(outline))
         return plays
