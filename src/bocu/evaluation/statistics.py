@@ -144,9 +144,7 @@ def bootstrap_mean(values: np.ndarray, confidence: float = CONFIDENCE, resamples
     return bootstrap_means(np.asarray(values, dtype=float)[None], confidence, resamples)[0]
 
 
-def bootstrap_means(
-    values: np.ndarray, confidence: float = CONFIDENCE, resamples: int = RESAMPLES
-) -> list[Interval]:
+def bootstrap_means(values: np.ndarray, confidence: float = CONFIDENCE, resamples: int = RESAMPLES) -> list[Interval]:
     """Do as `bootstrap_mean` for rows of numbers, shape (rows, seeds), each as if it were alone."""
     from scipy.stats import bootstrap
 
