@@ -181,7 +181,8 @@ def _encoding(variable: "xr.Variable") -> dict[str, Any]:
 
 
 def _chunks(variable: "xr.Variable", read_by: Collection[str]) -> dict[str, Any]:
-    if set(read_by).isdisjoint(variable.dims) or variable.ndim == 1 or not variable.size:
+    # Text has a further dimension in the file, and is little.
+    if set(read_by).isdisjoint(variable.dims) or variable.ndim == 1 or variable.dtype.kind in "UO" or not variable.size:
         return {}
     return {"chunksizes": [1 if dim in read_by else size for dim, size in variable.sizes.items()]}
 
