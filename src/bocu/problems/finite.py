@@ -216,7 +216,7 @@ class FiniteProblem(Problem[FiniteType]):
         self.truths = [weights_on(entry, self.contexts) for entry in _listed(settings.truth)]
 
     @property
-    def _model_noise(self) -> float:
+    def _model_noise(self) -> float | np.ndarray:
         settings = self.parameters
         return settings.noise if settings.ridge is None else float(np.sqrt(settings.ridge))
 
