@@ -16,7 +16,7 @@ from bocu.contexts.stated_laws import LawParameters
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest, sections
 from bocu.core.places import places
-from bocu.data.catalogue import Catalogue
+from bocu.data.catalogue import Catalogue, Source
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.configuration import Experiment
 from bocu.experiment.inputs import JobInputs
@@ -78,6 +78,10 @@ class Plan:
         parameters = self.problems[problem].parameters
         assert isinstance(parameters, ProblemParameters)
         return parameters
+
+    def source_of(self, dataset: str) -> Source:
+        """Return the source that a data set comes from."""
+        return self.catalogue.source_of(dataset, self.experiment.data.source, self.experiment.data.mirror)
 
     def iterations(self, problem: str) -> int:
         """Return the number of rounds that are played of a problem."""

@@ -42,7 +42,7 @@ class ProblemParameters(Parameters):
 
         Args:
             catalogue: the data sets that exist.
-            source: "download", "mirror" or "simulate".
+            source: of the experiment: "download", "mirror", "shipped" or "simulate".
             mirror: the folder of a mirror.
 
         Raises:
