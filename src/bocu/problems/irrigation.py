@@ -100,7 +100,7 @@ class ThresholdParameters(IrrigationParameters):
     """Parameters of the control: potatoes in Suffolk that are watered as the soil asks for it."""
 
     record: ClassVar[str] = "suffolk-thresholds"
-    decision_points: list[Count] = Field([6, 6], description="thresholds early and late; as computed")
+    decision_points: list[Count] = Field([4, 4], description="thresholds early and late; as computed")
 
 
 class NebraskaParameters(IrrigationParameters):
@@ -108,7 +108,7 @@ class NebraskaParameters(IrrigationParameters):
 
     record: ClassVar[str] = "nebraska"
 
-    decision_points: list[Count] = Field([9, 9], description="amounts of early and of late water; as computed")
+    decision_points: list[Count] = Field([7, 7], description="amounts of early and of late water; as computed")
     context_points: list[Count] = Field(
         [5, 5], description="cells by quantiles of rain and of reference evapotranspiration; empty ones are left out"
     )
@@ -166,7 +166,7 @@ class IrrigationThresholds(IrrigationTable):
     )
     Parameters = ThresholdParameters
     units = "GBP/ha"
-    decision_names = ("early threshold, of 100 % of the available water", "late threshold, of 100 %")
+    decision_names = ("early threshold, 20 to 80 % of the available water, scaled", "late threshold, likewise")
 
 
 class IrrigationNebraska(IrrigationTable):
@@ -178,4 +178,4 @@ class IrrigationNebraska(IrrigationTable):
     )
     Parameters = NebraskaParameters
     units = "USD/ha"
-    decision_names = ("early water, of 40 mm a week", "late water, of 48 mm a week")
+    decision_names = ("early water, of 36 mm a week", "late water, of 48 mm a week")

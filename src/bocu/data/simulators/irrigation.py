@@ -93,7 +93,7 @@ class SuffolkPotatoes(IrrigationTable):
 class SuffolkThresholds(SuffolkPotatoes):
     """Potatoes in Suffolk, watered as soon as the soil falls below thresholds."""
 
-    early = late = (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
+    early = late = (20.0, 40.0, 60.0, 80.0)
     names = ("early threshold", "late threshold")
     unit = "% of the available water"
 
@@ -105,8 +105,8 @@ class NebraskaMaize(IrrigationTable):
     """Maize in Nebraska under water that is committed before the season."""
 
     field = MAIZE
-    early = tuple(float(amount) for amount in range(0, 45, 5))
-    late = tuple(float(amount) for amount in range(0, 54, 6))
+    early = tuple(float(amount) for amount in range(0, 42, 6))
+    late = tuple(float(amount) for amount in range(0, 56, 8))
 
     def weather(self) -> list[Season]:
         return weather.nebraska()

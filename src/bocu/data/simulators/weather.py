@@ -34,7 +34,7 @@ SCENARIOS = {
 }
 """Laws of the generated years in Nebraska, and their files; they share their rainy days, so few years are used."""
 
-GENERATED_YEARS = 20
+GENERATED_YEARS = 15
 """Years taken of each file of a hundred."""
 
 LATITUDE, ALTITUDE, WIND = np.deg2rad(40.4), 1072.0, 3.4
