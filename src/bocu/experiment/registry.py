@@ -42,6 +42,10 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "kirschner": "bocu.problems.kirschner:Kirschner",
         "wind-commitment": "bocu.problems.wind_commitment:WindCommitment",
         "wind": "wind-commitment",
+        "irrigation": "bocu.problems.irrigation:Irrigation",
+        "irrigation-nebraska": "bocu.problems.irrigation:IrrigationNebraska",
+        "irrigation-thresholds": "bocu.problems.irrigation:IrrigationThresholds",
+        "wake-steering": "bocu.problems.wake_steering:WakeSteering",
         "ackley": "bocu.problems.continuous:Ackley",
         "ackley-2-4": "bocu.problems.continuous:Ackley24",
         "modified-branin": "bocu.problems.continuous:ModifiedBranin",
@@ -133,6 +137,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         **_OBJECTIVES,  # every objective is one
         "so": "bocu.evaluation.metrics:ExpectedPayoff",
         "best-fixed-decision": "bocu.evaluation.metrics:BestFixedDecision",
+        "worst-share": "bocu.evaluation.worst_share:WorstShare",
     },
     "figure": {
         "regret": "bocu.figures.regret:Regret",

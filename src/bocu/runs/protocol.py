@@ -262,7 +262,7 @@ def _observe(
     initial: bool = False,
 ) -> Turn:
     payoff = realisation.payoff_at(t, decision, context)
-    observation = payoff + realisation.description.noise * streams["noise"].standard_normal(np.shape(payoff) or None)
+    observation = realisation.observe(decision, context, payoff, streams["noise"])
     start = time.perf_counter()
     algorithm.tell(decision, context, observation)
     seconds += time.perf_counter() - start
