@@ -57,6 +57,16 @@ class Executor(local.Executor):
         super().cancel()
         self._end()
 
+    def _callback(self, job_info: Any, future: Any) -> None:
+        failure = None if future.cancelled() else future.exception()
+        while failure is not None and not isinstance(failure, JobFailed):
+            failure = failure.__context__
+        if failure is None:
+            super()._callback(job_info, future)
+        else:  # in one line, where the local executor shows places in Snakefiles and in itself
+            self.logger.error(f"error: {failure}")
+            self.report_job_error(job_info)
+
     def _note(self, line: str) -> None:
         self.logger.warning(f"note: {line}")
 

@@ -18,7 +18,7 @@ import tempfile
 import threading
 from dataclasses import asdict
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from bocu.sweep.warm import preloading
 from bocu.sweep.warm.protocol import GO, READY, RETIRE, Ending, Request, receive, send
@@ -173,7 +173,10 @@ def run(script: str) -> NoReturn:
     except SystemExit as leaving:
         status = _status(leaving.code)
     except BaseException as error:
-        sys.excepthook(type(error), error, error.__traceback__)
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename != script:
+            trace = trace.tb_next  # what led to the script is of no interest
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
         status = 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
@@ -200,7 +203,7 @@ def main() -> None:
         try:
             preloading.preload()
         except Exception as error:
-            said = {"failed": " ".join(f"{type(error).__name__}: {error}".split())}
+            said: dict[str, Any] = {"failed": " ".join(f"{type(error).__name__}: {error}".split())}
         else:
             said = READY
         sources.note_imported()
