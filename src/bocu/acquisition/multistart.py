@@ -82,6 +82,7 @@ def maximise(
         chosen = np.concatenate([chosen, starts])
     unit = spread if spread > 0.0 else 1.0
     ends, reached, top = _climbed(acquisition, chosen, unit, tolerance)
+    top.sort()  # ties go to the first
     best = int(top[reached[top].argmax()])
     return BestPoint(ends[best], float(reached[best]), ends, reached)
 
@@ -102,7 +103,7 @@ def _climbed(
             return ends, reached, top
     ends, reached = ascend(acquisition, starts, scale=unit, tolerance=loose)
     # Most ascents end on the same few tops, or below: only the highest are worth the last digits.
-    top = np.sort(np.argsort(-reached, kind="stable")[:POLISHED])
+    top = np.argsort(-reached, kind="stable")[:POLISHED]
     ends[top], reached[top] = ascend(acquisition, ends[top], scale=unit, tolerance=tolerance)
     return ends, reached, top
 
