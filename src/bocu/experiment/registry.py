@@ -134,6 +134,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "panels": "bocu.figures.panels:Panels",
         "wind-commitment": "bocu.figures.wind_commitment:WindCommitmentFigure",
         "robust-front": "bocu.figures.robust_front:RobustFront",
+        "robustness-curve": "bocu.figures.robustness_curve:RobustnessCurve",
+        "price-of-robustness": "bocu.figures.price_of_robustness:PriceOfRobustness",
         "summary": "bocu.figures.summary:Summary",
         "scoreboard": "bocu.figures.scoreboard:Scoreboard",
     },

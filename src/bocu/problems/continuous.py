@@ -187,6 +187,13 @@ class ContinuousRealisation(Realisation):
     def expected_payoffs(self, decisions: np.ndarray) -> tuple[np.ndarray, float]:
         return self.problem.expected(decisions), self.problem.best
 
+    @property
+    def payoff_function(self) -> PayoffFunction:
+        return self.problem.payoff
+
+    def law(self, t: int) -> ContextLaw:
+        return self.problem.law
+
 
 class Ackley(ContinuousProblem[ContinuousParameters]):
     """Ackley, 2 + 1, context N(0.5, 0.15^2)."""
