@@ -3,6 +3,7 @@
 Beside it stands how far the metric's values lie from those on four times as many points: the error of discretisation.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from bocu.runs.protocol import PROTOCOLS
 from bocu.runs.seed_run import Inputs, build_problem
 
 PROBES = 64
-"""Decisions at which the error is measured, besides the best."""
+"""Decisions within their cube, and corners at most, at which the error is measured, besides the best."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +114,11 @@ def _error(
 ) -> tuple[float, int]:
     """Return the largest difference of a metric's values from those on a finer discretisation, and its points.
 
-    Measured at the best decision and at Sobol points of the decisions.
+    Measured at the best decision, at corners of the decisions' cube and at Sobol points in it.
     """
     lower, upper = np.zeros(len(best)), np.ones(len(best))
-    probes = np.vstack([best, scrambled_sobol(lower, upper, PROBES, np.random.default_rng(0))])
+    corners = np.array([*itertools.islice(itertools.product((0.0, 1.0), repeat=len(best)), PROBES)])
+    probes = np.vstack([best, corners, scrambled_sobol(lower, upper, PROBES, np.random.default_rng(0))])
     found = []
     for refined in (False, True):
         shown, under = _on_cells(scorer, realisation, situations, refined)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SEARCHED = 8_000
 """Decisions that a search for the best one values: measured, 4,000 to 24,000 in 1 to 5 coordinates."""
-PROBED = 65
+PROBED = 100
 """Decisions at which the error of the discretisation is measured, on more points."""
 _PAYOFF_SECONDS = 1e-7  # of a decision in a context
 

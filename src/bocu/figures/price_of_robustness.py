@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 TITLE = "Price of robustness"
 MOST_RADII = 50
+_ROUNDING = 1e-9
+"""Of searches, relative to 1 + |value|."""
 
 
 class PriceOfRobustnessParameters(ProblemFigureParameters):
@@ -100,11 +102,12 @@ def prices(realisation: "Realisation", parameters: PriceOfRobustnessParameters) 
         )
         metric = ObjectiveMetric(robust)
         found = _best_payoffs(shown, situation, metric)
-        # A search may end below what another one found; nothing is lost by taking that.
+        # A search may end no higher than another one: then robustness changes nothing.
         values = metric.values(np.stack([found, best]), situation)
-        chosen = best if values[1] >= values[0] else found
+        same = values[1] >= values[0] - _ROUNDING * (1.0 + abs(values[1]))
+        chosen = best if same else found
         expected.append(float(plain.values(chosen[None], situation)[0]))
-        worst.append(float(values.max()))
+        worst.append(float(values[1] if same else values[0]))
         plain_worst.append(float(values[1]))
     plain_expected = np.full(len(expected), float(plain.values(best[None], situation)[0]))
     return Prices(np.array(expected), np.array(worst), plain_expected, np.array(plain_worst))
@@ -153,21 +156,20 @@ class PriceOfRobustness(Figure[PriceOfRobustnessParameters]):
         left, right = picture.subplots(1, 2)
         radii = np.array(self.parameters.radii)
         _draw(left, radii, {
-            "robust decision, expected": (found.expected, style.BLUE, style.SOLID),
-            "robust decision, at worst": (found.worst, style.BLUE, style.DASHED),
-            "best expected decision, expected": (found.plain_expected, style.VERMILLION, style.SOLID),
-            "best expected decision, at worst": (found.plain_worst, style.VERMILLION, style.DASHED),
+            "best expected decision, expected": (found.plain_expected, style.ORANGE, style.SOLID, 3.0),
+            "best expected decision, at worst": (found.plain_worst, style.ORANGE, style.DOTTED, 3.0),
+            "robust decision, expected": (found.expected, style.BLUE, style.SOLID, 1.2),
+            "robust decision, at worst": (found.worst, style.BLUE, style.DASHED, 1.2),
         })  # fmt: skip
         _draw(right, radii, {
-            "price: lost in expectation": (found.price, style.BLACK, style.SOLID),
-            "bought: gained at worst": (found.bought, style.GREEN, style.DASH_DOT),
+            "price: lost in expectation": (found.price, style.BLACK, style.SOLID, 1.5),
+            "bought: gained at worst": (found.bought, style.GREEN, style.DASH_DOT, 1.5),
         })  # fmt: skip
         name = self.parameters.set.name
         for axes, quantity in ((left, "value"), (right, "difference")):
             axes.set_xlabel(f"radius ({name})")
             axes.set_ylabel(with_unit(quantity, problem.units))
-        for axes, columns in ((left, 1), (right, 1)):
-            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=columns)
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25))
         units = f" {shown_unit(problem.units)}".rstrip()
         caption = (
             f"{problem.title}: the decision that is best at the worst of {name} sets of growing radius around the "
@@ -182,12 +184,13 @@ class PriceOfRobustness(Figure[PriceOfRobustnessParameters]):
         return Drawing(picture, TITLE, caption, alternative, label, data_label)
 
 
-def _draw(axes: "Axes", radii: np.ndarray, lines: dict[str, tuple[np.ndarray, str, style.Dash]]) -> None:
+def _draw(axes: "Axes", radii: np.ndarray, lines: dict[str, tuple[np.ndarray, str, style.Dash, float]]) -> None:
+    """Draw lines (values, colour, dash, width) by the radius, the first at the bottom."""
     import seaborn as sns
 
-    for title, (values, colour, dash) in lines.items():
+    for title, (values, colour, dash, width) in lines.items():
         sns.lineplot(
             x=radii, y=values, ax=axes, label=title, color=colour, linestyle=dash, marker="o", legend=False,
-            markersize=3, markeredgecolor="none",
+            linewidth=width, markersize=3, markeredgecolor="none",
         )  # fmt: skip
     style.grid(axes)

@@ -18,11 +18,12 @@ from bocu.core.errors import BocuError
 from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
 from bocu.core.rounds import Situation
 from bocu.evaluation.scorers import build_scorer
-from bocu.evaluation.statistics import student_factor
+from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, spoken, with_unit
 from bocu.figures.realised import RealisedParameters, realise
+from bocu.figures.regret import SPREAD, SPREADS, Spread
 from bocu.io.files import canonical_json
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class RobustnessCurveParameters(RealisedParameters):
         description="The set in whose units the horizontal axis tells how far each law is from the first of its path; "
         "left out, the axis is s.",
     )
+
+    spread: Spread = Field("standard-error", description=SPREAD)
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
         return {"cube": paths.cube} if self.distance is None else super().inputs(paths)
@@ -107,7 +110,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         panels = picture.subplots(len(objectives), len(families), squeeze=False)
         for row, objective in zip(panels, objectives, strict=True):
             for axes, family in zip(row, families, strict=True):
-                _draw(axes, tables[objective, family.label], cube)
+                _draw(axes, tables[objective, family.label], cube, self.parameters.spread)
                 pursued = f"pursuing {objective}: " if len(objectives) > 1 else ""
                 axes.set_title(f"{pursued}{family.label}")
                 axes.set_xlabel(self._axis)
@@ -150,8 +153,9 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         caption = (
             f"{cube.title}: what the decision recommended at the end of a run is worth by "
             f"{spoken([family.label for family in families])} as contexts follow another law than the one met, "
-            f"{'; '.join(f'{label} {path}' for label, path in said.items())}. Mean (lines) and 95 % intervals (bands) "
-            f"over {seed_counts(counts)}; black: the best decision under each law."
+            f"{'; '.join(f'{label} {path}' for label, path in said.items())}. Mean (lines) and "
+            f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}; black: the best decision "
+            "under each law."
         )
         means = values.groupby(["objective", "metric", "algorithm", "place"], sort=False)["value"].mean()
         ends = []
@@ -232,8 +236,15 @@ def _law_said(end: str | Mapping[str, Any]) -> str:
     return f"{law['name']} ({told})" if told else str(law["name"])
 
 
-def _draw(axes: "Axes", table: "pd.DataFrame", cube: Cube) -> None:
+def _draw(axes: "Axes", table: "pd.DataFrame", cube: Cube, spread: Spread) -> None:
     import seaborn as sns
+
+    def band(values: "pd.Series[float]") -> tuple[float, float]:
+        """Return the ends of the band around the mean of one place."""
+        mean, error = mean_and_error(values.to_numpy()[:, None])
+        half = float(error[0]) if len(values) > 1 else 0.0
+        half *= student_factor(len(values)) if spread == "interval-95" and len(values) > 1 else 1.0
+        return float(mean[0]) - half, float(mean[0]) + half
 
     looks = {cube.titles[label]: look for label, look in cube.looks.items()}
     for algorithm, values in table.groupby("algorithm", sort=False):
@@ -247,18 +258,9 @@ def _draw(axes: "Axes", table: "pd.DataFrame", cube: Cube) -> None:
             ax=axes,
             label=str(algorithm),
             legend=False,
-            errorbar=None if best else _interval,
+            errorbar=None if best else band,
             err_kws={"alpha": style.BAND_OPACITY, "linewidth": 0},
             **look,
             **marker,
         )
     style.grid(axes)
-
-
-def _interval(values: "pd.Series[float]") -> tuple[float, float]:
-    """Return the ends of the 95 % interval of the mean of one point's values, by Student's distribution."""
-    mean = float(values.mean())
-    if len(values) < 2:
-        return mean, mean
-    half = student_factor(len(values)) * float(values.std(ddof=1)) / np.sqrt(len(values))
-    return mean - half, mean + half
