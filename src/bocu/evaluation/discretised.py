@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bocu.contexts.cells import Cells, cells
-from bocu.contexts.laws import ContextLaw
+from bocu.contexts.laws import JointLaw
 from bocu.contexts.stated_laws import LawParameters
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.rounds import Context, Decision, Situation
@@ -88,7 +88,7 @@ class DiscretisedRealisation(Realisation):
     def truth(self, t: int) -> np.ndarray:
         return self.masses(self._realisation.law(t))
 
-    def masses(self, law: ContextLaw) -> np.ndarray:
+    def masses(self, law: JointLaw) -> np.ndarray:
         """Return the mass of a law in every cell, the same array for the same law."""
         for known, masses in self._known:
             if known is law:

@@ -116,7 +116,7 @@ def prices(realisation: "Realisation", parameters: PriceOfRobustnessParameters) 
 def _best_payoffs(shown: "Realisation", situation: Situation, metric: Metric) -> np.ndarray:
     """Return the payoffs (contexts,) of the best decision under a metric."""
     metric.meet(shown)
-    if isinstance(shown.description.decisions, FiniteDomain):
+    if isinstance(shown.description.decisions, FiniteDomain) and shown.description.protocol not in SCALARISED:
         payoffs = shown.payoffs(1)
         available = shown.available(1)
         rows = np.arange(len(payoffs)) if available is None else available
