@@ -123,7 +123,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
     def _axis(self) -> str:
         if self.parameters.distance is None:
             return "s (0: from, 1: to)"
-        return f"distance from the first law ({self.parameters.distance.name})"
+        return f"{self.parameters.distance.name} distance from s = 0"
 
     def _places(self, cube: Cube, family: Family, inputs: Inputs) -> np.ndarray:
         """Return where each law stands on the horizontal axis, shape (laws,)."""
