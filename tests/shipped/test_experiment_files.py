@@ -23,6 +23,7 @@ FILES = [
     "drmobo-sets",
     "grand-tour",
     "unknown-prior-contextual",
+    "robustness-curves",
 ]
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 

@@ -202,7 +202,7 @@ class Experiment(Parameters):
         description="Objectives that runs are scored by.",
     )
     figures: list[FigureEntry] | None = Field(
-        None, description="Figures; if left out, all that the problems allow and that need no parameters."
+        None, description="Figures; all that the problems allow and that are drawn unasked, if left out."
     )
     reference: Label | None = Field(
         None,

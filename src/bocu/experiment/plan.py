@@ -267,8 +267,8 @@ class Plan:
                 named = [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
                 found.update((kind, name, places()[name]) for kind, name in named if name in places())
         ends = [metric.under[end] for metric in self.metrics if metric.under for end in ("from", "to")]
-        laws = [end["law"]["name"] for end in ends if not isinstance(end, str)]
-        found.update(("law", law, places()[law]) for law in laws if law in places())
+        laws = [name for end in ends if not isinstance(end, str) for name in named_in(end["law"])]
+        found.update(("law", name, places()[name]) for name in laws if name in places())
         return sorted(found)
 
     def products(self) -> list[str]:
