@@ -55,6 +55,7 @@ def test_it_holds_types_tables_and_pages(wheel):
         "bocu/data/sources.yaml",
         "bocu/experiment/papers.yaml",
         "bocu/report/style.css",
+        "snakemake_executor_plugin_warm/py.typed",
         "snakemake_logger_plugin_bocu/py.typed",
     }
     assert not [name for name in names if name.startswith(("tests", "workflow", "docs"))]
