@@ -1,4 +1,4 @@
-"""MMD worst cases of the tables that runs meet: `python tests/benchmarks/captured.py [--sides 8 16 32] [--output x.json]`.
+"""MMD worst cases of the tables that runs meet: `python tests/benchmarks/captured.py --output captured.json`.
 
 A run of UCB-SO on a draw of a Gaussian process over 1,024 decisions and n = side x side contexts is played through the
 runner, and the upper confidence bounds of its last round are kept. Measured on them, in processor seconds of one
@@ -105,6 +105,25 @@ def exponent(table: Sequence[dict[str, Any]], key: str) -> float:
     return float(np.log(last[key] / first[key]) / np.log(last["n"] / first["n"]))
 
 
+def draw(table: Sequence[dict[str, Any]], file: Path) -> None:
+    """Draw the growth with n, with dashed lines of the growth that is wanted."""
+    import seaborn as sns
+    from matplotlib.figure import Figure
+
+    names = {"own_s": "values", "walk_s": "values, walk alone", "cvxpy_s": "CVXPY", "dro_round_s": "round of DRO"}
+    n = [row["n"] for row in table]
+    with sns.axes_style("whitegrid"):
+        figure = Figure(figsize=(5.0, 3.6), layout="constrained")
+        axes = figure.subplots()
+        for key, label in names.items():
+            sns.lineplot(x=n, y=[row[key] for row in table], marker="o", label=label, ax=axes)
+        anchor = next((row for row in table if row["n"] >= 256), table[-1])
+        wanted = [anchor["own_s"] * (x / anchor["n"]) ** 2.5 for x in n]
+        sns.lineplot(x=n, y=wanted, linestyle="--", color="grey", label="growth of n^2.5", ax=axes)
+        axes.set(xscale="log", yscale="log", xlabel="contexts n", ylabel="processor seconds (a row, or a round)")
+        figure.savefig(file, dpi=150)
+
+
 def main() -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -113,6 +132,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=32, help="best decisions of the table to solve")
     parser.add_argument("--conic-rows", type=int, default=3, help="of these by CVXPY")
     parser.add_argument("--output", type=Path, help="JSON file to write")
+    parser.add_argument("--figure", type=Path, help="picture to draw")
     arguments = parser.parse_args()
     table = []
     for side in arguments.sides:
@@ -129,6 +149,8 @@ def main() -> None:
         print(f"growth from {table[0]['n']} to {table[-1]['n']} contexts: {growth}")
     if arguments.output is not None:
         arguments.output.write_text(json.dumps(table, indent=1) + "\n")
+    if arguments.figure is not None:
+        draw(table, arguments.figure)
 
 
 if __name__ == "__main__":
