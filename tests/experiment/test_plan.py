@@ -38,7 +38,7 @@ def test_labels_are_in_paths_and_never_in_specifications():
 def test_a_block_is_found_by_the_name_of_its_files():
     plan = make_plan(tiny(algorithms=["random", {"name": "mle", "label": "my-label-7"}]))
     for branch in plan.branches.values():
-        for first, last in plan.blocks:
+        for first, last in plan.blocks_of(branch):
             name = plan.paths.run_file(branch, first, last).removeprefix("results/tiny/runs/").removesuffix(".nc")
             assert plan.paths.log(branch, first, last) == f"results/tiny/logs/runs/{name}.log"
             assert plan.block(name) == (branch, first, last)
