@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field
 
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import LARGEST_SEED, Integer, Number, Parameters, validate
+from bocu.data.catalogue import Source
 from bocu.io.yaml_files import read_yaml
 
 LABEL = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -150,8 +151,10 @@ class Seeds(Parameters):
 class Data(Parameters):
     """Where data sets come from."""
 
-    source: Literal["download", "mirror", "simulate"] = Field(
-        "download", description="Their own pages, a local folder with the same files, or labelled stand-ins."
+    source: Source = Field(
+        "download",
+        description="Their own pages, a local folder with the same files, what came with the project (and labelled "
+        "stand-ins of the rest), or stand-ins.",
     )
     mirror: str | None = Field(None, description="Folder of the mirror, for source `mirror`.")
 
@@ -196,7 +199,9 @@ class Experiment(Parameters):
         min_length=1,
         description="Objectives that runs are scored by.",
     )
-    figures: list[FigureEntry] | None = Field(None, description="Figures; all that the problems allow, if left out.")
+    figures: list[FigureEntry] | None = Field(
+        None, description="Figures; if left out, all that the problems allow and that need no parameters."
+    )
     reference: Label | None = Field(
         None,
         description="Label of the algorithm that all others are compared with, such as one's own; if left out, each "

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bocu.contexts.stated_laws import LawParameters
+from bocu.contexts.named import NamedParameters, named_in
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections
 from bocu.core.places import places
-from bocu.data.catalogue import Catalogue
+from bocu.data.catalogue import Catalogue, Source
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.configuration import Experiment
 from bocu.experiment.inputs import JobInputs
@@ -80,6 +80,10 @@ class Plan:
         parameters = self.problems[problem].parameters
         assert isinstance(parameters, ProblemParameters)
         return parameters
+
+    def source_of(self, dataset: str) -> Source:
+        """Return the source that a data set comes from."""
+        return self.catalogue.source_of(dataset, self.experiment.data.source, self.experiment.data.mirror)
 
     def iterations(self, problem: str) -> int:
         """Return the number of rounds that are played of a problem."""
@@ -258,8 +262,10 @@ class Plan:
         parts = [part for one in every if one for _, part in sections(one.parameters)]
         stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
         found.update((entry.kind, entry.name, entry.origin) for entry in stand_ins)
-        laws = [part.name for part in parts if isinstance(part, LawParameters)]
-        found.update(("law", law, places()[law]) for law in laws if law in places())
+        for part in parts:
+            if isinstance(part, NamedParameters):
+                named = [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
+                found.update((kind, name, places()[name]) for kind, name in named if name in places())
         return sorted(found)
 
     def products(self) -> list[str]:

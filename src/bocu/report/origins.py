@@ -11,6 +11,7 @@ _SHOWN = ("title", "description", "licence", "citation", "homepage", "notes")
 _SOURCES = {
     "simulate": "simulated stand-ins",
     "mirror": "from a local mirror",
+    "shipped": "came with the project",
     "download": "downloaded from their own pages",
 }
 _SPOKEN_FOR = frozenset({*_SHOWN, "source", "dropped", "raw_sha256", "simulated", "data_label"})

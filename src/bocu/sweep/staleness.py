@@ -175,7 +175,7 @@ class Staleness:
     def _data(self, file: str) -> Explanation:
         parts = Path(file).parts
         if len(parts) >= 4 and parts[0] == "data" and parts[1] in SOURCES and parts[2] in self.plan.catalogue.datasets:
-            if parts[3] == "raw":
+            if parts[3] == "raw" and parts[1] != "shipped":
                 return self._raw(file, parts[1], parts[2], parts[-1])
             made = self.plan.catalogue.prepared_files().get(file)
             if made is not None:

@@ -70,7 +70,9 @@ def _of_set(found: Any) -> Plain:
 #: Methods that classes need not have; where one has none of its own, planning asks the base class in its own process.
 _ASKED = {
     "check": "Algorithm",
+    "check_rounds": "Problem",
     "plays": "Algorithm",
+    "refuses": "Algorithm",  # by `plays`
     "work": "Algorithm",
     "resolve": "ProblemParameters",
     "takes": "ProblemParameters",
@@ -129,6 +131,11 @@ def problem(found: Any, entry: Entry, values: Plain) -> Plain:
 def outline(found: Any, entry: Entry, values: Plain) -> Plain:
     """Say what is known of a problem before its data are read."""
     return plain_outline(found.outline(_made(found, values)))
+
+
+def check_rounds(found: Any, entry: Entry, values: Plain, iterations: int) -> None:
+    """Refuse parameters of a problem that do not go with so many rounds."""
+    found.check_rounds(_made(found, values), iterations)
 
 
 def resolve(found: Any, entry: Entry, values: Plain, sources: str, source: str, mirror: str | None) -> Plain:
@@ -249,7 +256,7 @@ _QUESTIONS: Mapping[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         *(family, parameters, problem, outline, resolve, files, takes, with_candidates, candidates),
-        *(check, work, unfit, figure_files, mentioned),
+        *(check, check_rounds, work, unfit, figure_files, mentioned),
     )
 }
 

@@ -121,6 +121,11 @@ class StandIn:
         """As of a problem."""
         return read_outline(self.ask("outline", values=parameters.values()))
 
+    def check_rounds(self, parameters: "ProblemStandIn", iterations: int) -> None:
+        """As of a problem."""
+        if self.says("check_rounds"):
+            self.ask("check_rounds", values=parameters.values(), iterations=iterations)
+
     def size(self, parameters: "ProblemStandIn") -> Size:
         """As of a problem."""
         return Size(**parameters.told["size"])
@@ -139,7 +144,7 @@ class StandIn:
 
     def plays(self, protocol: str, outline: Outline) -> bool:
         """As of an algorithm."""
-        if not self.says("plays"):
+        if not (self.says("plays") or self.says("refuses")):
             return protocol in self.protocols
         plays: bool = self.ask("plays", protocol=protocol, about=plain_outline(outline))
         return plays
