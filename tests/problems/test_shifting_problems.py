@@ -230,3 +230,11 @@ def test_a_shift_of_ones_own_takes_part_and_its_code_counts(folder):
     np.testing.assert_allclose(np.clip(calm[-1:-11:-2] + 0.4, 0, 1), stormy[-1:-11:-2])
     regret = open_cube("results/shifts", "mine").load()["regret"]
     assert regret.min() >= 0.0
+
+
+@pytest.mark.parametrize("truth", ["uniform", {"normal": {"mean": 0.4, "variance": 0.09}}, {"law": LOW}])
+def test_a_truth_that_is_stated_in_any_form_shifts(truth):
+    late = {"name": "jump", "parameters": {"at": 9, "to": HIGH}}
+    stands, shifts = grid(truth=truth), grid(truth=truth, shift=late)
+    np.testing.assert_allclose(shifts.truth_in(8), stands.truth_in(8), atol=1e-14)
+    np.testing.assert_array_equal(shifts.truth_in(9), weights(HIGH, shifts.contexts))
