@@ -510,6 +510,8 @@ def _refused_by_jobs() -> Iterator[Bad]:
         "features",
     )
     announced = {"set": {"name": "tv", "radius": "announced"}}
+    share = {"set": {"name": "tv", "radius": {"announced": 0.5}}}
+    yield bad("jobs: no share is announced", grid(objectives=[{"name": "dro", "parameters": share}]), "announced")
     yield bad("jobs: no radius is announced", grid(objectives=[{"name": "dro", "parameters": announced}]), "announced")
     yield bad(
         "jobs: no radius is announced to a metric",
@@ -537,7 +539,8 @@ def _refused_by_jobs() -> Iterator[Bad]:
         "algorithms.1",
     )
     yield bad("jobs: mirror is no folder", sensors(data="download", mirror="no-such-folder"), "no-such-folder")
-    yield bad("jobs: data not offered", tiny(problems=["plant"], algorithms=["random"], data="download"), "plant")
+    matrices = [{"name": "sensors", "parameters": {"record": "matrices"}}]
+    yield bad("jobs: data not offered", sensors(problems=matrices, data="download"), "matrices")
     yield bad(
         "jobs: interval", sensors(problems=[{"name": "sensors", "parameters": {"log": {"interval": 7}}}]), "interval"
     )

@@ -56,7 +56,7 @@ FAULTS = {
     "empty list": ({"problems": []}, r"problems: found \[\]; list should have at least 1 item"),
     "unknown source": (
         {"data": "web"},
-        r"data\.source: found 'web'; input should be 'download', 'mirror' or 'simulate'",
+        r"data\.source: found 'web'; input should be 'download', 'mirror', 'shipped' or 'simulate'",
     ),
     "mirror without folder": ({"data": "mirror"}, r"data: .*source 'mirror' and the key 'mirror'"),
     "not a list": ({"problems": 3}, r"problems: found 3; input should be a valid list"),

@@ -46,7 +46,17 @@ SHIFTS = {
     "season": {"period": 6, "amplitude": {"mean": 0.3, "std": 0.05}},
     "train-test": {"at": 12, "test": HIGH},
 }
-SLOW = {"ts-bocu-kde", "minimax-continuous", "drbo-mmd", "drbo-kde", "drmobo", "stableopt", "sbo-kde", "gp-ucb"}
+SLOW = {
+    "ts-bocu-kde",
+    "ucb-bocu-kde",
+    "minimax-continuous",
+    "drbo-mmd",
+    "drbo-kde",
+    "drmobo",
+    "stableopt",
+    "sbo-kde",
+    "gp-ucb",
+}
 SLOW |= {"ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}

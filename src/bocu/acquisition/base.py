@@ -111,17 +111,24 @@ class SurfaceAcquisition(Acquisition):
         return values, gradients
 
     def screen(self, decisions: np.ndarray) -> np.ndarray:
-        surface, functional = self._screen()
-        values = np.empty(len(decisions))
-        for rows in _blocks(len(decisions), surface.block):
-            values[rows] = functional(surface.payoffs(decisions[rows]))[0]
-        return values
+        return _valued(*self._screen(), decisions)
+
+    def values(self, decisions: np.ndarray) -> np.ndarray:
+        """Return values (B,) at decisions (B, Dx), without gradients."""
+        return _valued(self.surface, self.functional, decisions)
 
     def _screen(self) -> tuple[Surface, Functional]:
         if self._screening is None:
             indices, functional = self.functional.screening(self.surface.contexts)
             self._screening = self.surface.rough(indices), functional
         return self._screening
+
+
+def _valued(surface: Surface, functional: Functional, decisions: np.ndarray) -> np.ndarray:
+    values = np.empty(len(decisions))
+    for rows in _blocks(len(decisions), surface.block):
+        values[rows] = functional(surface.payoffs(decisions[rows]))[0]
+    return values
 
 
 def _blocks(count: int, size: int) -> Iterator[slice]:

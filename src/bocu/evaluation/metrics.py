@@ -11,10 +11,10 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
-from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.loading import load
 from bocu.core.parameters import NoParameters, Parameters, ParametersType
-from bocu.core.protocols import EVERY, TIME_VARYING
+from bocu.core.protocols import EVERY, SCALARISED, TIME_VARYING
 from bocu.core.rounds import Situation
 from bocu.evaluation.robust_front import RunFront
 from bocu.evaluation.scalarised_metrics import ScalarisedScores
@@ -66,8 +66,9 @@ class Metric(ABC, Generic[ParametersType]):
             shape (rows,), in units of the payoff.
         """
         self.meet(realisation)
-        if isinstance(realisation.description.decisions, BoxDomain):
-            return self._scalarised.score(realisation, situations, decisions)
+        domain = realisation.description.decisions
+        if isinstance(domain, BoxDomain) or realisation.description.protocol in SCALARISED:
+            return self._scalarised.score(realisation, situations, _coordinates(domain, decisions))
         best = np.empty(len(decisions))
         value = np.empty(len(decisions))
         # Rows that share the same arrays have the same best; they are kept alive, so that identities stay theirs.
@@ -79,7 +80,8 @@ class Metric(ABC, Generic[ParametersType]):
             if key not in found:
                 found[key] = (values if available is None else values[available]).max()
             best[row] = found[key]
-        return best - value, value
+        # Equal values have no regret, be they -inf: where no decision meets an aspiration.
+        return np.subtract(best, value, out=np.zeros_like(value), where=best != value), value
 
     def front(self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray) -> RunFront:
         """Return what the decisions of a run guarantee, beside the best front.
@@ -87,10 +89,11 @@ class Metric(ABC, Generic[ParametersType]):
         Args:
             realisation: the problem as the seed met it, of several outputs.
             situations: what stood before each row of the run.
-            decisions: coordinates, shape (rows, dimension).
+            decisions: indices, shape (rows,); in a box coordinates, shape (rows, dimension).
         """
         self.meet(realisation)
-        return self._scalarised.front(realisation, situations, decisions)
+        chosen = _coordinates(realisation.description.decisions, decisions)
+        return self._scalarised.front(realisation, situations, chosen)
 
     def _rows(
         self, realisation: Realisation, situations: Sequence[Situation]
@@ -109,6 +112,11 @@ class Metric(ABC, Generic[ParametersType]):
     def same(self, situation: Situation, other: Situation) -> bool:
         """Say whether two situations give every decision the same value, for the same payoffs."""
         return situation.reference is other.reference
+
+
+def _coordinates(domain: Domain, decisions: np.ndarray) -> np.ndarray:
+    """Return decisions by their coordinates, shape (rows, dimension)."""
+    return domain.points[decisions] if isinstance(domain, FiniteDomain) else decisions
 
 
 class ExpectedPayoffParameters(Parameters):

@@ -1,8 +1,8 @@
-"""Scoring continuous decisions over a grid of contexts: regret of the DRMOBO paper (Eq. 11), under any metric.
+"""Scoring scalarised payoffs over a grid of contexts: regret of the DRMOBO paper (Eq. 11), under any metric.
 
 The value of a decision x in a round with weights s is v(s'f(x)), v what the metric makes of payoffs over contexts, s =
 1 where there is one output. Regret is against the largest value that a search finds, or that of the decision itself
-where it is larger, and therefore never negative.
+where it is larger, and therefore never negative. Finite decisions are all valued.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from bocu.problems.scalarised_optimum import PayoffTables, Pool, ScalarisedSearch, scalarise
+from bocu.core.domains import FiniteDomain
+from bocu.problems.scalarised_optimum import FiniteSearch, PayoffTables, Pool, ScalarisedSearch, scalarise
 
 if TYPE_CHECKING:
     from bocu.core.rounds import Situation
@@ -66,7 +67,8 @@ class ScalarisedScores:
             # Rounds share their weights where there is one output: one search serves all.
             distinct, where = np.unique(weights[rows], axis=0, return_inverse=True)
             best = searched.search.best(searched.pool, distinct).values[where]
-            regret[rows] = np.where(best > value[rows], best - value[rows], 0.0)
+            # Nothing is subtracted elsewhere: both may be -inf, where no decision meets an aspiration.
+            regret[rows] = np.subtract(best, value[rows], out=np.zeros(len(rows)), where=best > value[rows])
         return regret, value
 
     def front(self, realisation: "Realisation", situations: Sequence["Situation"], decisions: np.ndarray) -> "RunFront":
@@ -97,8 +99,11 @@ class ScalarisedScores:
                 return known
         search = next((known.search for known in self._searched if known.table == table), None)
         if search is None:
-            description = realisation.description
-            search = ScalarisedSearch(table, description.decisions.dimension, description.outputs)
+            decisions, outputs = realisation.description.decisions, realisation.description.outputs
+            if isinstance(decisions, FiniteDomain):
+                search = FiniteSearch(table, decisions.points, outputs)
+            else:
+                search = ScalarisedSearch(table, decisions.dimension, outputs)
         pool = search.pool(self._in(situation))
         self._searched.append(_Searched(table, situation, search, pool))
         return self._searched[-1]

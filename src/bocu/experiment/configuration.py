@@ -7,13 +7,14 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 import pydantic
 from pydantic import BeforeValidator, Field
 
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import LARGEST_SEED, Integer, Number, Parameters, validate
+from bocu.data.catalogue import Source
 from bocu.io.yaml_files import read_yaml
 
 LABEL = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -146,8 +147,10 @@ class Seeds(Parameters):
 class Data(Parameters):
     """Where data sets come from."""
 
-    source: Literal["download", "mirror", "simulate"] = Field(
-        "download", description="Their own pages, a local folder with the same files, or labelled stand-ins."
+    source: Source = Field(
+        "download",
+        description="Their own pages, a local folder with the same files, what came with the project (and labelled "
+        "stand-ins of the rest), or stand-ins.",
     )
     mirror: str | None = Field(None, description="Folder of the mirror, for source `mirror`.")
 

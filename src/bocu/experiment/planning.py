@@ -237,7 +237,7 @@ class _Maker:
         parameters = problem.parameters
         assert isinstance(parameters, ProblemParameters)
         for path, section in sections(component.parameters):
-            if isinstance(section, SetParameters) and section.radius == "announced" and not parameters.announces_radius:
+            if isinstance(section, SetParameters) and section.takes_announced and not parameters.announces_radius:
                 raise BocuError(
                     f"{where}.parameters.{path}radius: found 'announced', but '{problem.label}' announces no radius; "
                     "give a number or another rule"

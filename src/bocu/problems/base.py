@@ -43,7 +43,7 @@ class ProblemParameters(Parameters):
 
         Args:
             catalogue: the data sets that exist.
-            source: "download", "mirror" or "simulate".
+            source: of the experiment: "download", "mirror", "shipped" or "simulate".
             mirror: the folder of a mirror.
 
         Raises:
@@ -147,6 +147,10 @@ class Realisation(ABC):
     def payoff(self, decision: Decision, context: Context) -> Payoff:
         """Return the noise-free payoff, a number, or shape (outputs,) where there are several."""
 
+    def payoff_at(self, t: int, decision: Decision, context: Context) -> Payoff:
+        """Return the noise-free payoff in round `t`, from 1 on; `payoff` where it stands still."""
+        return self.payoff(decision, context)
+
     @abstractmethod
     def payoffs(self, t: int) -> np.ndarray:
         """Return the noise-free payoffs that round `t` is scored by, shape (decisions, contexts).
@@ -188,6 +192,22 @@ class Realisation(ABC):
         one then serves the others.
         """
         raise NotImplementedError(f"{type(self).__name__} has no finite set of contexts")
+
+    def observe(self, decision: Decision, context: Context, payoff: Payoff, generator: np.random.Generator) -> Payoff:
+        """Return what is observed where the noise-free payoff is `payoff`.
+
+        Draws as many numbers whatever was decided, so that all algorithms meet the same noise.
+        """
+        return payoff + self.description.noise * generator.standard_normal(np.shape(payoff) or None)
+
+    def outcomes(self, t: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return all that may come of each decision in round `t`, and how probable it is under the truth.
+
+        Returns:
+            Payoffs (decisions, outcomes) and probabilities (outcomes,): by context, or finer where contexts gather
+            outcomes that differ.
+        """
+        return self.payoffs(t), self.truth(t)
 
     def weights(self, t: int) -> np.ndarray | None:
         """Return the scalarisation weights of round `t`, shape (outputs,); None where there is one output."""

@@ -194,7 +194,7 @@ class FiniteProblem(Problem[FiniteType]):
         return _of_round(self.references, t)
 
     @property
-    def _model_noise(self) -> float:
+    def _model_noise(self) -> float | np.ndarray:
         settings = self.parameters
         return settings.noise if settings.ridge is None else float(np.sqrt(settings.ridge))
 

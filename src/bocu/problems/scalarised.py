@@ -23,11 +23,11 @@ from bocu.contexts.shifts import ShiftParameters
 from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
-from bocu.core.domains import BoxDomain, FiniteDomain, unit_cube
+from bocu.core.domains import Domain, FiniteDomain, unit_cube
 from bocu.core.parameters import Integer, Number
 from bocu.core.protocols import SCALARISED
 from bocu.core.randomness import Streams, scrambled_sobol
-from bocu.core.rounds import Context, Decision, Description, Payoff
+from bocu.core.rounds import Context, Decision, Description, Outline, Payoff
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.distributions import ByLaw, Distribution, shifting, weights_on
 from bocu.problems.functions import TestFunction, function_named
@@ -50,6 +50,11 @@ class ScalarisedParameters(ProblemParameters):
         "`{file: ...}`: the design itself",
     )
     noise: Annotated[Number, Field(ge=0.0)] = Field(0.0, description="standard deviation of the observation noise")
+    decisions: Annotated[Integer, Field(ge=2, le=100_000)] | None = Field(
+        None,
+        description="size n of a grid of decisions, of ceil(n^(1/D)) points a coordinate, ends included, which are all "
+        "that there are; null: the whole box",
+    )
     truth: Distribution | None = Field(
         None,
         description="distribution that contexts come from: `uniform`, `{normal: {mean, sd or variance}}`, "
@@ -117,6 +122,15 @@ class ScalarisedProblem(Problem[ScalarisedType]):
         """
 
     @cached_property
+    def decisions(self) -> Domain:
+        """The unit cube, or a grid of it."""
+        cube = unit_cube("decision", self.dimensions[0])
+        size = self.parameters.decisions
+        return (
+            cube if size is None else FiniteDomain(covering_grid(cube.lower, cube.upper, size), cube.names, cube.units)
+        )
+
+    @cached_property
     def contexts(self) -> np.ndarray:
         """The context points, shape (contexts, Dc)."""
         dimension = self.dimensions[1]
@@ -163,9 +177,17 @@ class ScalarisedProblem(Problem[ScalarisedType]):
         return found[..., None] if found.ndim == 2 else found
 
     @classmethod
+    def outline(cls, parameters: ScalarisedType) -> Outline:
+        if parameters.decisions is None:
+            return Outline()
+        bare = cls.__new__(cls)
+        Problem.__init__(bare, parameters, {})
+        return Outline(bare.decisions)
+
+    @classmethod
     @planning_only
     def size(cls, parameters: ScalarisedType) -> Size:
-        return Size()
+        return Size(arms=parameters.decisions or 1)
 
     def realise(self, streams: Streams) -> "ScalarisedRealisation":
         return ScalarisedRealisation(self, int(streams["weights"].integers(2**63)))
@@ -177,10 +199,9 @@ class ScalarisedRealisation(Realisation):
     def __init__(self, problem: ScalarisedProblem, entropy: int) -> None:
         self.problem = problem
         self._entropy = entropy
-        decision_dim, context_dim = problem.dimensions
-        grid = unit_cube("context", context_dim)
+        grid = unit_cube("context", problem.dimensions[1])
         self.description = Description(
-            decisions=unit_cube("decision", decision_dim),
+            decisions=problem.decisions,
             contexts=FiniteDomain(problem.contexts, grid.names, grid.units),
             noise=problem.parameters.noise,
             protocol=problem.protocol,
@@ -190,11 +211,13 @@ class ScalarisedRealisation(Realisation):
         self.estimate = stated if isinstance(stated, Estimate) else None
 
     def payoff(self, decision: Decision, context: Context) -> Payoff:
-        found = self.problem.evaluate(np.asarray(decision), self.problem.contexts[context])
+        domain = self.description.decisions
+        at = domain.points[decision] if isinstance(domain, FiniteDomain) else np.asarray(decision)
+        found = self.problem.evaluate(at, self.problem.contexts[context])
         return found if self.problem.outputs > 1 else float(np.squeeze(found))
 
     def payoffs(self, t: int) -> np.ndarray:
-        raise NotImplementedError("a problem with continuous decisions has no table of payoffs")
+        raise NotImplementedError("payoffs of several outputs, or of a box of decisions, are those of `table`")
 
     def reference(self, t: int) -> np.ndarray:
         return self.problem.reference_in(t)
@@ -214,10 +237,13 @@ class ScalarisedRealisation(Realisation):
         return generator.dirichlet(np.ones(self.problem.outputs))
 
     def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
-        """Draw scrambled Sobol decisions, with contexts from the truth of the first round."""
-        box = self.description.decisions
-        assert isinstance(box, BoxDomain)
-        decisions = scrambled_sobol(box.lower, box.upper, size, generator)
+        """Draw scrambled Sobol decisions, or finite ones uniformly, with contexts from the truth of the first round."""
+        domain = self.description.decisions
+        decisions: Sequence[Decision]
+        if isinstance(domain, FiniteDomain):
+            decisions = generator.integers(domain.size, size=size).tolist()
+        else:
+            decisions = list(scrambled_sobol(domain.lower, domain.upper, size, generator))
         contexts = draw(self.problem.truth_in(1), generator.random(size))
         return [(decision, int(context)) for decision, context in zip(decisions, contexts, strict=True)]
 

@@ -88,7 +88,7 @@ class Protocol(ABC):
 
     def start(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, chosen: tuple[Any, Any]) -> Turn:
         """Tell the algorithm a decision and context of the initial design."""
-        return _observe(realisation, algorithm, streams, *chosen, seconds=0.0, initial=True)
+        return _observe(realisation, algorithm, streams, *chosen, seconds=0.0, t=1, initial=True)
 
     def recommended(self, algorithm: Algorithm, turn: Turn) -> Decision:
         """Return the decision that the algorithm would deploy after a turn."""
@@ -112,7 +112,7 @@ class TimeVarying(Protocol):
 
     def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
         decision, seconds = _ask(algorithm, round_)
-        return _observe(realisation, algorithm, streams, decision, round_.t, seconds)
+        return _observe(realisation, algorithm, streams, decision, round_.t, seconds, round_.t)
 
     def replay(self, algorithm: Algorithm, turn: Turn, round_: Round | None) -> None:
         assert round_ is not None
@@ -132,7 +132,7 @@ class GeneralProtocol(Protocol):
     def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
         decision, seconds = _ask(algorithm, round_)
         context = realisation.draw_context(round_.t, streams["contexts"])
-        return _observe(realisation, algorithm, streams, decision, context, seconds)
+        return _observe(realisation, algorithm, streams, decision, context, seconds, round_.t)
 
 
 class DataDriven(GeneralProtocol):
@@ -158,7 +158,7 @@ class Simulator(GeneralProtocol):
         start = time.perf_counter()
         context = algorithm.choose_context(decision, round_)
         seconds += time.perf_counter() - start
-        return _observe(realisation, algorithm, streams, decision, context, seconds)
+        return _observe(realisation, algorithm, streams, decision, context, seconds, round_.t)
 
 
 class RollingSimulator(Simulator):
@@ -184,7 +184,7 @@ class RollingSimulator(Simulator):
         seconds += time.perf_counter() - start
         algorithm.restore(nothing_known)
         context = realisation.draw_context(round_.t, streams["contexts"])
-        payoff = realisation.payoff(deployed, context)
+        payoff = realisation.payoff_at(round_.t, deployed, context)
         return Turn(deployed, context, payoff, payoff, {}, seconds)
 
     def recommended(self, algorithm: Algorithm, turn: Turn) -> Decision:
@@ -258,10 +258,11 @@ def _observe(
     decision: Decision,
     context: Context,
     seconds: float,
+    t: int,
     initial: bool = False,
 ) -> Turn:
-    payoff = realisation.payoff(decision, context)
-    observation = payoff + realisation.description.noise * streams["noise"].standard_normal(np.shape(payoff) or None)
+    payoff = realisation.payoff_at(t, decision, context)
+    observation = realisation.observe(decision, context, payoff, streams["noise"])
     start = time.perf_counter()
     algorithm.tell(decision, context, observation)
     seconds += time.perf_counter() - start

@@ -32,7 +32,8 @@ class GridPrior:
         decision_kernel: kernel of unit variance over decisions.
         context_kernel: kernel of unit variance over contexts.
         variance: prior variance of the payoff, in its squared units.
-        noise: standard deviation of the observation noise, in units of the payoff; at least 1e-7 of the prior's.
+        noise: standard deviation of the observation noise, in units of the payoff; at least 1e-7 of the prior's. One
+            number, or shape (C,): one a context.
         mean: prior mean, in units of the payoff.
         label: its name among candidate priors.
 
@@ -51,7 +52,7 @@ class GridPrior:
         decision_kernel: Kernel,
         context_kernel: Kernel,
         variance: float = 1.0,
-        noise: float = 0.01,
+        noise: float | np.ndarray = 0.01,
         mean: float = 0.0,
         label: str = "",
     ) -> None:
@@ -63,7 +64,7 @@ class GridPrior:
         self.decision_kernel = decision_kernel
         self.context_kernel = context_kernel
         self.variance = float(variance)
-        self.noise = float(noise)
+        self.noise = float(noise) if np.ndim(noise) == 0 else _one_a_context(np.asarray(noise), len(self.contexts))
         self.mean = float(mean)
         self.label = label
         self.decision_gram = decision_kernel(self.decisions, self.decisions)
@@ -80,6 +81,10 @@ class GridPrior:
     def size(self) -> int:
         """Points of the grid, X * C."""
         return len(self.decisions) * len(self.contexts)
+
+    def noise_at(self, contexts: np.ndarray | int) -> float | np.ndarray:
+        """Return the standard deviation of the noise under contexts, by their indices; one number where all agree."""
+        return self.noise if isinstance(self.noise, float) else self.noise[contexts]
 
 
 class GridPosterior:
@@ -139,7 +144,7 @@ class GridPosterior:
         if not np.isfinite(value):
             raise BocuError(f"value of decision {decision}, context {context}: found {value}; allowed: finite numbers")
         cross = self._cross(np.array([decision]), np.array([context]))[:, 0]
-        noise_variance = prior.noise**2
+        noise_variance = float(prior.noise_at(context)) ** 2
         self._factor.append(cross, prior.variance + noise_variance, noise_variance)
         self._record(int(decision), int(context), float(value))
 
@@ -297,17 +302,25 @@ class GridPosterior:
         self.count += 1
 
 
-def check_scales(variance: float, noise: float) -> None:
-    """Refuse a prior variance and a standard deviation of the noise that no posterior can be reckoned with.
+def check_scales(variance: float, noise: float | np.ndarray) -> None:
+    """Refuse a prior variance and standard deviations of the noise that no posterior can be reckoned with.
 
     Raises:
         BocuError: one is not positive, or the noise is too small beside the prior.
     """
-    for name, number in (("variance", variance), ("noise", noise)):
-        if not (np.isfinite(number) and number > 0.0):
-            raise BocuError(f"{name}: found {number}; allowed: a positive number")
-    if noise < SMALLEST_NOISE * np.sqrt(variance):
-        raise BocuError(f"noise: found {noise}; allowed: {SMALLEST_NOISE} prior standard deviations or more")
+    for name, numbers in (("variance", variance), ("noise", noise)):
+        for number in np.ravel(numbers):
+            if not (np.isfinite(number) and number > 0.0):
+                raise BocuError(f"{name}: found {number}; allowed: a positive number")
+    smallest = np.min(noise)
+    if smallest < SMALLEST_NOISE * np.sqrt(variance):
+        raise BocuError(f"noise: found {smallest}; allowed: {SMALLEST_NOISE} prior standard deviations or more")
+
+
+def _one_a_context(noise: np.ndarray, contexts: int) -> np.ndarray:
+    if noise.shape != (contexts,):
+        raise BocuError(f"noise: found shape {noise.shape}; allowed: one number, or ({contexts},), one a context")
+    return _read_only(noise.astype(float))
 
 
 def _table(name: str, points: np.ndarray, kernel: Kernel) -> np.ndarray:

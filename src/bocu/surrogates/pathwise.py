@@ -40,7 +40,8 @@ class PathwiseSampler:
             return sample
         known = sample[posterior.decisions, posterior.contexts]
         normal = generator.standard_normal(posterior.count)
-        weights = correction_weights(posterior.solve, posterior.values, known, self.prior.noise, normal)
+        noise = self.prior.noise_at(posterior.contexts)
+        weights = correction_weights(posterior.solve, posterior.values, known, noise, normal)
         return sample + posterior.combination(weights)
 
     def draw_prior(self, generator: np.random.Generator) -> np.ndarray:

@@ -47,6 +47,7 @@ def family(found: Any, entry: Entry) -> Plain:
         "set": _of_set,
         "figure": lambda found: {
             "scope": found.scope,
+            "digested": found.digested,
             "of_priors": found.of_priors,
             "draws_problem": getattr(found.Parameters, "draws_problem", False),
         },
@@ -71,6 +72,7 @@ _ASKED = {
     "check": "Algorithm",
     "check_rounds": "Problem",
     "plays": "Algorithm",
+    "refuses": "Algorithm",  # by `plays`
     "work": "Algorithm",
     "resolve": "ProblemParameters",
     "takes": "ProblemParameters",
@@ -205,6 +207,7 @@ def figure_files(found: Any, entry: Entry, values: Plain, paths: Plain) -> Plain
             problem=paths["problem"],
             part=paths["part"],
             cube=paths["cube"],
+            digest=paths["digest"],
             problem_inputs=lambda: paths["problem_inputs"],
             run_files=lambda name: paths["run_files"].get(name, []),
         )
