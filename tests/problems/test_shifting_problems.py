@@ -22,6 +22,7 @@ from bocu.problems.scalarised import ScalarisedNewsvendor
 from bocu.runs.protocol import PROTOCOLS
 from bocu.runs.records import read_runs
 from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.testing import check_problem
 from bocu.testing.games import run_specification, stated
 
 ROOT = Path(__file__).parents[2]
@@ -238,3 +239,17 @@ def test_a_truth_that_is_stated_in_any_form_shifts(truth):
     stands, shifts = grid(truth=truth), grid(truth=truth, shift=late)
     np.testing.assert_allclose(shifts.truth_in(8), stands.truth_in(8), atol=1e-14)
     np.testing.assert_array_equal(shifts.truth_in(9), weights(HIGH, shifts.contexts))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("newsvendor", {"shift": JUMP, "contexts_told": "as-drawn", "initial": 3}),
+        ("ackley-grid", {"contexts": 5, "truth": {"law": LOW}, "shift": JUMP, "reference": {"name": "kde"}}),
+        ("kirschner", {"decision_points": [5], "context_points": [6], "shift": DRIFT, "reference": "announced"}),
+    ],
+)
+def test_a_problem_that_shifts_keeps_its_promises(name, parameters):
+    if name == "kirschner":
+        parameters = {**parameters, "truth": {"law": LOW}}
+    check_problem(name, parameters, rounds=6, seeds=1)
