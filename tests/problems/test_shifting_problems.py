@@ -180,7 +180,7 @@ def entry(name="newsvendor", label=None, **parameters):
         (entry(shift={"name": "jump", "parameters": {"at": 3}}), r"parameters\.to: this key is required"),
         (
             entry(shift={"name": "jump", "parameters": {"at": 11, "to": HIGH}}),
-            r"problems\.0\.parameters\.shift: 'jump' begins in round 11; there are 10 rounds",
+            r"problems\.0\.parameters\.shift: 'jump': it begins in round 11; there are 10 rounds",
         ),
         (
             entry("ackley-grid", truth={"law": LOW}, shift=SWING),

@@ -94,9 +94,8 @@ class Schedule:
         named = [("shift", self._stated.name), *(("law", name) for name in _names(self.base, self._stated))]
         if not all(map(_is_ours, named)):
             return
-        begins = self.shift.begins()
-        if begins > iterations:
-            raise BocuError(f"shift: '{self._stated.name}' begins in round {begins}; there are {iterations} rounds")
+        if reason := self.shift.unfit(iterations):
+            raise BocuError(f"shift: '{self._stated.name}': {reason}")
         for t in np.unique(np.linspace(1, iterations, min(iterations, _CHECKED)).astype(int)):
             self.law(int(t))
 

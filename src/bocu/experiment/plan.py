@@ -244,7 +244,10 @@ class Plan:
         for part in parts:
             if isinstance(part, NamedParameters):
                 named = [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
-                found.update((kind, name, places()[name]) for kind, name in named if name in places())
+                for kind, name in named:
+                    of_points = f"{kind}/{name}"
+                    place = places().get(name) or places().get(of_points)
+                    found.update([(kind, name, place)] if place else [])
         return sorted(found)
 
     def products(self) -> list[str]:
