@@ -384,8 +384,8 @@ class _Maker:
         return [
             FigureEntry(label=figure.name, name=figure.name)
             for figure in registered("figure")
-            if (kind := figure.load()).scope == "experiment"
-            or any(self._shows(kind, problem) for problem in problems.values())
+            if not _needs_more(kind := figure.load())
+            and (kind.scope == "experiment" or any(self._shows(kind, problem) for problem in problems.values()))
         ]
 
     def _against(self, figure: Component) -> Component:
@@ -419,3 +419,8 @@ class _Maker:
             if not folders[figure.label]:
                 raise BocuError(f"{where}: '{figure.label}' is drawn for no problem of this experiment")
         return figures, folders
+
+
+def _needs_more(figure: Any) -> bool:
+    """Say whether a figure's class has parameters without a default, so that it is drawn only where it is asked for."""
+    return any(field.is_required() for field in figure.Parameters.model_fields.values())
