@@ -56,6 +56,7 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         summary="payoff and regret at the end against what objectives differ in, such as a radius",
     )
     protocols = FINITE + CONTINUOUS
+    by_default = False  # where objectives stand is to be said
     Parameters = AcrossObjectivesParameters
 
     def compose(self, inputs: Inputs) -> Drawing:

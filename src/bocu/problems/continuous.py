@@ -254,6 +254,13 @@ class ContinuousRealisation(Realisation):
             return super().expected_in_rounds(decisions, rounds)
         return self.problem.expected_in_rounds(decisions, rounds)
 
+    @property
+    def payoff_function(self) -> PayoffFunction:
+        return self.problem.payoff
+
+    def law(self, t: int) -> JointLaw:
+        return self.problem.law_in(t)
+
 
 class Ackley(ContinuousProblem[ContinuousParameters]):
     """Ackley, 2 + 1, context N(0.5, 0.15^2)."""
