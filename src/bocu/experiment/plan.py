@@ -283,13 +283,13 @@ class Plan:
         parts = [part for one in every if one for _, part in sections(one.parameters)]
         stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
         found.update((entry.kind, entry.name, entry.origin) for entry in stand_ins)
+        named = [("law", name) for metric in self.metrics for name in named_in(metric.under)]
         for part in parts:
             if isinstance(part, NamedParameters):
-                named = [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
-                found.update((kind, name, places()[name]) for kind, name in named if name in places())
-        ends = [metric.under[end] for metric in self.metrics if metric.under for end in ("from", "to")]
-        laws = [name for end in ends if not isinstance(end, str) for name in named_in(end["law"])]
-        found.update(("law", name, places()[name]) for name in laws if name in places())
+                named += [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
+        for kind, name in named:
+            place = places().get(name) or places().get(f"{kind}/{name}")
+            found.update([(kind, name, place)] if place else [])
         return sorted(found)
 
     def products(self) -> list[str]:
