@@ -22,6 +22,8 @@ FILES = [
     "drmobo-sets",
     "grand-tour",
     "unknown-prior-contextual",
+    "irrigation",
+    "wake-steering",
 ]
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 
