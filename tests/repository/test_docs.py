@@ -31,6 +31,7 @@ PAGES = [
     "docs/drmobo.md",
     "docs/grand-tour.md",
     "docs/experiment-file.md",
+    "docs/combinations.md",
 ]
 
 

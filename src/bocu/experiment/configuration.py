@@ -99,6 +99,12 @@ class MetricEntry(Entry):
     """An objective that runs are scored by."""
 
     problems: list[Label] | None = Field(None, description="Labels of the problems it scores; all, if left out.")
+    under: str | dict[str, Any] | list[str | dict[str, Any]] | None = Field(
+        None,
+        description="Another law to score the same runs under: a law, `{name, parameters}` or a name alone; a path of "
+        "laws, `{from: LAW, to: LAW, steps: 5, until: 1}`, where `from` is the reference if left out; or a list of "
+        "laws. Paths and lists make as many metrics, the label followed by `-0`, `-1`, ...",
+    )
 
 
 class AlgorithmEntry(Entry):
@@ -195,7 +201,9 @@ class Experiment(Parameters):
         min_length=1,
         description="Objectives that runs are scored by.",
     )
-    figures: list[FigureEntry] | None = Field(None, description="Figures; all that the problems allow, if left out.")
+    figures: list[FigureEntry] | None = Field(
+        None, description="Figures; if left out, all that the problems allow and that need no parameters."
+    )
     reference: Label | None = Field(
         None,
         description="Label of the algorithm that all others are compared with, such as one's own; if left out, each "

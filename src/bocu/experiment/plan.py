@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bocu.contexts.stated_laws import LawParameters
+from bocu.contexts.named import NamedParameters, named_in
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest, sections
 from bocu.core.places import places
+from bocu.core.protocols import CONTINUOUS
 from bocu.data.catalogue import Catalogue, Source
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.configuration import Experiment
@@ -104,6 +105,20 @@ class Plan:
         """Return the metrics that the runs of a problem are scored by."""
         return self._metrics_by_problem[problem]
 
+    def optima(self, problem: str) -> dict[str, list[Component]]:
+        """Return the metrics of a problem whose best decisions are searched for beforehand, by their entry's label.
+
+        Those are metrics over the discretisation of continuous contexts. A metric from outside may score as it likes.
+        """
+        parameters, kind = self.problem_parameters(problem), self.problems[problem].kind
+        if parameters.protocol_among(kind.protocols) not in CONTINUOUS:
+            return {}
+        found: dict[str, list[Component]] = {}
+        for metric in self.metrics_of(problem):
+            if metric.searched:
+                found.setdefault(metric.entry, []).append(metric)
+        return found
+
     def branch(self, problem: str, objective: str, algorithm: str) -> Branch:
         """Look up a branch by its labels.
 
@@ -148,6 +163,10 @@ class Plan:
             for prior in self.priors(problem)
         ]
 
+    def optima_files(self, problem: str) -> list[str]:
+        """Return the files of the best decisions of a problem."""
+        return [self.paths.optima(problem, entry) for entry in self.optima(problem)]
+
     def run_files(self, branch: Branch) -> list[str]:
         """Return the run files of a branch."""
         return [self.paths.run_file(branch, first, last) for first, last in self.blocks]
@@ -168,6 +187,10 @@ class Plan:
         """Return the cubes of the problems; of a partial experiment, of those with a run."""
         return [self.paths.cube(problem, part) for problem in self.problems if self.score_files(problem, part)]
 
+    def digests(self, part: str = "") -> list[str]:
+        """Return the digests of the cubes."""
+        return [self.paths.digest(Path(cube).stem, part) for cube in self.cubes(part)]
+
     def figure_files(self, suffix: str, part: str = "") -> list[str]:
         """Return the figures; of a partial experiment, those that need nothing but its cubes."""
         cubes = self.cubes(part)
@@ -180,9 +203,13 @@ class Plan:
 
     def _drawn_from_cubes(self, label: str, folder: str, cubes: Sequence[str]) -> bool:
         if self.figures[label].kind.scope == "experiment":
-            return bool(cubes)
+            # What compares with an algorithm needs a cube of a problem that it belongs to.
+            reference = getattr(self.figures[label].parameters, "reference", None)
+            known = {branch.algorithm.label for cube in cubes for branch in self.branches_of(Path(cube).stem)}
+            return bool(cubes) and (reference is None or reference in known)
         cube = self.paths.cube(folder, PARTIAL)
-        return list(self.inputs.figure(label, folder, PARTIAL).values()) == [cube] and cube in cubes
+        needed = list(self.inputs.figure(label, folder, PARTIAL).values())
+        return cube in cubes and needed in ([cube], [self.paths.digest(folder, PARTIAL)])
 
     def audits(self, part: str = "") -> list[str]:
         """Return what `bocu audit` found, if there is an audit of the whole: what the report shows besides."""
@@ -207,12 +234,15 @@ class Plan:
     def files(self) -> dict[str, list[str]]:
         """Return every file that the experiment makes under its results, by stage, but for the report."""
         branches, designs = self.branches.values(), self.designs()
+        optima = [file for problem in self.problems for file in self.optima_files(problem)]
         return {
             **({"designs": [self.paths.design(sha256) for sha256 in designs]} if designs else {}),
             "priors": self.prior_files(),
+            **({"optima": optima} if optima else {}),
             "runs": [file for branch in branches for file in self.run_files(branch)],
             "scores": [self.paths.score_file(branch) for branch in branches],
             "cubes": [*self.cubes(), self.paths.summary()],
+            "digests": self.digests(),
             "figures": [file for suffix in FIGURE_SUFFIXES for file in self.figure_files(suffix)],
         }
 
@@ -232,7 +262,12 @@ class Plan:
         parts = [part for one in every if one for _, part in sections(one.parameters)]
         stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
         found.update((entry.kind, entry.name, entry.origin) for entry in stand_ins)
-        laws = [part.name for part in parts if isinstance(part, LawParameters)]
+        for part in parts:
+            if isinstance(part, NamedParameters):
+                named = [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
+                found.update((kind, name, places()[name]) for kind, name in named if name in places())
+        ends = [metric.under[end] for metric in self.metrics if metric.under for end in ("from", "to")]
+        laws = [end["law"]["name"] for end in ends if not isinstance(end, str)]
         found.update(("law", law, places()[law]) for law in laws if law in places())
         return sorted(found)
 
@@ -265,7 +300,12 @@ class Plan:
         plain = self.experiment.model_dump(mode="json", exclude={"mirror", "overwrite", "checkpoint_seconds", *entries})
         for kind, components in entries.items():
             plain[kind] = [
-                {"label": c.label, "name": c.registered.name, "parameters": c.parameters.model_dump(mode="json")}
+                {
+                    "label": c.label,
+                    "name": c.registered.name,
+                    "parameters": c.parameters.model_dump(mode="json"),
+                    **({"under": c.under} if c.under else {}),
+                }
                 for c in components
             ]
         plain["iterations_of"] = {problem: self.iterations(problem) for problem in self.problems}

@@ -13,9 +13,10 @@ observations there are. The triangular solve beside it, O(observations^2), is sm
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.core.kernels import Kernel
+from bocu.core.kernels import NUMBERS_AT_ONCE, Kernel
 from bocu.core.plain import State
 from bocu.surrogates.cholesky import GrownCholesky
+from bocu.surrogates.grams import gram_of
 
 SMALLEST_NOISE = 1e-7  # in prior standard deviations; below, rounding outweighs the noise of repeated observations
 INITIAL_CAPACITY = 32  # observations and distinct decisions; storage doubles when full
@@ -38,7 +39,7 @@ class GridPrior:
         label: its name among candidate priors.
 
     Attributes:
-        decision_gram: unit-variance covariances of the decisions, shape (X, X), read-only.
+        over_decisions: unit-variance covariances of the decisions.
         context_gram: unit-variance covariances of the contexts, shape (C, C), read-only.
 
     Raises:
@@ -67,10 +68,14 @@ class GridPrior:
         self.noise = float(noise) if np.ndim(noise) == 0 else _one_a_context(np.asarray(noise), len(self.contexts))
         self.mean = float(mean)
         self.label = label
-        self.decision_gram = decision_kernel(self.decisions, self.decisions)
+        self.over_decisions = gram_of(decision_kernel, self.decisions)
         self.context_gram = context_kernel(self.contexts, self.contexts)
-        self.decision_gram.flags.writeable = False
         self.context_gram.flags.writeable = False
+
+    @property
+    def decision_gram(self) -> np.ndarray:
+        """Unit-variance covariances of the decisions, shape (X, X), read-only; slow and large for many decisions."""
+        return self.over_decisions.matrix()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -110,7 +115,7 @@ class GridPosterior:
         self._values = np.empty(INITIAL_CAPACITY)
         self._positions = np.empty(INITIAL_CAPACITY, dtype=np.int64)  # among the distinct decisions
         self._position_of: dict[int, int] = {}
-        self._rows = np.empty((INITIAL_CAPACITY, len(prior.decisions)))  # of the Gram matrix, one a distinct decision
+        self._combined = prior.over_decisions.combination()  # of the distinct decisions
         self._in_fields = 0  # observations that mean and variance contain
         self._mean = np.full(prior.shape, prior.mean)
         self._variance = np.full(prior.shape, prior.variance)
@@ -178,7 +183,7 @@ class GridPosterior:
         prior = self.prior
         weights = self._collapsed(self.solve(self.values - prior.mean))
         distinct = np.fromiter(self._position_of, dtype=np.int64, count=len(self._position_of))
-        return prior.mean + prior.decision_gram[np.ix_(decisions, distinct)] @ weights
+        return prior.mean + prior.over_decisions.block(decisions, distinct) @ weights
 
     def variance_of(self, decisions: np.ndarray) -> np.ndarray:
         """Posterior variance of some decisions under all contexts, from the factor alone, shape (r, C).
@@ -207,7 +212,7 @@ class GridPosterior:
         """
         prior = self.prior
         (x, c), (other_x, other_c) = np.asarray(first).T, np.asarray(second).T
-        before = prior.variance * prior.decision_gram[np.ix_(x, other_x)] * prior.context_gram[np.ix_(c, other_c)]
+        before = prior.variance * prior.over_decisions.block(x, other_x) * prior.context_gram[np.ix_(c, other_c)]
         return before - self._factor.forward(self._cross(x, c)).T @ self._factor.forward(self._cross(other_x, other_c))
 
     def solve(self, right: np.ndarray) -> np.ndarray:
@@ -223,8 +228,7 @@ class GridPosterior:
         Returns:
             The weighted sum, shape (X, C).
         """
-        collapsed = self._collapsed(weights)
-        return self._rows[: len(collapsed)].T @ collapsed
+        return self._combined(self._collapsed(weights))
 
     def state(self) -> State:
         """Return all that the observations left behind, as arrays and numbers."""
@@ -243,6 +247,7 @@ class GridPosterior:
         """Put back what `state` gave, bit for bit."""
         self.count = 0
         self._position_of = {}
+        self._combined = self.prior.over_decisions.combination()
         for decision, context, value in zip(state["decisions"], state["contexts"], state["values"], strict=True):
             self._record(int(decision), int(context), float(value))
         self._factor.restore(state["factor"])
@@ -253,16 +258,20 @@ class GridPosterior:
 
     def _update_fields(self) -> None:
         """Bring mean and variance up to date; the numbers do not depend on how often this is done."""
+        rows = max(1, NUMBERS_AT_ONCE // len(self.prior.contexts))
         for n in range(self._in_fields, self.count):
             row = self._factor.row(n)
             weights = np.ones(n + 1)
             weights[:n] = -self._factor.backward(row[:n], size=n)
             covariance = self.combination(weights)  # of the grid with observation n, given those before
-            gain = covariance / row[n] ** 2
             error = self._values[n] - self._mean[self._decisions[n], self._contexts[n]]
-            self._variance -= gain * covariance
-            np.maximum(self._variance, 0.0, out=self._variance)
-            self._mean += np.multiply(gain, error, out=gain)
+            for start in range(0, len(covariance), rows):
+                some = slice(start, start + rows)
+                known, variance = covariance[some], self._variance[some]
+                gain = known / row[n] ** 2
+                variance -= np.multiply(gain, known, out=known)
+                np.maximum(variance, 0.0, out=variance)
+                self._mean[some] += np.multiply(gain, error, out=gain)
             self._in_fields = n + 1
             self._deviation = None
 
@@ -283,7 +292,7 @@ class GridPosterior:
         prior = self.prior
         return (
             prior.variance
-            * prior.decision_gram[np.ix_(self.decisions, decisions)]
+            * prior.over_decisions.block(self.decisions, decisions)
             * prior.context_gram[np.ix_(self.contexts, contexts)]
         )
 
@@ -291,14 +300,13 @@ class GridPosterior:
         if self.count == len(self._values):
             self._decisions, self._contexts = _doubled(self._decisions), _doubled(self._contexts)
             self._values, self._positions = _doubled(self._values), _doubled(self._positions)
-        position = self._position_of.setdefault(decision, len(self._position_of))
-        if position == len(self._rows):
-            self._rows = _doubled(self._rows)
-        self._rows[position] = self.prior.decision_gram[decision]
+        if decision not in self._position_of:
+            self._position_of[decision] = len(self._position_of)
+            self._combined.add(decision)
         self._decisions[self.count] = decision
         self._contexts[self.count] = context
         self._values[self.count] = value
-        self._positions[self.count] = position
+        self._positions[self.count] = self._position_of[decision]
         self.count += 1
 
 

@@ -223,19 +223,31 @@ class Staleness:
             [jobs.script("fit_prior"), *jobs.prior_roots(problem, prior)],
         )
 
+    def _optima(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        problem, entry = self._problem(parts[0]), Path(parts[-1]).stem
+        if entry not in self.plan.optima(problem):
+            raise _NotPlanned(f"'{problem}' has no metric '{entry}' on a discretisation")
+        jobs = self.plan.parameters
+        return self._made(
+            [file],
+            self.plan.inputs.problem(problem),
+            jobs.optima(problem, entry),
+            [jobs.script("optima"), *jobs.optima_roots(problem, entry)],
+        )
+
     def _score(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         branch, jobs = self._branch([*parts[:-1], Path(parts[-1]).stem]), self.plan.parameters
-        runs = [] if part else self.plan.run_files(branch)
-        inputs = {**self.plan.inputs.problem(branch.problem.label), "runs": runs}
+        inputs = self.plan.inputs.score(branch, part)
         return self._made([file], inputs, jobs.score(branch, part), [jobs.script("score"), *jobs.score_roots(branch)])
 
     def _cube(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         jobs = self.plan.parameters
         if file == self.plan.paths.summary(part):
-            return self._made([file], self.plan.cubes(part), jobs.summary(), [jobs.script("summary")])
+            return self._made([file], self.plan.digests(part), jobs.summary(), [jobs.script("summary")])
         problem = self._problem(Path(parts[-1]).stem)
-        inputs = self.plan.score_files(problem, part)
-        return self._made([file], inputs, jobs.cube(problem, part), [jobs.script("cube")])
+        inputs, paths = self.plan.score_files(problem, part), self.plan.paths
+        outputs = [paths.cube(problem, part), paths.digest(problem, part)]
+        return self._made(outputs, inputs, jobs.cube(problem, part), [jobs.script("cube")])
 
     def _figure(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         if file not in self.plan.figure_files(Path(file).suffix[1:], part):
@@ -258,7 +270,7 @@ class Staleness:
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         paths, jobs = self.plan.paths, self.plan.parameters
         pictures = [name for suffix in FIGURE_SUFFIXES for name in self.plan.figure_files(suffix, part)]
-        inputs = [*pictures, *self.plan.cubes(part), *self.plan.audits(part), paths.summary(part)]
+        inputs = [*pictures, *self.plan.digests(part), *self.plan.audits(part), paths.summary(part)]
         return self._made(
             [paths.report(part), paths.report_tables(part)], inputs, jobs.report(), [jobs.script("report")]
         )
@@ -285,8 +297,10 @@ _MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation
     "runs": Staleness._run_at,
     "scores": Staleness._score,
     "cubes": Staleness._cube,
+    "digests": Staleness._cube,
     "designs": Staleness._design,
     "priors": Staleness._prior,
+    "optima": Staleness._optima,
     "figures": Staleness._figure,
     "report": Staleness._report,
     "audit.json": Staleness._audit,
