@@ -24,6 +24,8 @@ FILES = [
     "grand-tour",
     "unknown-prior-contextual",
     "robustness-curves",
+    "irrigation",
+    "wake-steering",
 ]
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 

@@ -101,7 +101,7 @@ class ThresholdParameters(IrrigationParameters):
     """Parameters of the control: potatoes in Suffolk that are watered as the soil asks for it."""
 
     record: ClassVar[str] = "suffolk-thresholds"
-    decision_points: list[Count] = Field([4, 4], description="thresholds early and late; as computed")
+    decision_points: list[Count] = Field([3, 3], description="thresholds early and late; as computed")
 
 
 class NebraskaParameters(IrrigationParameters):
@@ -167,7 +167,7 @@ class IrrigationThresholds(IrrigationTable):
     )
     Parameters = ThresholdParameters
     units = "GBP/ha"
-    decision_names = ("early threshold, 20 to 80 % of the available water, scaled", "late threshold, likewise")
+    decision_names = ("early threshold, 30 to 70 % of the available water, scaled", "late threshold, likewise")
 
 
 class IrrigationNebraska(IrrigationTable):
