@@ -22,6 +22,7 @@ FILES = [
     "drmobo-sets",
     "grand-tour",
     "unknown-prior-contextual",
+    "drifting",
 ]
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 
@@ -139,6 +140,7 @@ SMOKE = {
     "tay2024-as-coded": ["gp-sample"],
     "kirschner2020": ["a-general-sd", "a-data-driven-sd", "a-simulator-sd"],
     "unknown-prior-contextual": ["gp-sample", "gp-sample-simulator"],
+    "drifting": ["slow"],
 }
 
 
