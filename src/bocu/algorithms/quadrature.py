@@ -34,7 +34,7 @@ class DRBQOParameters(ThompsonParameters):
 
     def unfit(self, name: str, objective: Parameters) -> str:
         if not isinstance(objective, DistributionallyRobustParameters):
-            return "it pursues a worst expectation; take dro (ts-bocu takes any)"
+            return "it pursues a worst expectation; take dro"
         return ""
 
 
