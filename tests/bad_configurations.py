@@ -510,6 +510,8 @@ def _refused_by_jobs() -> Iterator[Bad]:
         "features",
     )
     announced = {"set": {"name": "tv", "radius": "announced"}}
+    share = {"set": {"name": "tv", "radius": {"announced": 0.5}}}
+    yield bad("jobs: no share is announced", grid(objectives=[{"name": "dro", "parameters": share}]), "announced")
     yield bad("jobs: no radius is announced", grid(objectives=[{"name": "dro", "parameters": announced}]), "announced")
     yield bad(
         "jobs: no radius is announced to a metric",

@@ -63,14 +63,14 @@ def test_every_value_has_its_certificate_and_agrees_with_one_row_alone() -> None
     np.testing.assert_allclose(values, alone, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize(("points", "pivoted"), [(64, False), (16, True)])
-def test_close_contexts_whose_sets_do_not_settle_are_left_to_the_critical_line(
-    points: int, pivoted: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("points", "radius", "pivoted"), [(64, 0.06, False), (16, 0.06, True), (16, 0.3, False)])
+def test_close_contexts_and_radii_near_the_floor_are_left_to_the_critical_line(
+    points: int, radius: float, pivoted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     generator = np.random.default_rng(3)
     line = np.linspace(0.0, 1.0, points)
     payoffs = np.sin(line * generator.uniform(1.0, 4.0, (20, 1)) + generator.uniform(0.0, 3.0, (20, 1)))
-    around = MaximumMeanDiscrepancy(0.3, squared_exponential_gram(line, 0.1))
+    around = MaximumMeanDiscrepancy(radius, squared_exponential_gram(line, 0.1))
     reference = np.full(points, 1.0 / points)
     around.values(payoffs, reference)
     calls = []

@@ -36,6 +36,10 @@ class Acquisition(ABC):
         """Return values (B,) that may be cheap and rough: they only choose where an ascent starts."""
         return self(decisions)[0]
 
+    def draft(self) -> "Acquisition | None":
+        """Return nearly the same function, for ascents to come near their tops; None where none is much cheaper."""
+        return None
+
 
 class Surface(ABC):
     """The payoff of decisions in M contexts, with its gradient in the decisions."""
@@ -66,6 +70,10 @@ class Surface(ABC):
     @abstractmethod
     def rough(self, indices: np.ndarray) -> "Surface":
         """Return a surface over the contexts of these indices that may be cheaper and rougher, to choose starts by."""
+
+    def draft(self) -> "Surface | None":
+        """Return nearly the same surface, wrong by a few digits beyond the sixth; None where none is much cheaper."""
+        return None
 
 
 class Functional(Protocol):
@@ -116,6 +124,10 @@ class SurfaceAcquisition(Acquisition):
     def values(self, decisions: np.ndarray) -> np.ndarray:
         """Return values (B,) at decisions (B, Dx), without gradients."""
         return _valued(self.surface, self.functional, decisions)
+
+    def draft(self) -> "SurfaceAcquisition | None":
+        draft = self.surface.draft()
+        return None if draft is None else SurfaceAcquisition(draft, self.functional)
 
     def _screen(self) -> tuple[Surface, Functional]:
         if self._screening is None:

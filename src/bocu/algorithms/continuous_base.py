@@ -103,8 +103,10 @@ class ModelParameters(ProductModelParameters):
 
     @planning_only
     def expense(self, context_coordinates: int) -> tuple[float, float]:
-        # With a joint kernel every context is evaluated.
-        return (5.0, 20.0) if self.kernel == "joint" else super().expense(context_coordinates)
+        if self.kernel != "joint":
+            return super().expense(context_coordinates)
+        # In more than two coordinates every context is evaluated.
+        return (4.0, 5.0) if context_coordinates <= 2 else (5.0, 20.0)
 
 
 class SearchParameters(Parameters):

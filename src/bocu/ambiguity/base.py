@@ -316,7 +316,7 @@ class AmbiguitySet(ABC):
         )
 
     def _vertex_distances(self, p: Floats) -> Floats:
-        """Distance `(n,)` from each single context to one reference `(n,)`."""
+        """Distance `(n,)` from each single context to one reference `(n,)`, or a little more."""
         return np.asarray(self.distance(np.eye(len(p)), p))
 
     def normalise(self, payoffs: ArrayLike, reference: ArrayLike) -> Normalised:

@@ -11,6 +11,7 @@ KINDS = {
     "priors": "prior",
     "sets": "set",
     "laws": "law",
+    "shifts": "shift",
     "objectives": "objective",
     "algorithms": "algorithm",
     "metrics": "metric",
@@ -22,7 +23,9 @@ KINDS = {
 def list_command(
     kind: Annotated[
         str | None,
-        typer.Argument(help="problems, priors, sets, laws, objectives, algorithms, models, metrics, figures or data."),
+        typer.Argument(
+            help="problems, priors, sets, laws, shifts, objectives, algorithms, models, metrics, figures or data."
+        ),
     ] = None,
     name: Annotated[
         str | None, typer.Argument(help="One of them, `module:Class` or `file.py:Class`, with its parameters.")

@@ -71,7 +71,7 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
     inputs += [path for problem in plan.problems for path in flat(plan.inputs.prior(problem))]
     jobs = {
         "data": sorted({path for path in inputs if not path.startswith(plan.results)}),
-        **files,
+        **{stage: names for stage, names in files.items() if stage != "digests"},  # the jobs of cubes make them
         "figures": [file for file in files["figures"] if file.endswith(FIGURE_SUFFIXES[0])],  # a job makes all formats
         "report": [plan.paths.report()],
     }

@@ -56,7 +56,7 @@ def key_tables() -> str:
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
     parts.append(_table("A BoTorch model", BotorchModelParameters, MODEL))
-    for kind in ("problem", "prior", "set", "law", "objective", "algorithm", "metric", "figure"):
+    for kind in ("problem", "prior", "set", "law", "shift", "objective", "algorithm", "metric", "figure"):
         for thing in registered(kind):
             title, parameters = f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters
             others, summary = aliases(kind, thing.name), thing.load().about.line

@@ -49,6 +49,13 @@ class RawFile(Parameters):
     )
 
 
+class Computed(Parameters):
+    """How a shipped table is computed anew by a simulator, in parts (`workflow/rules/tables.smk`)."""
+
+    table: Function = Field(description="module:Class of the table, a `bocu.data.simulators.tables.SimulatedTable`")
+    parts: int = Field(ge=1, description="number of jobs that it is cut into")
+
+
 class RawForm(Parameters):
     """One raw form of a data set: the files that are prepared together."""
 
@@ -63,6 +70,9 @@ class RawForm(Parameters):
         "there are intervals, the minutes"
     )
     files: tuple[RawFile, ...] = Field(min_length=1, description="its raw files")
+    computed: Computed | None = Field(
+        default=None, description="of a table that a simulator filled, which came with the project: by what"
+    )
 
     def files_of(self, source: str) -> list[RawFile]:
         """Return the files that a source brings."""
@@ -218,6 +228,20 @@ class Catalogue(Parameters):
     def known(self, dataset: str, file: str) -> dict[str, Any]:
         """Address, SHA-256 and size of a raw file, None where not known, as plain data."""
         return self.file(dataset, file).model_dump(include={"url", "sha256", "bytes"})
+
+    def tables(self) -> dict[str, tuple[str, str, Computed]]:
+        """Return the tables that simulators compute anew: data set, record and how, by the table's path."""
+        return {
+            f"data/compute/{dataset}/{name}.nc": (dataset, name, record.computed)
+            for dataset, entry in self.datasets.items()
+            for name, record in entry.records.items()
+            if record.computed is not None
+        }
+
+    def table_parts(self, dataset: str, record: str) -> list[str]:
+        """Return the parts of a table, in their order."""
+        _, _, computed = _get(self.tables(), f"data/compute/{dataset}/{record}.nc", "computed table")
+        return [f"data/compute/{dataset}/parts/{record}-{part}.nc" for part in range(computed.parts)]
 
     def hashes(self, dataset: str, record: str, source: str) -> dict[str, str | None]:
         """SHA-256 of the raw files of a record, None where not known, by name."""

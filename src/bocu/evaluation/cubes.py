@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 CHECKPOINTS = (0.1, 0.25, 0.5, 1.0)
+_SUMMED = ("objective", "algorithm", "metric", "seed")
 ABOUT = {
     "title": "what is written for the algorithm",
     "look": "how the algorithm is drawn: colour, dash, marker",
@@ -166,17 +167,17 @@ class _Cube:
         file.attributes({**self.attributes, **lists, **names_of, "coordinates": named})
 
 
-def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
+def build_summary(files: Sequence[str | Path], output: str | Path) -> None:
     """Gather cumulative regret at a few fractions of each problem's iterations, for all problems.
 
     Args:
-        cubes: one file a problem.
+        files: one file a problem, its digest or its cube.
         output: `cumulative_regret` with dimensions (problem, objective, algorithm, metric, seed, checkpoint), and
             `iteration_of` (problem, checkpoint).
     """
     import xarray as xr
 
-    parts = [_summary_of(file) for file in cubes]
+    parts = [_summary_of(file) for file in files]
     told = {f"algorithm_{key}": "" for key in ("name", "parameters", *ABOUT)}
     fill = {"status": NOT_DEFINED, **told}
     data = xr.concat(parts, dim="problem", join="outer", coords="different", compat="equals", fill_value=fill)
@@ -193,29 +194,30 @@ def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
     data["status"].attrs = STATUS_ATTRIBUTES
     for coordinate in data.coords:
         data[coordinate].attrs = {"long_name": str(coordinate), "units": "1", **data[coordinate].attrs}
-    write_netcdf(data, output)
+    write_netcdf(data, output, read_by=("problem",))
+
+
+def checkpoint_rounds(iterations: np.ndarray) -> list[int]:
+    """Return the rounds at which the summary has regret; those of the initial design may be among the iterations."""
+    rounds = int((iterations >= 1).sum())
+    return [max(1, round(fraction * rounds)) for fraction in CHECKPOINTS]
 
 
 def _summary_of(file: str | Path) -> "xr.Dataset":
     import xarray as xr
 
     with open_netcdf(file) as cube, reading(file):
-        cube = cube.sel(iteration=slice(1, None))
-        rounds = cube.sizes["iteration"]
-        rows = [max(1, round(fraction * rounds)) for fraction in CHECKPOINTS]
-        regret = cube["regret"].transpose("objective", "algorithm", "metric", "seed", "iteration")
-        total = np.empty((*regret.shape[:-1], len(rows)))
-        for place in np.ndindex(*regret.shape[:3]):
-            for seeds in seed_slices(regret.sizes["seed"], rounds):
-                total[(*place, seeds)] = np.cumsum(regret[(*place, seeds)].values, axis=-1)[
-                    :, [row - 1 for row in rows]
-                ]
-        labels = {dim: cube[dim].load() for dim in ("objective", "algorithm", "metric", "seed", "algorithm_name")}
+        rows = checkpoint_rounds(cube["iteration"].values)
+        if "cumulative_regret" in cube:
+            total = cube["cumulative_regret"].transpose(*_SUMMED, "checkpoint").values
+        else:
+            total = _total_at(cube.sel(iteration=slice(1, None)), rows)
+        labels = {dim: cube[dim].load() for dim in (*_SUMMED, "algorithm_name")}
         # Text of a fixed width would be cut to that of the first cube when the labels of all are joined.
         labels = {dim: label.astype(object) if label.dtype.kind == "U" else label for dim, label in labels.items()}
         part = xr.Dataset(
             {
-                "cumulative_regret": ((*regret.dims[:-1], "checkpoint"), total),
+                "cumulative_regret": ((*_SUMMED, "checkpoint"), total),
                 "iteration_of": ("checkpoint", rows),
                 "status": cube["status"].load(),
                 "payoff_units": cube.attrs["payoff_units"],
@@ -224,3 +226,13 @@ def _summary_of(file: str | Path) -> "xr.Dataset":
             labels,
         )
         return part.expand_dims(problem=[cube.attrs["problem_label"]])
+
+
+def _total_at(cube: "xr.Dataset", rows: Sequence[int]) -> np.ndarray:
+    """Return the cumulative regret of a cube after some rounds, of dimensions `_SUMMED` and the rounds."""
+    regret = cube["regret"].transpose(*_SUMMED, "iteration")
+    total = np.empty((*regret.shape[:-1], len(rows)))
+    for place in np.ndindex(*regret.shape[:3]):
+        for seeds in seed_slices(regret.sizes["seed"], regret.sizes["iteration"]):
+            total[(*place, seeds)] = np.cumsum(regret[(*place, seeds)].values, axis=-1)[:, [row - 1 for row in rows]]
+    return total

@@ -80,7 +80,8 @@ class Metric(ABC, Generic[ParametersType]):
             if key not in found:
                 found[key] = (values if available is None else values[available]).max()
             best[row] = found[key]
-        return best - value, value
+        # Equal values have no regret, be they -inf: where no decision meets an aspiration.
+        return np.subtract(best, value, out=np.zeros_like(value), where=best != value), value
 
     def front(self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray) -> RunFront:
         """Return what the decisions of a run guarantee, beside the best front.
@@ -141,7 +142,8 @@ class ExpectedPayoff(Metric[ExpectedPayoffParameters]):
     ) -> tuple[np.ndarray, np.ndarray]:
         domains = realisation.description.decisions, realisation.description.contexts
         if all(isinstance(domain, BoxDomain) for domain in domains):
-            value, best = realisation.expected_payoffs(decisions)
+            rounds = np.array([situation.t for situation in situations])
+            value, best = realisation.expected_in_rounds(decisions, rounds)
             return best - value, value
         return super().score(realisation, situations, decisions)
 

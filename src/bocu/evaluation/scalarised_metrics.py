@@ -67,7 +67,8 @@ class ScalarisedScores:
             # Rounds share their weights where there is one output: one search serves all.
             distinct, where = np.unique(weights[rows], axis=0, return_inverse=True)
             best = searched.search.best(searched.pool, distinct).values[where]
-            regret[rows] = np.where(best > value[rows], best - value[rows], 0.0)
+            # Nothing is subtracted elsewhere: both may be -inf, where no decision meets an aspiration.
+            regret[rows] = np.subtract(best, value[rows], out=np.zeros(len(rows)), where=best > value[rows])
         return regret, value
 
     def front(self, realisation: "Realisation", situations: Sequence["Situation"], decisions: np.ndarray) -> "RunFront":

@@ -195,7 +195,9 @@ class Experiment(Parameters):
         min_length=1,
         description="Objectives that runs are scored by.",
     )
-    figures: list[FigureEntry] | None = Field(None, description="Figures; all that the problems allow, if left out.")
+    figures: list[FigureEntry] | None = Field(
+        None, description="Figures; if left out, all that the problems allow and that need no parameters."
+    )
     reference: Label | None = Field(
         None,
         description="Label of the algorithm that all others are compared with, such as one's own; if left out, each "

@@ -39,7 +39,10 @@ class JobInputs:
         """Return the files that a figure is drawn from."""
         figure = self.plan.figures[label]
         if figure.kind.scope == "experiment":
-            return {"cubes": self.plan.cubes(part), "summary": self.plan.paths.summary(part)}
+            summary = self.plan.paths.summary(part)
+            if figure.kind.digested:
+                return {"digests": self.plan.digests(part), "summary": summary}
+            return {"cubes": self.plan.cubes(part), "summary": summary}
         parameters: Any = figure.parameters
         return parameters.inputs(FigurePaths(self.plan, folder, part))
 
@@ -72,6 +75,11 @@ class FigurePaths:
     def cube(self) -> str:
         """The cube of the problem."""
         return self.plan.paths.cube(self.problem, self.part)
+
+    @property
+    def digest(self) -> str:
+        """The digest of that cube."""
+        return self.plan.paths.digest(self.problem, self.part)
 
     def run_files(self, algorithm_name: str) -> list[str]:
         """Return the run files of a registered algorithm, all objectives and labels, or none where it does not run."""

@@ -67,6 +67,12 @@ class JobParameters:
             "fingerprint": self.fingerprint("prepare", function),
         }
 
+    def table(self, dataset: str, record: str) -> dict[str, Any]:
+        """Return those of computing parts of a table by a simulator."""
+        computed = self.plan.catalogue.record(dataset, record).computed
+        assert computed is not None
+        return {**computed.model_dump(), "fingerprint": self.fingerprint("table_part", computed.table)}
+
     def prior(self, problem: str, prior: str) -> dict[str, Any]:
         """Return those of fitting a prior."""
         specifications = self.plan.priors(problem)

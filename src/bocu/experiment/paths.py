@@ -88,6 +88,10 @@ class ResultPaths:
         """Return the cube of a problem."""
         return f"{self.folder}{part}/cubes/{problem}.nc"
 
+    def digest(self, problem: str, part: str = "") -> str:
+        """Return the digest of a problem's cube."""
+        return f"{self.folder}{part}/digests/{problem}.nc"
+
     def summary(self, part: str = "") -> str:
         """Return the cube of all problems."""
         return f"{self.folder}{part}/cubes/summary.nc"

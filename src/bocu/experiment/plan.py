@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bocu.contexts.stated_laws import LawParameters
+from bocu.contexts.named import NamedParameters, named_in
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest, sections
 from bocu.core.places import places
@@ -168,6 +168,10 @@ class Plan:
         """Return the cubes of the problems; of a partial experiment, of those with a run."""
         return [self.paths.cube(problem, part) for problem in self.problems if self.score_files(problem, part)]
 
+    def digests(self, part: str = "") -> list[str]:
+        """Return the digests of the cubes."""
+        return [self.paths.digest(Path(cube).stem, part) for cube in self.cubes(part)]
+
     def figure_files(self, suffix: str, part: str = "") -> list[str]:
         """Return the figures; of a partial experiment, those that need nothing but its cubes."""
         cubes = self.cubes(part)
@@ -180,9 +184,13 @@ class Plan:
 
     def _drawn_from_cubes(self, label: str, folder: str, cubes: Sequence[str]) -> bool:
         if self.figures[label].kind.scope == "experiment":
-            return bool(cubes)
+            # What compares with an algorithm needs a cube of a problem that it belongs to.
+            reference = getattr(self.figures[label].parameters, "reference", None)
+            known = {branch.algorithm.label for cube in cubes for branch in self.branches_of(Path(cube).stem)}
+            return bool(cubes) and (reference is None or reference in known)
         cube = self.paths.cube(folder, PARTIAL)
-        return list(self.inputs.figure(label, folder, PARTIAL).values()) == [cube] and cube in cubes
+        needed = list(self.inputs.figure(label, folder, PARTIAL).values())
+        return cube in cubes and needed in ([cube], [self.paths.digest(folder, PARTIAL)])
 
     def audits(self, part: str = "") -> list[str]:
         """Return what `bocu audit` found, if there is an audit of the whole: what the report shows besides."""
@@ -213,6 +221,7 @@ class Plan:
             "runs": [file for branch in branches for file in self.run_files(branch)],
             "scores": [self.paths.score_file(branch) for branch in branches],
             "cubes": [*self.cubes(), self.paths.summary()],
+            "digests": self.digests(),
             "figures": [file for suffix in FIGURE_SUFFIXES for file in self.figure_files(suffix)],
         }
 
@@ -232,8 +241,10 @@ class Plan:
         parts = [part for one in every if one for _, part in sections(one.parameters)]
         stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
         found.update((entry.kind, entry.name, entry.origin) for entry in stand_ins)
-        laws = [part.name for part in parts if isinstance(part, LawParameters)]
-        found.update(("law", law, places()[law]) for law in laws if law in places())
+        for part in parts:
+            if isinstance(part, NamedParameters):
+                named = [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
+                found.update((kind, name, places()[name]) for kind, name in named if name in places())
         return sorted(found)
 
     def products(self) -> list[str]:

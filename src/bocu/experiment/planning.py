@@ -66,6 +66,7 @@ def make_plan(
         Path(scripts) if scripts is not None else scripts_beside(sources_file),
         lambda key: f"{origin(key, files, overrides)}: ",
         lambda key: folder_of(key, files, overrides),
+        shortened="iterations" in (overrides or {}),
     )
     return maker.plan()
 
@@ -77,12 +78,15 @@ class _Maker:
     scripts: Path
     origin: Callable[[str], str]
     folder: Callable[[str], Path]
+    shortened: bool
 
     def plan(self) -> Plan:
         self._refuse_unknown_papers()
         self._refuse_unknown_reference()
         stated = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
         problems = self._with_priors(stated)
+        if not self.shortened:  # a quick look at a few rounds may end before something happens
+            self._refuse_rounds(problems)
         self._outlines = {
             label: self._outline(f"{self.origin('problems')}problems.{i}", problem)
             for i, (label, problem) in enumerate(problems.items())
@@ -211,6 +215,14 @@ class _Maker:
                 f"{nearest(wanted, known)}"
             )
 
+    def _refuse_rounds(self, problems: Mapping[str, Component]) -> None:
+        """Refuse a problem that does not go with the number of rounds."""
+        for position, problem in enumerate(problems.values()):
+            try:
+                problem.kind.check_rounds(problem.parameters, self._rounds(problem))
+            except BocuError as error:
+                raise BocuError(f"{self.origin('problems')}problems.{position}.parameters.{error}") from None
+
     @staticmethod
     def _outline(where: str, problem: Component) -> Outline:
         try:
@@ -225,7 +237,7 @@ class _Maker:
         parameters = problem.parameters
         assert isinstance(parameters, ProblemParameters)
         for path, section in sections(component.parameters):
-            if isinstance(section, SetParameters) and section.radius == "announced" and not parameters.announces_radius:
+            if isinstance(section, SetParameters) and section.takes_announced and not parameters.announces_radius:
                 raise BocuError(
                     f"{where}.parameters.{path}radius: found 'announced', but '{problem.label}' announces no radius; "
                     "give a number or another rule"
@@ -372,8 +384,8 @@ class _Maker:
         return [
             FigureEntry(label=figure.name, name=figure.name)
             for figure in registered("figure")
-            if (kind := figure.load()).scope == "experiment"
-            or any(self._shows(kind, problem) for problem in problems.values())
+            if not _needs_more(kind := figure.load())
+            and (kind.scope == "experiment" or any(self._shows(kind, problem) for problem in problems.values()))
         ]
 
     def _against(self, figure: Component) -> Component:
@@ -407,3 +419,8 @@ class _Maker:
             if not folders[figure.label]:
                 raise BocuError(f"{where}: '{figure.label}' is drawn for no problem of this experiment")
         return figures, folders
+
+
+def _needs_more(figure: Any) -> bool:
+    """Say whether a figure's class has parameters without a default, so that it is drawn only where it is asked for."""
+    return any(field.is_required() for field in figure.Parameters.model_fields.values())

@@ -154,7 +154,7 @@ class DriftingRealisation(FiniteRealisation):
 
     def __init__(self, problem: DriftingSample, table: np.ndarray, entropy: int) -> None:
         super().__init__(problem, table)
-        self._problem = problem
+        self._sample = problem
         self._entropy = entropy
         self._tables = [table]
 
@@ -162,11 +162,11 @@ class DriftingRealisation(FiniteRealisation):
         return float(self.payoffs(t)[decision, context])
 
     def payoffs(self, t: int) -> np.ndarray:
-        forgetting = self._problem.parameters.forgetting
+        forgetting = self._sample.parameters.forgetting
         if forgetting == 0.0:
             return self._tables[0]
         while len(self._tables) < t:
             news = np.random.default_rng(np.random.SeedSequence([self._entropy, len(self._tables)]))
-            new = self._problem.drawn(news)
+            new = self._sample.drawn(news)
             self._tables.append(np.sqrt(1.0 - forgetting) * self._tables[-1] + np.sqrt(forgetting) * new)
         return self._tables[t - 1]

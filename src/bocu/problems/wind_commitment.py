@@ -96,6 +96,9 @@ class WindCommitmentParameters(CandidateParameters):
         None, description="day of the first round; null: 1 January 2014, 2018 of the record opsd-2017-2019"
     )
     hours: Count = Field(8736, description="hours that are played, one round each: at most so many rounds; 52 weeks")
+    every: Count = Field(
+        1, description="play one hour in so many; 25 samples a year over all hours of the day, where 24 would not"
+    )
     window: Count = Field(48, description="hours whose empirical distribution is the reference of the next hour")
     margin: MarginParameters = Field(
         MarginParameters(), description="the radius that is announced: the median MMD of consecutive windows"
@@ -257,7 +260,7 @@ class WindCommitment(Problem[WindCommitmentParameters]):
                 f"{times[-1]} allow {np.datetime_as_string(times[0] + (before + DAY_HOURS - 1) * HOUR, 'D')} and later"
             )
         known = np.isfinite(factors)
-        played = begin + np.flatnonzero(known[begin:])[: settings.hours]
+        played = begin + np.flatnonzero(known[begin:])[:: settings.every][: settings.hours]
         if len(played) < settings.hours:
             raise BocuError(f"{path}: hours: found {settings.hours}; from {settings.start} on it has {len(played)}")
         first, last = begin - before, int(played[-1])

@@ -13,12 +13,15 @@ newest observation or later.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
-from bocu.surrogates.grid import GridPrior
+
+if TYPE_CHECKING:
+    from bocu.surrogates.grid import GridPrior
 
 INITIAL_CAPACITY = 32  # rows; doubled when full
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
@@ -74,7 +77,7 @@ class TimeVaryingPrior:
         )
 
 
-def drifting(prior: GridPrior, forgetting: float, label: str) -> TimeVaryingPrior:
+def drifting(prior: "GridPrior", forgetting: float, label: str) -> TimeVaryingPrior:
     """Let a prior on a grid forget: over the pairs of decision and context, those of one decision together.
 
     Args:

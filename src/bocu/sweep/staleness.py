@@ -232,10 +232,11 @@ class Staleness:
     def _cube(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         jobs = self.plan.parameters
         if file == self.plan.paths.summary(part):
-            return self._made([file], self.plan.cubes(part), jobs.summary(), [jobs.script("summary")])
+            return self._made([file], self.plan.digests(part), jobs.summary(), [jobs.script("summary")])
         problem = self._problem(Path(parts[-1]).stem)
-        inputs = self.plan.score_files(problem, part)
-        return self._made([file], inputs, jobs.cube(problem, part), [jobs.script("cube")])
+        inputs, paths = self.plan.score_files(problem, part), self.plan.paths
+        outputs = [paths.cube(problem, part), paths.digest(problem, part)]
+        return self._made(outputs, inputs, jobs.cube(problem, part), [jobs.script("cube")])
 
     def _figure(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         if file not in self.plan.figure_files(Path(file).suffix[1:], part):
@@ -258,7 +259,7 @@ class Staleness:
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         paths, jobs = self.plan.paths, self.plan.parameters
         pictures = [name for suffix in FIGURE_SUFFIXES for name in self.plan.figure_files(suffix, part)]
-        inputs = [*pictures, *self.plan.cubes(part), *self.plan.audits(part), paths.summary(part)]
+        inputs = [*pictures, *self.plan.digests(part), *self.plan.audits(part), paths.summary(part)]
         return self._made(
             [paths.report(part), paths.report_tables(part)], inputs, jobs.report(), [jobs.script("report")]
         )
@@ -285,6 +286,7 @@ _MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation
     "runs": Staleness._run_at,
     "scores": Staleness._score,
     "cubes": Staleness._cube,
+    "digests": Staleness._cube,
     "designs": Staleness._design,
     "priors": Staleness._prior,
     "figures": Staleness._figure,

@@ -138,9 +138,8 @@ def named_code(data: Any) -> list[str]:
             for stated in (value.get("set"), *_parts(value)):
                 if isinstance(stated, Mapping):
                     found[find("set", stated["name"]).target] = None
-            law = value.get("law")
-            if isinstance(law, Mapping) and "name" in law:
-                found[find("law", law["name"]).target] = None
+            if isinstance(value.get("name"), str) and isinstance(value.get("parameters"), Mapping):
+                found.update(dict.fromkeys(_stated(value["name"])))
             if isinstance(value.get("botorch"), str):
                 found[BRIDGE] = None
             found.update(dict.fromkeys(_factories(value)))
@@ -153,6 +152,18 @@ def named_code(data: Any) -> list[str]:
         elif isinstance(value, str) and _NAMED.fullmatch(value) and source(value.partition(":")[0]) is not None:
             found[value] = None
     return sorted(found)
+
+
+def _stated(name: str) -> Iterator[str]:
+    """Return where the law or shift stands that is stated by a name with parameters."""
+    if HASHED in name:
+        yield find("law", name).target
+        return
+    for kind in ("law", "shift"):
+        try:
+            yield find(kind, name).target
+        except BocuError:
+            continue
 
 
 def _parts(stated: Mapping[str, Any]) -> list[Any]:

@@ -67,6 +67,7 @@ class StandIn:
         self.is_objective: bool = told["is_objective"]
         self.of_priors: bool = told.get("of_priors", False)
         self.scope: str = told.get("scope", "problem")
+        self.digested: bool = told.get("digested", False)
         self.finite_slope_at_zero: bool = told.get("finite_slope_at_zero", True)
         self.sensitivity_power: float | None = told.get("sensitivity_power")
         self.has_radius: bool = told.get("has_radius", True)
@@ -119,6 +120,11 @@ class StandIn:
     def outline(self, parameters: "ProblemStandIn") -> Outline:
         """As of a problem."""
         return read_outline(self.ask("outline", values=parameters.values()))
+
+    def check_rounds(self, parameters: "ProblemStandIn", iterations: int) -> None:
+        """As of a problem."""
+        if self.says("check_rounds"):
+            self.ask("check_rounds", values=parameters.values(), iterations=iterations)
 
     def size(self, parameters: "ProblemStandIn") -> Size:
         """As of a problem."""
