@@ -13,7 +13,7 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Parameters, Positive
-from bocu.problems.finite import Distribution
+from bocu.problems.distributions import Distribution
 from bocu.problems.simulated_table import SimulatedTable, SimulatedTableParameters, Situations
 
 UNIFORM = "uniform"

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+import pydantic
 from scipy.special import ndtr
 
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Payoff
 from bocu.io.files import read_netcdf
-from bocu.problems.finite import FiniteParameters, FiniteProblem, FiniteRealisation, weights_on
+from bocu.problems.distributions import weights_on
+from bocu.problems.finite import FiniteParameters, FiniteProblem, FiniteRealisation
 from bocu.problems.prepared_data import PreparedDataParameters
 
 #: Grids are compared up to rounding.
@@ -28,6 +30,13 @@ class SimulatedTableParameters(PreparedDataParameters, FiniteParameters):
     """Parameters of a table that a simulator filled; subclasses say which laws it knows."""
 
     read_rows: ClassVar[str] = "bocu.priors.observations:table_rows"
+
+    @pydantic.field_validator("shift")
+    @classmethod
+    def _none(cls, value: object) -> object:
+        if value is not None:
+            raise ValueError("laws over situations change over the rounds as a list of them under 'truth'")
+        return value
 
 
 TableType = TypeVar("TableType", bound=SimulatedTableParameters)
