@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from bocu.contexts.references import Estimate
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Parameters, Positive
@@ -79,7 +80,7 @@ class IrrigationParameters(SimulatedTableParameters):
         description="cells by quantiles of rain and of reference evapotranspiration, of all seasons; empty ones are "
         "left out",
     )
-    reference: SuffolkLaw | list[SuffolkLaw] = Field(  # type: ignore[assignment]
+    reference: SuffolkLaw | list[SuffolkLaw] | Literal["announced"] | Estimate = Field(  # type: ignore[assignment]
         "historical",
         description="reference distribution: seasons by name, `{seasons: NAME, "
         "origin: MODEL}`, `{seasons: NAME, driest: 10}`, or as in other problems; or a list of these over the rounds",
@@ -112,7 +113,7 @@ class NebraskaParameters(IrrigationParameters):
     context_points: list[Count] = Field(
         [5, 5], description="cells by quantiles of rain and of reference evapotranspiration; empty ones are left out"
     )
-    reference: NebraskaLaw | list[NebraskaLaw] = Field(  # type: ignore[assignment]
+    reference: NebraskaLaw | list[NebraskaLaw] | Literal["announced"] | Estimate = Field(  # type: ignore[assignment]
         "observed", description="reference distribution, as in `irrigation`"
     )
     truth: NebraskaLaw | list[NebraskaLaw] = Field(  # type: ignore[assignment]
