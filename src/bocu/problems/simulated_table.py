@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-import pydantic
 from scipy.special import ndtr
 
 from bocu.core.errors import BocuError
@@ -30,13 +29,6 @@ class SimulatedTableParameters(PreparedDataParameters, FiniteParameters):
     """Parameters of a table that a simulator filled; subclasses say which laws it knows."""
 
     read_rows: ClassVar[str] = "bocu.priors.observations:table_rows"
-
-    @pydantic.field_validator("shift")
-    @classmethod
-    def _none(cls, value: object) -> object:
-        if value is not None:
-            raise ValueError("laws over situations change over the rounds as a list of them under 'truth'")
-        return value
 
 
 TableType = TypeVar("TableType", bound=SimulatedTableParameters)
