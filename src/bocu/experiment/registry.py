@@ -156,6 +156,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "wind-commitment": "bocu.figures.wind_commitment:WindCommitmentFigure",
         "across-objectives": "bocu.figures.across_objectives:AcrossObjectives",
         "robust-front": "bocu.figures.robust_front:RobustFront",
+        "robustness-curve": "bocu.figures.robustness_curve:RobustnessCurve",
+        "price-of-robustness": "bocu.figures.price_of_robustness:PriceOfRobustness",
         "summary": "bocu.figures.summary:Summary",
         "scoreboard": "bocu.figures.scoreboard:Scoreboard",
     },
