@@ -420,6 +420,8 @@ def _sizes() -> Iterator[Bad]:
         ({"first": 2**63, "count": 1}, "first"),
         ({"first": 2**63 - 2, "count": 3}, "first"),
         ({"count": 1, "per_job": 0}, "per_job"),
+        ({"count": 1, "per_job": "automatic"}, "per_job"),
+        ({"count": 1, "per_job": None}, "per_job"),
         ({"count": 1, "per_job": HUGE}, "per_job"),
         ("9" * 5000, "seeds"),
     ):

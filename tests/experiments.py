@@ -51,7 +51,7 @@ def metric(plan: Plan, branch: Branch, output: str | None = None, partial: bool 
 def run_all(plan: Plan) -> None:
     """Run an experiment that needs no data, up to its summary, in this process and folder."""
     for branch in plan.branches.values():
-        for first, last in plan.blocks:
+        for first, last in plan.blocks_of(branch):
             parameters = plan.parameters.run(branch, first, last)
             block = Block(json.loads(parameters["specification"]), {}, parameters["fingerprint"])
             execute(block, plan.paths.run_file(branch, first, last), plan.paths.checkpoint(branch, first, last))

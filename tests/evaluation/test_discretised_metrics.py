@@ -283,3 +283,30 @@ def test_a_law_without_mass_on_a_grid_is_refused_in_a_line():
 def test_seeds_share_a_search():
     first, second = (DiscretisedRealisation(met(NEWSVENDOR)[0]) for _ in range(2))
     assert first.table == second.table
+
+
+def test_a_metric_follows_a_law_that_drifts():
+    shift = {"name": "jump", "parameters": {"at": 3, "to": HIGH}}
+    realisation, situations = met({**NEWSVENDOR, "parameters": {"law": {"name": "normal"}, "shift": shift}})
+    decisions = np.array([[0.5], [0.5], [0.5]])
+    regret, value = scoring("DistributionallyRobust", set=TV).score(realisation, situations, decisions)
+    assert value[0] == value[1]
+    assert value[2] > value[1] + 0.1
+    assert np.ptp((regret + value)[:2]) == 0.0
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        {"name": "mixture", "parameters": {"of": [{"law": "uniform"}, {"law": HIGH}]}},
+        {"name": "histogram", "parameters": {"weights": [1, 2, 3, 4]}},
+    ],
+)
+@pytest.mark.parametrize("dimension", [1, 3])
+def test_laws_of_every_kind_have_masses(law, dimension):
+    (point,) = read_under(law, "metrics.0.under.", Reading())
+    stated = point.to.law.over(dimension)
+    found = cells(dimension)
+    masses = found.masses(stated)
+    drawn = stated.sample(np.random.default_rng(0), 50_000)
+    np.testing.assert_allclose(masses @ found.points, drawn.mean(axis=0), atol=0.02)

@@ -30,8 +30,8 @@ def test_the_key_mirror_alone_chooses_the_mirror():
 
 
 def test_blocks_are_aligned_so_that_more_seeds_keep_the_whole_ones():
-    few = Seeds(first=3, count=25, per_job=10).blocks()
-    many = Seeds(first=3, count=47, per_job=10).blocks()
+    few = Seeds(first=3, count=25).blocks(10)
+    many = Seeds(first=3, count=47).blocks(10)
     assert few == [(3, 12), (13, 22), (23, 27)]
     assert many[:2] == few[:2]
     assert many[2] == (23, 32)

@@ -23,6 +23,10 @@ FILES = [
     "drmobo-sets",
     "grand-tour",
     "unknown-prior-contextual",
+    "robustness-curves",
+    "irrigation",
+    "wake-steering",
+    "drifting",
 ]
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 
@@ -45,7 +49,7 @@ def test_smaller_runs_go_under_another_name(root, name):
     smaller = plan_of(root, name, name=f"smoke-{name}", iterations="2", seeds="1")
     refuse_to_shrink(smaller)
     assert {smaller.iterations(problem) for problem in smaller.problems} == {2}
-    assert smaller.blocks == [(0, 0)]
+    assert {blocks for branch in smaller.branches.values() for blocks in smaller.blocks_of(branch)} == {(0, 0)}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -140,6 +144,7 @@ SMOKE = {
     "tay2024-as-coded": ["gp-sample"],
     "kirschner2020": ["a-general-sd", "a-data-driven-sd", "a-simulator-sd"],
     "unknown-prior-contextual": ["gp-sample", "gp-sample-simulator"],
+    "drifting": ["slow"],
 }
 
 

@@ -46,7 +46,7 @@ def plan_command(
         measure_pilots(plan, unknown, lambda line: typer.echo(line, err=True))
     staleness = Staleness(plan)
     blocks = list(statuses(plan, staleness))
-    per_job = plan.experiment.seeds.per_job
+    per_job = max(plan.per_job.values())
     runs = len(plan.branches) * plan.experiment.seeds.count
     typer.echo(
         f"{plan.results}: {len(plan.problems)} problems, {len(plan.branches)} branches, {runs} runs in {len(blocks)} "

@@ -47,9 +47,9 @@ class Cells:
     per_coordinate: int | None
 
     def masses(self, law: JointLaw) -> Floats:
-        """Return the probability `(n,)` that a law has in each cell: by counting where it is not exact.
+        """Return the probability `(n,)` that a law has in each cell.
 
-        Exact are independent coordinates on a product grid, and laws of a finite support.
+        Exact for independent coordinates on a product grid and for laws of finitely many contexts, else by counting.
 
         Args:
             law: clipped to the unit box; its atoms at the ends belong to the cells there.
@@ -58,9 +58,10 @@ class Cells:
             edges = np.linspace(0.0, 1.0, self.per_coordinate + 1)[1:-1]
             shares = [np.diff(one.cumulative(edges), prepend=0.0, append=1.0) for one in law.marginals]
             return _normalised(functools.reduce(np.multiply.outer, shares).ravel())
-        if (support := law.support) is not None:
-            contexts, weights = support
-            return _normalised(np.bincount(self._cell_of(contexts), weights, minlength=len(self.points)).astype(float))
+        if law.support is not None:
+            contexts, probabilities = law.support
+            where = self._cell_of(np.clip(contexts, 0.0, 1.0))
+            return _normalised(np.bincount(where, weights=probabilities, minlength=len(self.points)).astype(float))
         drawn = law.points(_DRAWS, np.random.default_rng(_DRAWN_BY))
         return _normalised(np.bincount(self._cell_of(drawn), minlength=len(self.points)).astype(float))
 

@@ -29,6 +29,9 @@ ABOUT = {
     "yardstick": "whether the algorithm knows what the others have to learn: yes or no",
 }
 """What a cube holds of every algorithm besides name and parameters, and its long name."""
+METRIC_SPECIFICATION = "metric_specification"
+OF_METRICS = (METRIC_SPECIFICATION, DISCRETISATION_ERROR)
+"""What it holds of every metric."""
 
 
 def build_cube(description: Mapping[str, object], output: str | Path) -> None:
@@ -156,7 +159,7 @@ class _Cube:
         for dim, labels in self.coordinates.items():
             file.coordinate(dim, dim, labels, {"long_name": dim, "units": "1"})
         stated = [canonical_json(metric) for metric in self.description["metric_specifications"]]
-        file.coordinate("metric_specification", "metric", stated, {"long_name": "what it is, JSON", "units": "1"})
+        file.coordinate(METRIC_SPECIFICATION, "metric", stated, {"long_name": "what it is, JSON", "units": "1"})
         if self.errors:
             file.coordinate(DISCRETISATION_ERROR, "metric", self.errors, DISCRETISATION_ATTRIBUTES)
         known = {branch["algorithm"]: branch for branch in self.description["branches"]}
@@ -174,7 +177,7 @@ class _Cube:
         names_of = {key: self.description[key] for key in ("experiment", "problem_label", "problem_name")}
         # xarray takes the variables named here for coordinates.
         named = " ".join(f"algorithm_{key}" for key in ("name", "parameters", *ABOUT))
-        named += " metric_specification" + (f" {DISCRETISATION_ERROR}" if self.errors else "")
+        named += f" {METRIC_SPECIFICATION}" + (f" {DISCRETISATION_ERROR}" if self.errors else "")
         file.attributes({**self.attributes, **lists, **names_of, "coordinates": named})
 
 
@@ -219,7 +222,7 @@ def _summary_of(file: str | Path) -> "xr.Dataset":
 
     with open_netcdf(file) as cube, reading(file):
         # Problems may be scored by metrics of their own under one label.
-        cube = cube.drop_vars(["metric_specification", DISCRETISATION_ERROR], errors="ignore")
+        cube = cube.drop_vars(OF_METRICS, errors="ignore")
         rows = checkpoint_rounds(cube["iteration"].values)
         if "cumulative_regret" in cube:
             total = cube["cumulative_regret"].transpose(*_SUMMED, "checkpoint").values

@@ -5,6 +5,7 @@ seed by seed and intervals come from resampling the seeds. Lower is better throu
 """
 
 import functools
+import gc
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -83,6 +84,7 @@ def mean_and_error(values: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.nd
     return mean, np.asarray(values.std(axis=axis, ddof=1) / np.sqrt(count)) if count > 1 else empty
 
 
+@functools.cache
 def student_factor(count: int, confidence: float = CONFIDENCE) -> float:
     """Return how many standard errors Student's interval of a mean reaches; not a number for a `count` of 1."""
     from scipy.stats import t
@@ -306,9 +308,15 @@ def holm(p_values: list[float]) -> list[float]:
 
     known = [position for position, p in enumerate(p_values) if not np.isnan(p)]
     corrected = list(p_values)
-    if known:
-        for position, p in zip(known, multipletests([p_values[i] for i in known], method="holm")[1], strict=True):
-            corrected[position] = float(p)
+    if not known:
+        return corrected
+    gc.freeze()  # the library collects garbage whenever it is called: 0.2 s, unless what there is stands aside
+    try:
+        found = multipletests([p_values[i] for i in known], method="holm")[1]
+    finally:
+        gc.unfreeze()
+    for position, p in zip(known, found, strict=True):
+        corrected[position] = float(p)
     return corrected
 
 

@@ -7,7 +7,7 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import pydantic
 from pydantic import BeforeValidator, Field
@@ -131,7 +131,11 @@ class Seeds(Parameters):
 
     first: Integer = Field(0, ge=0, le=LARGEST_SEED, description="First seed.")
     count: Integer = Field(..., ge=1, le=MOST_SEEDS, description="Number of seeds.")
-    per_job: Integer = Field(10, ge=1, le=MOST_SEEDS, description="Seeds in one job; blocks start at `first`.")
+    per_job: Annotated[Integer, Field(ge=1, le=MOST_SEEDS)] | Literal["auto"] = Field(
+        10,
+        description="Seeds in one job; blocks start at `first`. `auto`: by the forecast, so that a job takes a minute; "
+        "settled for each branch by the first run, and kept.",
+    )
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -144,10 +148,10 @@ class Seeds(Parameters):
             raise ValueError(f"the last seed, first + count - 1, is allowed up to {LARGEST_SEED}")
         return self
 
-    def blocks(self) -> list[tuple[int, int]]:
-        """Return the first and last seed of every block; the last block may be shorter than the others."""
+    def blocks(self, per_job: int) -> list[tuple[int, int]]:
+        """Return the first and last seed of blocks of `per_job` seeds; the last may be shorter than the others."""
         end = self.first + self.count
-        return [(start, min(start + self.per_job, end) - 1) for start in range(self.first, end, self.per_job)]
+        return [(start, min(start + per_job, end) - 1) for start in range(self.first, end, per_job)]
 
 
 class Data(Parameters):
@@ -202,7 +206,7 @@ class Experiment(Parameters):
         description="Objectives that runs are scored by.",
     )
     figures: list[FigureEntry] | None = Field(
-        None, description="Figures; if left out, all that the problems allow and that need no parameters."
+        None, description="Figures; all that the problems allow and that are drawn unasked, if left out."
     )
     reference: Label | None = Field(
         None,

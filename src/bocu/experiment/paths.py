@@ -33,6 +33,11 @@ def block_name(branch: Branch, first: int, last: int) -> str:
     return f"{'/'.join(branch.key)}/seeds-{first}-{last}"
 
 
+def code_file(run_file: str | Path, fingerprint: str) -> Path:
+    """Return the file of the definitions behind a run file: `code` in the place of `runs`."""
+    return Path(run_file).parents[4] / "code" / f"{fingerprint}.json"
+
+
 @dataclass(frozen=True)
 class ResultPaths:
     """Where the files of an experiment lie.
@@ -59,6 +64,11 @@ class ResultPaths:
     def audit(self) -> str:
         """What `bocu audit` found."""
         return f"{self.folder}/audit.json"
+
+    @property
+    def per_job(self) -> str:
+        """Seeds of a block by branch, as they were settled."""
+        return f"{self.folder}/per-job.json"
 
     def design(self, sha256: str) -> str:
         """Return the copy of a given initial design, under the hash of what it holds: a moved file reruns nothing."""

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from bocu.contexts.named import NamedParameters, named_in
 from bocu.core.errors import BocuError
+from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections
 from bocu.core.places import places
 from bocu.core.protocols import CONTINUOUS
@@ -26,6 +27,7 @@ from bocu.experiment.looks import abouts
 from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL, ResultPaths
 from bocu.problems.base import ProblemParameters
 
+SETTLED = "bocu.sweep.blocks:settled"  # by name: what a forecast needs lies above
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -139,9 +141,28 @@ class Plan:
         return self.branch(wildcards.problem, wildcards.objective, wildcards.algorithm)
 
     @functools.cached_property
-    def blocks(self) -> list[tuple[int, int]]:
-        """First and last seed of each block."""
-        return self.experiment.seeds.blocks()
+    def per_job(self) -> Mapping[tuple[str, str, str], int]:
+        """Seeds of a block of every branch."""
+        stated = self.experiment.seeds.per_job
+        if stated == "auto":
+            found: dict[tuple[str, str, str], int] = load(SETTLED)(self)
+            return found
+        return dict.fromkeys(self.branches, stated)
+
+    def blocks_of(self, branch: Branch) -> list[tuple[int, int]]:
+        """Return the first and last seed of each block of a branch."""
+        per_job = self.per_job[branch.key]
+        if per_job not in self._blocks:
+            self._blocks[per_job] = self.experiment.seeds.blocks(per_job)
+        return self._blocks[per_job]
+
+    @functools.cached_property
+    def _blocks(self) -> dict[int, list[tuple[int, int]]]:
+        return {}
+
+    def jobs(self) -> int:
+        """Return the number of blocks of all branches."""
+        return sum(len(self.blocks_of(branch)) for branch in self.branches.values())
 
     def block(self, name: str) -> tuple[Branch, int, int]:
         """Look up branch, first and last seed of a block by its name, such as `hills/any/random/seeds-0-9`.
@@ -169,7 +190,7 @@ class Plan:
 
     def run_files(self, branch: Branch) -> list[str]:
         """Return the run files of a branch."""
-        return [self.paths.run_file(branch, first, last) for first, last in self.blocks]
+        return [self.paths.run_file(branch, first, last) for first, last in self.blocks_of(branch)]
 
     def existing_run_files(self, branch: Branch) -> list[str]:
         """Return those run files of a branch that there are."""
@@ -262,13 +283,13 @@ class Plan:
         parts = [part for one in every if one for _, part in sections(one.parameters)]
         stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
         found.update((entry.kind, entry.name, entry.origin) for entry in stand_ins)
+        named = [("law", name) for metric in self.metrics for name in named_in(metric.under)]
         for part in parts:
             if isinstance(part, NamedParameters):
-                named = [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
-                found.update((kind, name, places()[name]) for kind, name in named if name in places())
-        ends = [metric.under[end] for metric in self.metrics if metric.under for end in ("from", "to")]
-        laws = [end["law"]["name"] for end in ends if not isinstance(end, str)]
-        found.update(("law", law, places()[law]) for law in laws if law in places())
+                named += [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
+        for kind, name in named:
+            place = places().get(name) or places().get(f"{kind}/{name}")
+            found.update([(kind, name, place)] if place else [])
         return sorted(found)
 
     def products(self) -> list[str]:

@@ -116,7 +116,7 @@ def prices(realisation: "Realisation", parameters: PriceOfRobustnessParameters) 
 def _best_payoffs(shown: "Realisation", situation: Situation, metric: Metric) -> np.ndarray:
     """Return the payoffs (contexts,) of the best decision under a metric."""
     metric.meet(shown)
-    if isinstance(shown.description.decisions, FiniteDomain):
+    if isinstance(shown.description.decisions, FiniteDomain) and shown.description.protocol not in SCALARISED:
         payoffs = shown.payoffs(1)
         available = shown.available(1)
         rows = np.arange(len(payoffs)) if available is None else available
@@ -169,18 +169,21 @@ class PriceOfRobustness(Figure[PriceOfRobustnessParameters]):
         for axes, quantity in ((left, "value"), (right, "difference")):
             axes.set_xlabel(f"radius ({name})")
             axes.set_ylabel(with_unit(quantity, problem.units))
-            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25))
+        told = [axes.get_legend_handles_labels() for axes in (left, right)]
+        handles, labels = ([each for pair in told for each in pair[which]] for which in (0, 1))
+        picture.legend(handles, labels, loc="outside lower center", ncols=2)
         units = f" {shown_unit(problem.units)}".rstrip()
         caption = (
             f"{problem.title}: the decision that is best at the worst of {name} sets of growing radius around the "
             "reference, beside that of the best expectation. Left: what both are worth, expected and at the worst of "
             "the set. Right: what robustness costs in expectation, and what it gains at the worst of the set."
         )
-        told = ", ".join(
+        by_radius = ", ".join(
             f"{radius:g}: {price:.3g} and {bought:.3g}"
             for radius, price, bought in zip(radii, found.price, found.bought, strict=True)
         )
-        alternative = f"Line charts by radius. Price and gain in{units or ' units of the payoff'} at radius {told}."
+        unit = units or " units of the payoff"
+        alternative = f"Line charts by radius. Price and gain in{unit} at radius {by_radius}."
         return Drawing(picture, TITLE, caption, alternative, label, data_label)
 
 

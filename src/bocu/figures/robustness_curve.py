@@ -17,6 +17,7 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
 from bocu.core.rounds import Situation
+from bocu.evaluation.cubes import METRIC_SPECIFICATION
 from bocu.evaluation.scorers import build_scorer
 from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
@@ -55,7 +56,9 @@ class RobustnessCurveParameters(RealisedParameters):
     spread: Spread = Field("standard-error", description=SPREAD)
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
-        return {"cube": paths.cube} if self.distance is None else super().inputs(paths)
+        # What is recommended stands in the cube alone.
+        problem_files = {} if self.distance is None else super().inputs(paths)
+        return {"cube": paths.cube, **{key: files for key, files in problem_files.items() if key != "digest"}}
 
     def mentioned(self) -> Iterator[Mention]:
         for mention in mentions("metric", "metrics", self.metrics):
@@ -123,7 +126,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
     def _axis(self) -> str:
         if self.parameters.distance is None:
             return "s (0: from, 1: to)"
-        return f"distance from the first law ({self.parameters.distance.name})"
+        return f"{self.parameters.distance.name} distance from s = 0"
 
     def _places(self, cube: Cube, family: Family, inputs: Inputs) -> np.ndarray:
         """Return where each law stands on the horizontal axis, shape (laws,)."""
@@ -169,7 +172,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
 def _families(cube: Cube) -> list[Family]:
     """Gather the metrics of a cube that score along paths of laws."""
     found: dict[str, list[tuple[float, str, dict[str, Any]]]] = {}
-    for label, text in zip(cube.metrics, cube.data["metric_specification"].values, strict=True):
+    for label, text in zip(cube.metrics, cube.data[METRIC_SPECIFICATION].values, strict=True):
         specification = json.loads(str(text))
         under = specification.get("under")
         if under is not None:

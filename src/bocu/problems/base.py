@@ -194,22 +194,6 @@ class Realisation(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} has no finite set of contexts")
 
-    def observe(self, decision: Decision, context: Context, payoff: Payoff, generator: np.random.Generator) -> Payoff:
-        """Return what is observed where the noise-free payoff is `payoff`.
-
-        Draws as many numbers whatever was decided, so that all algorithms meet the same noise.
-        """
-        return payoff + self.description.noise * generator.standard_normal(np.shape(payoff) or None)
-
-    def outcomes(self, t: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return all that may come of each decision in round `t`, and how probable it is under the truth.
-
-        Returns:
-            Payoffs (decisions, outcomes) and probabilities (outcomes,): by context, or finer where contexts gather
-            outcomes that differ.
-        """
-        return self.payoffs(t), self.truth(t)
-
     @property
     def payoff_function(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         """Payoffs (...,) of continuous decisions (..., Dx) and contexts (..., Dc), whose leading axes broadcast.
@@ -228,6 +212,22 @@ class Realisation(ABC):
             BocuError: it is not stated.
         """
         raise BocuError(f"{type(self).__name__}: no `law` of contexts, which metrics over continuous contexts need")
+
+    def observe(self, decision: Decision, context: Context, payoff: Payoff, generator: np.random.Generator) -> Payoff:
+        """Return what is observed where the noise-free payoff is `payoff`.
+
+        Draws as many numbers whatever was decided, so that all algorithms meet the same noise.
+        """
+        return payoff + self.description.noise * generator.standard_normal(np.shape(payoff) or None)
+
+    def outcomes(self, t: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return all that may come of each decision in round `t`, and how probable it is under the truth.
+
+        Returns:
+            Payoffs (decisions, outcomes) and probabilities (outcomes,): by context, or finer where contexts gather
+            outcomes that differ.
+        """
+        return self.payoffs(t), self.truth(t)
 
     def weights(self, t: int) -> np.ndarray | None:
         """Return the scalarisation weights of round `t`, shape (outputs,); None where there is one output."""

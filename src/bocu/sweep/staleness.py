@@ -41,7 +41,6 @@ class Staleness:
         self._contents = functools.cache(_if_there(contents_sha256))
         self._bytes = functools.cache(sha256)
         self._fault = functools.cache(_fault)
-        self._blocks = frozenset(plan.blocks)
 
     def explain(self, file: str) -> Explanation:
         """Say why a file, named as the plan names it, is stale.
@@ -92,9 +91,10 @@ class Staleness:
         branch = self._branch(parts[:-1])
         match = _BLOCK.fullmatch(parts[-1])
         block = (int(match[1]), int(match[2])) if match else None
-        if block is None or block not in self._blocks:
-            shown = [f"{first}-{last}" for first, last in self.plan.blocks[:MANY]]
-            more = ", ..." if len(self.plan.blocks) > MANY else ""
+        blocks = self.plan.blocks_of(branch)
+        if block is None or block not in blocks:
+            shown = [f"{first}-{last}" for first, last in blocks[:MANY]]
+            more = ", ..." if len(blocks) > MANY else ""
             raise _NotPlanned(f"its blocks of seeds are {', '.join(shown)}{more}")
         return self.run(branch, *block)
 

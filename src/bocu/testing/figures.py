@@ -90,7 +90,7 @@ def _planned(found: Subject, wanted: Mapping[str, Any]) -> Plan:
 
 def _play(plan: Plan) -> None:
     for branch in plan.branches.values():
-        for first, last in plan.blocks:
+        for first, last in plan.blocks_of(branch):
             block = Block({**branch.specification, "seeds": [first, last]}, {}, "conformance")
             execute(block, plan.paths.run_file(branch, first, last), plan.paths.checkpoint(branch, first, last))
         metrics = [{"label": each.label, **each.specification} for each in plan.metrics_of(branch.problem.label)]
