@@ -20,7 +20,7 @@ export PATH := $(BIN):$(PATH)
 
 .PHONY: report test drills check format schema clean
 report: $(INSTALLED)
-	snakemake --cores $(CORES)
+	snakemake --cores $(CORES) --executor warm
 	@echo "open results/quickstart/report/index.html"
 
 test: $(INSTALLED)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from bocu.ambiguity import ConditionalValueAtRisk, worst_case
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.loading import load
+from bocu.core.randomness import Streams
 from bocu.data.catalogue import load_catalogue, sources_file
 from bocu.data.prepare import prepare
 from bocu.data.simulators.irrigation import NebraskaMaize, SuffolkPotatoes, SuffolkThresholds
@@ -107,7 +108,7 @@ def build(case: Case, folder: Path) -> SimulatedTable:
 
 def chosen(problem: SimulatedTable, case: Case) -> dict[str, tuple[int, float]]:
     """Return the best decision under each objective, by its name, with the value that it is best by."""
-    table, reference = problem._table, problem.references[0]
+    table, reference = problem.payoff_table(Streams(0)), problem.references[0]
     expected = table @ reference
     found = {"SO": expected}
     for stated, radii in case.radii:

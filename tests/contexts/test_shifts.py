@@ -102,9 +102,10 @@ def test_equal_draws_meet_equal_numbers_before_and_after_a_jump_to_a_mixture():
 @pytest.mark.parametrize(
     ("base", "name", "parameters", "line"),
     [
-        (law(), "jump", {"at": 31, "to": HIGH}, "shift: 'jump' begins in round 31; there are 30 rounds"),
-        (law(), "drift", {"start": 30, "over": 5, "to": HIGH}, "shift: 'drift' begins in round 31; there are 30"),
-        (law(), "train-test", {"at": 40, "test": HIGH}, "'train-test' begins in round 40; there are 30"),
+        (law(), "jump", {"at": 31, "to": HIGH}, "shift: 'jump': it begins in round 31; there are 30 rounds"),
+        (law(), "drift", {"start": 30, "over": 5, "to": HIGH}, "shift: 'drift': it begins in round 31; there are 30"),
+        (law(), "train-test", {"at": 40, "test": HIGH}, "'train-test': the test begins in round 40; there are 30"),
+        (law(), "train-test", {"at": 40, "test": HIGH, "train": HIGH}, "the test begins in round 40; there are 30"),
         (
             law(),
             "jump",

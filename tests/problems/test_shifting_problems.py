@@ -22,6 +22,7 @@ from bocu.problems.scalarised import ScalarisedNewsvendor
 from bocu.runs.protocol import PROTOCOLS
 from bocu.runs.records import read_runs
 from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.testing import check_problem
 from bocu.testing.games import run_specification, stated
 
 ROOT = Path(__file__).parents[2]
@@ -179,7 +180,7 @@ def entry(name="newsvendor", label=None, **parameters):
         (entry(shift={"name": "jump", "parameters": {"at": 3}}), r"parameters\.to: this key is required"),
         (
             entry(shift={"name": "jump", "parameters": {"at": 11, "to": HIGH}}),
-            r"problems\.0\.parameters\.shift: 'jump' begins in round 11; there are 10 rounds",
+            r"problems\.0\.parameters\.shift: 'jump': it begins in round 11; there are 10 rounds",
         ),
         (
             entry("ackley-grid", truth={"law": LOW}, shift=SWING),
@@ -230,3 +231,25 @@ def test_a_shift_of_ones_own_takes_part_and_its_code_counts(folder):
     np.testing.assert_allclose(np.clip(calm[-1:-11:-2] + 0.4, 0, 1), stormy[-1:-11:-2])
     regret = open_cube("results/shifts", "mine").load()["regret"]
     assert regret.min() >= 0.0
+
+
+@pytest.mark.parametrize("truth", ["uniform", {"normal": {"mean": 0.4, "variance": 0.09}}, {"law": LOW}])
+def test_a_truth_that_is_stated_in_any_form_shifts(truth):
+    late = {"name": "jump", "parameters": {"at": 9, "to": HIGH}}
+    stands, shifts = grid(truth=truth), grid(truth=truth, shift=late)
+    np.testing.assert_allclose(shifts.truth_in(8), stands.truth_in(8), atol=1e-14)
+    np.testing.assert_array_equal(shifts.truth_in(9), weights(HIGH, shifts.contexts))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("newsvendor", {"shift": JUMP, "contexts_told": "as-drawn", "initial": 3}),
+        ("ackley-grid", {"contexts": 5, "truth": {"law": LOW}, "shift": JUMP, "reference": {"name": "kde"}}),
+        ("kirschner", {"decision_points": [5], "context_points": [6], "shift": DRIFT, "reference": "announced"}),
+    ],
+)
+def test_a_problem_that_shifts_keeps_its_promises(name, parameters):
+    if name == "kirschner":
+        parameters = {**parameters, "truth": {"law": LOW}}
+    check_problem(name, parameters, rounds=6, seeds=1)

@@ -152,3 +152,33 @@ def test_a_wind_is_a_cell_of_its_own_and_its_law_normal(tmp_path):
     weights = np.repeat(np.exp([-2.0, 0.0, -2.0]), 2)  # two standard deviations of three degrees to either side
     np.testing.assert_allclose(problem.references[0], weights / weights.sum())
     np.testing.assert_allclose(problem.model.noise, 20.0)
+
+
+def test_seasons_by_name_do_not_shift_and_other_laws_do(file):
+    high = {"name": "normal", "parameters": {"mean": 0.8, "std": 0.2}}
+    jump = {"name": "jump", "parameters": {"at": 3, "to": high}}
+    problem = irrigation(file, truth={"law": high}, shift={**jump, "parameters": {"at": 3, "to": "uniform"}})
+    realisation = problem.realise(Streams(0))
+    cells = problem.situations.cells
+    np.testing.assert_allclose(realisation.truth(3), np.full(cells, 1.0 / cells))
+    payoffs, probabilities = realisation.outcomes(3)
+    np.testing.assert_allclose(payoffs @ probabilities, realisation.payoffs(3) @ realisation.truth(3))
+    named = IrrigationParameters(decision_points=[2, 2], context_points=[2, 2], shift=jump)
+    with pytest.raises(BocuError, match=r"shift: found the truth 'ssp585-2040-59', which is no law"):
+        Irrigation.check_rounds(named, 10)
+
+
+def test_a_reference_of_seasons_may_be_estimated(file):
+    problem = irrigation(file, reference={"name": "window", "length": 2})
+    realisation = problem.realise(Streams(0))
+    situation = PROTOCOLS["general"].situation(realisation, 4, np.array([0, 1, 1]))
+    assert situation.reference[1] == 1.0
+    assert situation.observed == 2
+
+
+def test_a_wind_is_the_same_as_a_law_of_scaled_coordinates():
+    wind = WakeSteeringParameters(truth={"wind": {"mean": 3.0, "sd": 4.0}}).truth
+    degrees, speeds = np.linspace(-15, 15, 16), np.linspace(0, 1, 4)
+    points = np.stack(np.meshgrid((degrees + 15) / 30, speeds, indexing="ij"), axis=-1).reshape(-1, 2)
+    weights = np.repeat(np.exp(-0.5 * ((degrees - 3.0) / 4.0) ** 2), 4)
+    np.testing.assert_allclose(wind.stated().weights_on(points), weights / weights.sum())

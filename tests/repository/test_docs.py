@@ -28,6 +28,7 @@ PAGES = [
     "docs/kirschner2020.md",
     "docs/huang2024.md",
     "docs/optima.md",
+    "docs/metrics.md",
     "docs/drmobo.md",
     "docs/grand-tour.md",
     "docs/experiment-file.md",

@@ -78,7 +78,7 @@ def test_condas_pip_lines_install_the_package_without_asking_for_anything_else(r
 def test_the_package_and_its_plugins_are_what_a_wheel_takes(root):
     settings = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]
     found = {name.partition(".")[0] for where in settings["where"] for name in find_packages(root / where)}
-    assert found == {"bocu", "snakemake_logger_plugin_bocu"}
+    assert found == {"bocu", "snakemake_executor_plugin_warm", "snakemake_logger_plugin_bocu"}
 
 
 def test_installing_says_what_it_is_doing(root, tmp_path):

@@ -23,6 +23,10 @@ FILES = [
     "drmobo-sets",
     "grand-tour",
     "unknown-prior-contextual",
+    "robustness-curves",
+    "irrigation",
+    "wake-steering",
+    "drifting",
 ]
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 
@@ -140,6 +144,7 @@ SMOKE = {
     "tay2024-as-coded": ["gp-sample"],
     "kirschner2020": ["a-general-sd", "a-data-driven-sd", "a-simulator-sd"],
     "unknown-prior-contextual": ["gp-sample", "gp-sample-simulator"],
+    "drifting": ["slow"],
 }
 
 

@@ -19,6 +19,7 @@ from bocu.io.files import read_netcdf
 pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
 CUBE = "results/tiny/cubes/hills.nc"
+CHECKPOINTS = "results/tiny/checkpoints/**/generation-*"
 LONG = tiny(
     seeds={"count": 2, "per_job": 1},
     iterations=3_000,
@@ -66,10 +67,16 @@ def held_up_at_work(folder):
     for process, parent in processes(folder).items():
         if heeds_sigterm(process) and b"sweep.warm.zygote" in Path(f"/proc/{process}/cmdline").read_bytes():
             os.kill(process, signal.SIGSTOP)
-            if list(folder.glob("results/tiny/checkpoints/**/generation-*")):
+            if any(not run_file(checkpoint).exists() for checkpoint in folder.glob(CHECKPOINTS)):
                 return parent, process
             os.kill(process, signal.SIGCONT)
     return None
+
+
+def run_file(checkpoint):
+    """Return the run file of the block that a checkpoint is of."""
+    block = checkpoint.parent
+    return Path(str(block).replace("/checkpoints/", "/runs/") + ".nc")
 
 
 def heeds_sigterm(process):
@@ -110,7 +117,7 @@ def test_a_killed_process_loses_nothing(pipeline, undisturbed, victim):
     assert numbers(folder / CUBE).identical(numbers(undisturbed / CUBE))
     for file in undisturbed.glob("results/tiny/runs/**/seeds-*.nc"):
         assert numbers(folder / file.relative_to(undisturbed)).identical(numbers(file))
-    assert not list(folder.glob("results/tiny/checkpoints/**/generation-*"))
+    assert not list(folder.glob(CHECKPOINTS))
     assert not [path for path in folder.glob("results/**/.*.tmp") if path.is_file()]
     logs = "".join(log.read_text() for log in folder.glob("results/tiny/logs/runs/**/*.log"))
     assert logs.count("going on from a checkpoint") == 1

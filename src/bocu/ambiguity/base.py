@@ -115,6 +115,9 @@ class AmbiguitySet(ABC):
     #: Whether worst cases run code that is compiled when it is first called.
     compiled: ClassVar[bool] = False
 
+    #: The most cells of discretised continuous contexts that metrics take it over; None: any number.
+    most_cells: ClassVar[int | None] = None
+
     #: Whether the radius matters.
     has_radius: ClassVar[bool] = True
 

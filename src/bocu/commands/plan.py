@@ -84,6 +84,7 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
 
 def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
     from bocu.experiment.resources import START_SECONDS
+    from bocu.experiment.scoring_costs import told
     from bocu.io.tables import duration, size, table
     from bocu.sweep.forecast import aggregates_mb, wall_seconds
     from bocu.sweep.status import State, by_branch
@@ -134,6 +135,7 @@ def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster
             for name, seconds, space in (("all", all_seconds, disk), ("to do", to_do_seconds, to_do_disk))
         ],
     )
+    yield from told(plan, cores)
     yield f"scores and cubes: some {size(1e6 * aggregates_mb(plan))} more"
     yield f"times are those of the runs alone; on a cluster starting a job adds some {START_SECONDS:.0f} s to each"
 

@@ -168,7 +168,7 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
         schema["$defs"][definition] = {"anyOf": [{"anyOf": [{"enum": allowed}, OUTSIDE], "type": "string"}, entry]}
     definitions["SetParameters"] = _any_set(definitions, _known("set", installed))
     # What may be written in short.
-    for name in ("BotorchModelParameters", "BotorchDecisionModelParameters"):
+    for name in ("BotorchModelParameters", "BotorchDecisionModelParameters", "LawParameters", "ShiftParameters"):
         definitions[name] = {"anyOf": [{"type": "string"}, definitions[name]]}
     definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
     definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}

@@ -15,12 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bocu.ambiguity.checks import Floats
-from bocu.contexts.estimates import nearest_points
+from bocu.contexts.estimates import log_kernel_sums, nearest_points
 from bocu.contexts.laws import JointLaw, chosen
 from bocu.core.errors import BocuError
-
-# Kernels times contexts that are held at once: a few arrays of 16 MB.
-_PAIRS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -177,7 +174,7 @@ class KernelLaw(JointLaw):
         return self.contexts[order][place] + self.bandwidth * np.asarray(ndtri(uniforms[:, :-1]))
 
     def density(self, at: ArrayLike) -> Floats:
-        logarithms = self._log_sums(np.asarray(at, dtype=np.float64))
+        logarithms = log_kernel_sums(self.contexts, self.bandwidth, np.asarray(at, dtype=np.float64))
         norm = np.prod(self.bandwidth) * (2.0 * math.pi) ** (self.dimension / 2.0) * len(self.contexts)
         return np.exp(logarithms) / norm
 
@@ -207,20 +204,9 @@ class KernelLaw(JointLaw):
 
     def weights_on(self, points: Floats) -> Floats:
         """Probabilities `(n,)` of contexts `(n, Dc)`: the density at them, normalised, however small it is."""
-        logarithms = self._log_sums(points)
+        logarithms = log_kernel_sums(self.contexts, self.bandwidth, points)
         weights = np.exp(logarithms - logarithms.max())
         return weights / weights.sum()
-
-    def _log_sums(self, at: Floats) -> Floats:
-        """Logarithm `(n,)` of the sum of all kernels, each 1 at its centre, at contexts `(n, Dc)`."""
-        answer = np.empty(len(at))
-        block = max(1, _PAIRS // self.contexts.size)
-        for start in range(0, len(at), block):
-            z = (at[start : start + block, None, :] - self.contexts[None, :, :]) / self.bandwidth
-            exponent = -0.5 * (z**2).sum(axis=-1)
-            largest = exponent.max(axis=1)
-            answer[start : start + block] = largest + np.log(np.exp(exponent - largest[:, None]).sum(axis=1))
-        return answer
 
 
 @dataclass(frozen=True)

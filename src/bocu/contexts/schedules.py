@@ -18,7 +18,7 @@ from bocu.io.files import canonical_json
 MOST_OUTSIDE = 0.5
 """Share of a shifted law's mass beyond one end of the box in a coordinate: where more is, it has left the box."""
 
-_CHECKED = 500
+_CHECKED = 100
 """Rounds that are looked at before a sweep starts, evenly spread where there are more."""
 
 Made = TypeVar("Made")
@@ -38,6 +38,7 @@ class Schedule:
         self.dimension = dimension
         self._stated = shift
         self._base_text = _text(base)
+        self._rounds: dict[int, tuple[LawParameters, str]] = {}
         self._laws: dict[str, JointLaw] = {}
         self._weights: dict[tuple[str, int], np.ndarray] = {}
 
@@ -49,11 +50,11 @@ class Schedule:
 
     def stated(self, t: int) -> LawParameters:
         """Return the law that the context of round `t` comes from, as a file would state it."""
-        return self.shift.law(self.base, t)
+        return self._round(t)[0]
 
     def key(self, t: int) -> str:
         """Return what two rounds share if their laws are equal."""
-        return _text(self.stated(t))
+        return self._round(t)[1]
 
     def stands(self, t: int) -> bool:
         """Say whether the law of round `t` is the one that is stated."""
@@ -65,7 +66,7 @@ class Schedule:
         Raises:
             BocuError: there is none, it has another number of coordinates, or it leaves the box.
         """
-        return self._law(self.stated(t), t)
+        return self._law(*self._round(t), t)
 
     def weights(self, t: int, points: np.ndarray) -> np.ndarray:
         """Return its weights `(contexts,)` on the context points `(contexts, Dc)`.
@@ -73,7 +74,7 @@ class Schedule:
         Raises:
             BocuError: as `law`, or it has no mass at any of them.
         """
-        return self._weighed(self.stated(t), t, points)
+        return self._weighed(*self._round(t), t, points)
 
     def announced(self, t: int, points: np.ndarray) -> np.ndarray:
         """Return the weights `(contexts,)` of the law that is told before round `t`.
@@ -81,7 +82,8 @@ class Schedule:
         Raises:
             BocuError: as `weights`.
         """
-        return self._weighed(self.shift.announced(self.base, t), t, points)
+        told = self.shift.announced(self.base, t)
+        return self._weighed(told, _text(told), t, points)
 
     def check(self, iterations: int) -> None:
         """Refuse a shift that does not go with so many rounds. One from outside is not imported here.
@@ -92,14 +94,18 @@ class Schedule:
         named = [("shift", self._stated.name), *(("law", name) for name in _names(self.base, self._stated))]
         if not all(map(_is_ours, named)):
             return
-        begins = self.shift.begins()
-        if begins > iterations:
-            raise BocuError(f"shift: '{self._stated.name}' begins in round {begins}; there are {iterations} rounds")
+        if reason := self.shift.unfit(iterations):
+            raise BocuError(f"shift: '{self._stated.name}': {reason}")
         for t in np.unique(np.linspace(1, iterations, min(iterations, _CHECKED)).astype(int)):
             self.law(int(t))
 
-    def _law(self, stated: LawParameters, t: int) -> JointLaw:
-        text = _text(stated)
+    def _round(self, t: int) -> tuple[LawParameters, str]:
+        if t not in self._rounds:
+            stated = self.shift.law(self.base, t)
+            self._rounds[t] = stated, _text(stated)
+        return self._rounds[t]
+
+    def _law(self, stated: LawParameters, text: str, t: int) -> JointLaw:
         if text not in self._laws:
             law = _said(t, lambda: stated.over(self.dimension))
             if text != self._base_text:
@@ -107,9 +113,9 @@ class Schedule:
             self._laws[text] = law
         return self._laws[text]
 
-    def _weighed(self, stated: LawParameters, t: int, points: np.ndarray) -> np.ndarray:
-        self._law(stated, t)
-        key = _text(stated), len(points)
+    def _weighed(self, stated: LawParameters, text: str, t: int, points: np.ndarray) -> np.ndarray:
+        self._law(stated, text, t)
+        key = text, len(points)
         if key not in self._weights:
             self._weights[key] = _said(t, lambda: stated.weights_on(points))
         return self._weights[key]

@@ -62,6 +62,12 @@ class Shift(ABC):
         """Return the first round whose law may be another than the stated one."""
         return 1
 
+    def unfit(self, iterations: int) -> str:
+        """Say why it does not go with so many rounds; empty where it does."""
+        if self.begins() > iterations:
+            return f"it begins in round {self.begins()}; there are {iterations} rounds"
+        return ""
+
 
 class JumpParameters(Parameters):
     """When, and to what."""
@@ -176,6 +182,10 @@ class TrainTest(Shift):
 
     def begins(self) -> int:
         return 1 if self.parameters.train is not None else int(self.parameters.at)
+
+    def unfit(self, iterations: int) -> str:
+        at = self.parameters.at
+        return f"the test begins in round {at}; there are {iterations} rounds" if at > iterations else ""
 
 
 def between(base: LawParameters, to: LawParameters, share: float) -> LawParameters:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError
+from bocu.evaluation.scores import DISCRETISATION_ATTRIBUTES, DISCRETISATION_ERROR
 from bocu.io.chunks import ChunkFile, chunk_file, seed_slices
 from bocu.io.files import canonical_json, open_netcdf, reading, write_netcdf
 from bocu.io.provenance import COLLECTED, SHARED, refuse_other_schema
@@ -28,6 +29,9 @@ ABOUT = {
     "yardstick": "whether the algorithm knows what the others have to learn: yes or no",
 }
 """What a cube holds of every algorithm besides name and parameters, and its long name."""
+METRIC_SPECIFICATION = "metric_specification"
+OF_METRICS = (METRIC_SPECIFICATION, DISCRETISATION_ERROR)
+"""What it holds of every metric."""
 
 
 def build_cube(description: Mapping[str, object], output: str | Path) -> None:
@@ -35,7 +39,7 @@ def build_cube(description: Mapping[str, object], output: str | Path) -> None:
 
     Args:
         description: what the plan says of it: `branches` (labels, score file, name, parameters and about of
-            the algorithm of each), `metrics`, `seeds` (first,
+            the algorithm of each), `metrics`, `metric_specifications` (plain, of each), `seeds` (first,
             count), `iterations`, `initial` (size of the initial design), and names for the attributes.
         output: the cube, with dimensions (objective, algorithm, metric, seed, iteration), of some problems prior,
             weight and output.
@@ -62,6 +66,7 @@ class _Cube:
             [len(self.coordinates[dim]) for dim in ("objective", "algorithm", "seed")], NOT_DEFINED, "i1"
         )
         self.sources: dict[tuple[int, int], str] = {}
+        self.errors: list[float] = []
         self.attributes: dict[str, Any] = {}
         self.collected: dict[str, set[str]] = {key: set() for key in COLLECTED}
         for branch in description["branches"]:
@@ -90,7 +95,11 @@ class _Cube:
             for dim in ("prior", "weight", "output"):
                 if dim in scores.coords:
                     self.coordinates[dim] = scores[dim].values.tolist()
+            if DISCRETISATION_ERROR in scores:
+                self.errors = scores[DISCRETISATION_ERROR].values.tolist()
             for name, variable in scores.data_vars.items():
+                if "seed" not in variable.dims:
+                    continue
                 dims = tuple(str(dim) for dim in variable.dims)
                 self.variables.setdefault(str(name), (dims, variable.dtype, dict(variable.attrs)))
             self.attributes = self.attributes or {
@@ -149,6 +158,10 @@ class _Cube:
     def _write_labels(self, file: ChunkFile) -> None:
         for dim, labels in self.coordinates.items():
             file.coordinate(dim, dim, labels, {"long_name": dim, "units": "1"})
+        stated = [canonical_json(metric) for metric in self.description["metric_specifications"]]
+        file.coordinate(METRIC_SPECIFICATION, "metric", stated, {"long_name": "what it is, JSON", "units": "1"})
+        if self.errors:
+            file.coordinate(DISCRETISATION_ERROR, "metric", self.errors, DISCRETISATION_ATTRIBUTES)
         known = {branch["algorithm"]: branch for branch in self.description["branches"]}
         algorithms = [known[label] for label in self.coordinates["algorithm"]]
         names = [branch["algorithm_name"] for branch in algorithms]
@@ -164,6 +177,7 @@ class _Cube:
         names_of = {key: self.description[key] for key in ("experiment", "problem_label", "problem_name")}
         # xarray takes the variables named here for coordinates.
         named = " ".join(f"algorithm_{key}" for key in ("name", "parameters", *ABOUT))
+        named += f" {METRIC_SPECIFICATION}" + (f" {DISCRETISATION_ERROR}" if self.errors else "")
         file.attributes({**self.attributes, **lists, **names_of, "coordinates": named})
 
 
@@ -207,6 +221,8 @@ def _summary_of(file: str | Path) -> "xr.Dataset":
     import xarray as xr
 
     with open_netcdf(file) as cube, reading(file):
+        # Problems may be scored by metrics of their own under one label.
+        cube = cube.drop_vars(OF_METRICS, errors="ignore")
         rows = checkpoint_rounds(cube["iteration"].values)
         if "cumulative_regret" in cube:
             total = cube["cumulative_regret"].transpose(*_SUMMED, "checkpoint").values

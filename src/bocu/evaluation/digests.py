@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bocu.evaluation.cubes import ABOUT, CHECKPOINTS, checkpoint_rounds
+from bocu.evaluation.cubes import ABOUT, CHECKPOINTS, OF_METRICS, checkpoint_rounds
 from bocu.evaluation.curves import Kind, accumulate, kept_rounds, medians, scored_throughout
 from bocu.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
 from bocu.evaluation.statistics import growth_slopes, mean_and_error
@@ -80,7 +80,7 @@ def build_digest(cube: str | Path, output: str | Path) -> None:
 
 class _Digest:
     def __init__(self, cube: "xr.Dataset") -> None:
-        self.cube = cube
+        self.cube = cube.drop_vars(OF_METRICS, errors="ignore")
         self.iterations = cube["iteration"].values
         self.kept = kept_rounds(self.iterations)
         self.last_of_groups, _ = medians(self.iterations, np.zeros((0, len(self.iterations))), MEDIAN_ROUNDS)

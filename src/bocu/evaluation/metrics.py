@@ -4,7 +4,7 @@ Every objective is one as it stands (`ObjectiveMetric`); classes of their own ar
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from bocu.core.loading import load
 from bocu.core.parameters import NoParameters, Parameters, ParametersType
 from bocu.core.protocols import EVERY, SCALARISED, TIME_VARYING
 from bocu.core.rounds import Situation
+from bocu.evaluation.discretised import on_cells
 from bocu.evaluation.robust_front import RunFront
 from bocu.evaluation.scalarised_metrics import ScalarisedScores
 from bocu.objectives.functions import UncertaintyObjective
@@ -31,10 +32,24 @@ class Metric(ABC, Generic[ParametersType]):
     #: The protocols of the problems that it can value.
     protocols: ClassVar[tuple[str, ...]]
     Parameters: ClassVar[type[Parameters]] = NoParameters
+    #: Whether continuous contexts are scored on their discretisation; else only under a stated law.
+    discretised: ClassVar[bool] = True
+    #: The largest value of each round, where it was searched for before; rounds without are searched for.
+    optima: Mapping[int, float] = {}
 
     def __init__(self, parameters: ParametersType) -> None:
         self.parameters = parameters
         self._scalarised = ScalarisedScores(self)
+
+    def best(self, realisation: Realisation, situations: Sequence[Situation]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best value of each situation, shape (rows,), and a decision that has it, (rows, dimension).
+
+        Args:
+            realisation: a problem with continuous decisions, one output and a finite set of contexts, or discretised.
+            situations: what stands before each row.
+        """
+        self.meet(realisation)
+        return self._scalarised.best(realisation, situations)
 
     @abstractmethod
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
@@ -57,7 +72,8 @@ class Metric(ABC, Generic[ParametersType]):
         """Score the decisions of one seed, one for each situation.
 
         Args:
-            realisation: the problem as the seed met it.
+            realisation: the problem as the seed met it; where its contexts are continuous, it is scored on their
+                discretisation.
             situations: what stood before each row of the run.
             decisions: indices, shape (rows,); in a box coordinates, shape (rows, dimension).
 
@@ -65,10 +81,11 @@ class Metric(ABC, Generic[ParametersType]):
             Regret against the best decision that was available in the round, and value of the decision taken, both of
             shape (rows,), in units of the payoff.
         """
+        realisation, situations = on_cells(realisation, situations)
         self.meet(realisation)
         domain = realisation.description.decisions
         if isinstance(domain, BoxDomain) or realisation.description.protocol in SCALARISED:
-            return self._scalarised.score(realisation, situations, _coordinates(domain, decisions))
+            return self._scalarised.score(realisation, situations, _coordinates(domain, decisions), self.optima)
         best = np.empty(len(decisions))
         value = np.empty(len(decisions))
         # Rows that share the same arrays have the same best; they are kept alive, so that identities stay theirs.
@@ -128,13 +145,17 @@ class ExpectedPayoffParameters(Parameters):
 
 
 class ExpectedPayoff(Metric[ExpectedPayoffParameters]):
-    """Expected payoff (SO). Of continuous problems that under the true distribution, whatever `under` says."""
+    """Expected payoff (SO). Of continuous problems that under the true distribution, whatever the parameter says.
+
+    There it is computed by the problem's own rule, exactly; under a stated law on the discretisation, as any metric.
+    """
 
     about = About(
         title="SO",
         summary="expected payoff under the reference or the truth, against the best available decision",
     )
     protocols: ClassVar[tuple[str, ...]] = EVERY
+    discretised = False
     Parameters: ClassVar[type[Parameters]] = ExpectedPayoffParameters
 
     def score(

@@ -99,6 +99,12 @@ class MetricEntry(Entry):
     """An objective that runs are scored by."""
 
     problems: list[Label] | None = Field(None, description="Labels of the problems it scores; all, if left out.")
+    under: str | dict[str, Any] | list[str | dict[str, Any]] | None = Field(
+        None,
+        description="Another law to score the same runs under: a law, `{name, parameters}` or a name alone; a path of "
+        "laws, `{from: LAW, to: LAW, steps: 5, until: 1}`, where `from` is the reference if left out; or a list of "
+        "laws. Paths and lists make as many metrics, the label followed by `-0`, `-1`, ...",
+    )
 
 
 class AlgorithmEntry(Entry):
@@ -200,7 +206,7 @@ class Experiment(Parameters):
         description="Objectives that runs are scored by.",
     )
     figures: list[FigureEntry] | None = Field(
-        None, description="Figures; if left out, all that the problems allow and that need no parameters."
+        None, description="Figures; all that the problems allow and that are drawn unasked, if left out."
     )
     reference: Label | None = Field(
         None,

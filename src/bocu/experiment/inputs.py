@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bocu.experiment.branches import ProblemPaths
+from bocu.experiment.branches import Branch, ProblemPaths
 
 if TYPE_CHECKING:
     from bocu.experiment.plan import Plan
@@ -30,6 +30,16 @@ class JobInputs:
     def problem_paths(self, problem: str) -> ProblemPaths:
         """Return the files that a problem may ask for."""
         return ProblemPaths(self.plan.paths.priors(problem), self.plan.catalogue)
+
+    def score(self, branch: Branch, part: str = "") -> Inputs:
+        """Return what a branch is scored from; the runs of a partial one are no inputs but parameters."""
+        problem = branch.problem.label
+        optima = self.plan.optima_files(problem)
+        return {
+            **self.problem(problem),
+            **({"optima": optima} if optima else {}),
+            "runs": [] if part else self.plan.run_files(branch),
+        }
 
     def prior(self, problem: str) -> Inputs:
         """Return the files that the priors of a problem are fitted to."""

@@ -78,6 +78,10 @@ class ResultPaths:
         """Return the folder of the fitted priors of a problem."""
         return f"{self.folder}/priors/{problem}"
 
+    def optima(self, problem: str, entry: str) -> str:
+        """Return the best decisions of a problem under the metrics of an entry, on discretised contexts."""
+        return f"{self.folder}/optima/{problem}/{entry}.nc"
+
     def run_file(self, branch: Branch, first: int, last: int) -> str:
         """Return the run file of a block of seeds."""
         return f"{self.folder}/runs/{block_name(branch, first, last)}.nc"

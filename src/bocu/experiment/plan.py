@@ -17,6 +17,7 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections
 from bocu.core.places import places
+from bocu.core.protocols import CONTINUOUS
 from bocu.data.catalogue import Catalogue, Source
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.configuration import Experiment
@@ -106,6 +107,20 @@ class Plan:
         """Return the metrics that the runs of a problem are scored by."""
         return self._metrics_by_problem[problem]
 
+    def optima(self, problem: str) -> dict[str, list[Component]]:
+        """Return the metrics of a problem whose best decisions are searched for beforehand, by their entry's label.
+
+        Those are metrics over the discretisation of continuous contexts. A metric from outside may score as it likes.
+        """
+        parameters, kind = self.problem_parameters(problem), self.problems[problem].kind
+        if parameters.protocol_among(kind.protocols) not in CONTINUOUS:
+            return {}
+        found: dict[str, list[Component]] = {}
+        for metric in self.metrics_of(problem):
+            if metric.searched:
+                found.setdefault(metric.entry, []).append(metric)
+        return found
+
     def branch(self, problem: str, objective: str, algorithm: str) -> Branch:
         """Look up a branch by its labels.
 
@@ -168,6 +183,10 @@ class Plan:
             for problem in self.problems
             for prior in self.priors(problem)
         ]
+
+    def optima_files(self, problem: str) -> list[str]:
+        """Return the files of the best decisions of a problem."""
+        return [self.paths.optima(problem, entry) for entry in self.optima(problem)]
 
     def run_files(self, branch: Branch) -> list[str]:
         """Return the run files of a branch."""
@@ -236,9 +255,11 @@ class Plan:
     def files(self) -> dict[str, list[str]]:
         """Return every file that the experiment makes under its results, by stage, but for the report."""
         branches, designs = self.branches.values(), self.designs()
+        optima = [file for problem in self.problems for file in self.optima_files(problem)]
         return {
             **({"designs": [self.paths.design(sha256) for sha256 in designs]} if designs else {}),
             "priors": self.prior_files(),
+            **({"optima": optima} if optima else {}),
             "runs": [file for branch in branches for file in self.run_files(branch)],
             "scores": [self.paths.score_file(branch) for branch in branches],
             "cubes": [*self.cubes(), self.paths.summary()],
@@ -262,10 +283,13 @@ class Plan:
         parts = [part for one in every if one for _, part in sections(one.parameters)]
         stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
         found.update((entry.kind, entry.name, entry.origin) for entry in stand_ins)
+        named = [("law", name) for metric in self.metrics for name in named_in(metric.under)]
         for part in parts:
             if isinstance(part, NamedParameters):
-                named = [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
-                found.update((kind, name, places()[name]) for kind, name in named if name in places())
+                named += [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
+        for kind, name in named:
+            place = places().get(name) or places().get(f"{kind}/{name}")
+            found.update([(kind, name, place)] if place else [])
         return sorted(found)
 
     def products(self) -> list[str]:
@@ -297,7 +321,12 @@ class Plan:
         plain = self.experiment.model_dump(mode="json", exclude={"mirror", "overwrite", "checkpoint_seconds", *entries})
         for kind, components in entries.items():
             plain[kind] = [
-                {"label": c.label, "name": c.registered.name, "parameters": c.parameters.model_dump(mode="json")}
+                {
+                    "label": c.label,
+                    "name": c.registered.name,
+                    "parameters": c.parameters.model_dump(mode="json"),
+                    **({"under": c.under} if c.under else {}),
+                }
                 for c in components
             ]
         plain["iterations_of"] = {problem: self.iterations(problem) for problem in self.problems}

@@ -1,6 +1,6 @@
 """Payoff and regret at the end against a number that objectives differ in, such as the radius of their sets."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,12 +23,13 @@ _PAYOFF, _REGRET = "payoff", "regret"
 class AcrossObjectivesParameters(FigureParameters):
     """Parameters of `AcrossObjectives`."""
 
-    at: dict[str, Number] = Field(
+    at: dict[str, Number] | None = Field(
+        None,
         min_length=2,
         description="Where each objective stands on the horizontal axis, by its label; a metric of the same label "
-        "scores those who pursue it.",
+        "scores those who pursue it. If left out, those that have such a metric, in their order.",
     )
-    label: str = Field(min_length=1, description="What the horizontal axis is, with its unit.")
+    label: str = Field("objective", min_length=1, description="What the horizontal axis is, with its unit.")
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     titles: dict[str, str] = Field(
         default_factory=dict, description="What is written for an algorithm, by its label, if not its usual name."
@@ -37,8 +38,8 @@ class AcrossObjectivesParameters(FigureParameters):
 
     @pydantic.model_validator(mode="after")
     def _positive_where_logarithmic(self) -> "AcrossObjectivesParameters":
-        if self.log and min(self.at.values()) <= 0.0:
-            raise ValueError("log: a logarithmic axis holds positive numbers; 'at' has others")
+        if self.log and min((self.at or {"": 0.0}).values()) <= 0.0:
+            raise ValueError("log: a logarithmic axis holds positive numbers; 'at' is missing or has others")
         return self
 
     def mentioned(self) -> Iterator[Mention]:
@@ -56,13 +57,17 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         summary="payoff and regret at the end against what objectives differ in, such as a radius",
     )
     protocols = FINITE + CONTINUOUS
+    by_default = False  # where objectives stand is to be said
     Parameters = AcrossObjectivesParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         import seaborn as sns
 
         cube, settings = Cube(inputs["cube"]), self.parameters
-        table, titles = self._table(cube), {**cube.titles, **settings.titles}
+        at = settings.at or {
+            label: float(i) for i, label in enumerate(o for o in cube.objectives() if o in cube.metrics)
+        }
+        table, titles = self._table(cube, at), {**cube.titles, **settings.titles}
         if table.empty:
             return nothing_to_show(cube, self.about.title, "no run is finished")
         labels = list(dict.fromkeys(table["algorithm"]))
@@ -89,7 +94,8 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         panels[-1].set_xlabel(settings.label)
         if settings.log:
             panels[-1].set_xscale("log")
-        panels[-1].set_xticks(places := sorted(set(settings.at.values())), [f"{at:g}" for at in places])
+        ticks = {place: f"{place:g}" if settings.at else label for label, place in at.items()}
+        panels[-1].set_xticks(list(ticks), list(ticks.values()))
         panels[-1].set_xticks([], minor=True)
         picture.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         table["algorithm"] = table["algorithm"].map(titles)
@@ -102,17 +108,17 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         )
         return Drawing(picture, self.about.title, caption, _words(table), cube.problem, cube.data_label)
 
-    def _table(self, cube: Cube) -> "pd.DataFrame":
+    def _table(self, cube: Cube, at: Mapping[str, float]) -> "pd.DataFrame":
         """Return the totals: columns `at`, `algorithm` (label), `seed`, `quantity`, `value`."""
         import pandas as pd
 
-        for label in self.parameters.at:
+        for label in at:
             cube.metric(label)
         rows: list[dict[str, Any]] = []
         for branch in cube.branches(self.parameters.algorithms):
-            for label, at in self.parameters.at.items():
+            for label, place in at.items():
                 if branch.objective in (label, NO_OBJECTIVE):
-                    rows += _totals(cube, branch, label, at)
+                    rows += _totals(cube, branch, label, place)
         return pd.DataFrame(rows, columns=["at", "algorithm", "seed", "quantity", "value"])
 
 

@@ -25,6 +25,7 @@ from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Ro
 from bocu.problems.given_design import Design, GivenDesign, read_design
 
 if TYPE_CHECKING:
+    from bocu.contexts.laws import JointLaw
     from bocu.data.catalogue import Catalogue
     from bocu.experiment.branches import ProblemPaths
     from bocu.priors.statements import Candidate
@@ -192,6 +193,25 @@ class Realisation(ABC):
         one then serves the others.
         """
         raise NotImplementedError(f"{type(self).__name__} has no finite set of contexts")
+
+    @property
+    def payoff_function(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        """Payoffs (...,) of continuous decisions (..., Dx) and contexts (..., Dc), whose leading axes broadcast.
+
+        Equal for seeds that share their payoffs.
+
+        Raises:
+            BocuError: it can be asked for one payoff at a time only.
+        """
+        raise BocuError(f"{type(self).__name__}: no `payoff_function`, which metrics over continuous contexts need")
+
+    def law(self, t: int) -> "JointLaw":
+        """Return the distribution that the continuous context of round `t` comes from.
+
+        Raises:
+            BocuError: it is not stated.
+        """
+        raise BocuError(f"{type(self).__name__}: no `law` of contexts, which metrics over continuous contexts need")
 
     def observe(self, decision: Decision, context: Context, payoff: Payoff, generator: np.random.Generator) -> Payoff:
         """Return what is observed where the noise-free payoff is `payoff`.

@@ -249,6 +249,13 @@ class ContinuousRealisation(Realisation):
     def expected_payoffs(self, decisions: np.ndarray) -> tuple[np.ndarray, float]:
         return self.problem.expected(decisions), self.problem.best
 
+    @property
+    def payoff_function(self) -> PayoffFunction:
+        return self.problem.payoff
+
+    def law(self, t: int) -> JointLaw:
+        return self.problem.law_in(t)
+
     def expected_in_rounds(self, decisions: np.ndarray, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self.problem.schedule is None:
             return super().expected_in_rounds(decisions, rounds)

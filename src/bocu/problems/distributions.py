@@ -1,7 +1,6 @@
 """Distributions over a grid of contexts as an experiment file states them, and how they change from round to round."""
 
-from collections.abc import Sequence
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pydantic
@@ -12,7 +11,7 @@ from bocu.contexts.references import Estimate
 from bocu.contexts.schedules import Schedule
 from bocu.contexts.shifts import ShiftParameters, restated
 from bocu.contexts.stated_laws import LawParameters
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import NotNegative, Number, Parameters, Positive
 
 
@@ -98,21 +97,34 @@ def weights_on(distribution: Distribution, points: np.ndarray) -> np.ndarray:
     return distribution.weights_on(points)
 
 
-def as_law(distribution: Distribution) -> LawParameters:
-    """Return a distribution as a law, which may shift.
+def as_law(distribution: Any) -> LawParameters:
+    """Return a distribution, or what a problem has in place of one, as a law, which may shift.
 
     Raises:
         BocuError: it is none.
     """
-    return restated("uniform", {}) if isinstance(distribution, str) else distribution.stated()
+    if distribution == "uniform":
+        return restated("uniform", {})
+    if not hasattr(distribution, "stated"):
+        raise BocuError(f"shift: found the truth {shown(distribution)}, which is no law; state it as `{{law: ...}}`")
+    law: LawParameters = distribution.stated()
+    return law
 
 
-def shifting(truth: Distribution | Sequence[Distribution], shift: ShiftParameters, dimension: int) -> Schedule:
+def listed(entry: Any) -> list[Any]:
+    """Return the distributions over the rounds that a reference or a truth states, one or more."""
+    if isinstance(entry, list):
+        return entry
+    # Nothing is known of what is announced or estimated before there is something to see.
+    return ["uniform"] if entry == "announced" or isinstance(entry, Estimate) else [entry]
+
+
+def shifting(truth: Any, shift: ShiftParameters, dimension: int) -> Schedule:
     """Return the laws that contexts come from, round by round.
 
     Raises:
         BocuError: there are several to shift, or the one is no law.
     """
-    if not isinstance(truth, str | Parameters):
+    if isinstance(truth, list):
         raise BocuError(f"shift: the truth is a list of {len(truth)} distributions, one a round; take one to shift")
     return Schedule(as_law(truth), shift, dimension)

@@ -32,6 +32,7 @@ from bocu.problems.distributions import (
     Normal,
     NormalParameters,
     Reference,
+    listed,
     shifting,
     weights_on,
 )
@@ -174,8 +175,8 @@ class FiniteProblem(Problem[FiniteType]):
         cells = len(self.decisions) * len(self.contexts)
         if cells > MOST_CELLS:
             raise BocuError(f"decision_points, context_points: found {cells} pairs; allowed: up to {MOST_CELLS}")
-        self.references = [weights_on(entry, self.contexts) for entry in _listed(settings.reference)]
-        self.truths = [weights_on(entry, self.contexts) for entry in _listed(settings.truth)]
+        self.references = [weights_on(entry, self.contexts) for entry in listed(settings.reference)]
+        self.truths = [weights_on(entry, self.contexts) for entry in listed(settings.truth)]
 
     @cached_property
     def schedule(self) -> Schedule | None:
@@ -267,10 +268,3 @@ class FiniteRealisation(Realisation):
 
 def _of_round(distributions: Sequence[np.ndarray], t: int) -> np.ndarray:
     return distributions[min(t, len(distributions)) - 1]
-
-
-def _listed(entry: Reference) -> list[Distribution]:
-    if isinstance(entry, list):
-        return entry
-    # Nothing is known of what is announced or estimated before there is something to see.
-    return ["uniform"] if entry == "announced" or isinstance(entry, Estimate) else [entry]

@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from bocu.contexts.references import Estimate
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Parameters, Positive
-from bocu.problems.finite import Distribution
+from bocu.problems.distributions import Distribution
 from bocu.problems.simulated_table import SimulatedTable, SimulatedTableParameters, Situations
 
 UNIFORM = "uniform"
@@ -79,7 +80,7 @@ class IrrigationParameters(SimulatedTableParameters):
         description="cells by quantiles of rain and of reference evapotranspiration, of all seasons; empty ones are "
         "left out",
     )
-    reference: SuffolkLaw | list[SuffolkLaw] = Field(  # type: ignore[assignment]
+    reference: SuffolkLaw | list[SuffolkLaw] | Literal["announced"] | Estimate = Field(  # type: ignore[assignment]
         "historical",
         description="reference distribution: seasons by name, `{seasons: NAME, "
         "origin: MODEL}`, `{seasons: NAME, driest: 10}`, or as in other problems; or a list of these over the rounds",
@@ -100,7 +101,7 @@ class ThresholdParameters(IrrigationParameters):
     """Parameters of the control: potatoes in Suffolk that are watered as the soil asks for it."""
 
     record: ClassVar[str] = "suffolk-thresholds"
-    decision_points: list[Count] = Field([4, 4], description="thresholds early and late; as computed")
+    decision_points: list[Count] = Field([3, 3], description="thresholds early and late; as computed")
 
 
 class NebraskaParameters(IrrigationParameters):
@@ -112,7 +113,7 @@ class NebraskaParameters(IrrigationParameters):
     context_points: list[Count] = Field(
         [5, 5], description="cells by quantiles of rain and of reference evapotranspiration; empty ones are left out"
     )
-    reference: NebraskaLaw | list[NebraskaLaw] = Field(  # type: ignore[assignment]
+    reference: NebraskaLaw | list[NebraskaLaw] | Literal["announced"] | Estimate = Field(  # type: ignore[assignment]
         "observed", description="reference distribution, as in `irrigation`"
     )
     truth: NebraskaLaw | list[NebraskaLaw] = Field(  # type: ignore[assignment]
@@ -166,7 +167,7 @@ class IrrigationThresholds(IrrigationTable):
     )
     Parameters = ThresholdParameters
     units = "GBP/ha"
-    decision_names = ("early threshold, 20 to 80 % of the available water, scaled", "late threshold, likewise")
+    decision_names = ("early threshold, 30 to 70 % of the available water, scaled", "late threshold, likewise")
 
 
 class IrrigationNebraska(IrrigationTable):

@@ -17,7 +17,8 @@ from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Payoff
 from bocu.io.files import read_netcdf
-from bocu.problems.finite import FiniteParameters, FiniteProblem, FiniteRealisation, weights_on
+from bocu.problems.distributions import listed, weights_on
+from bocu.problems.finite import FiniteParameters, FiniteProblem, FiniteRealisation
 from bocu.problems.prepared_data import PreparedDataParameters
 
 #: Grids are compared up to rounding.
@@ -92,8 +93,8 @@ class SimulatedTable(FiniteProblem[TableType]):
             return  # planning opens no file
         self.situations = self._read(self.inputs["data"])
         self.contexts = self.situations.by_cell(self.situations.features.T).T
-        over_references = [self._weights(entry) for entry in _listed(settings.reference)]
-        self.truths_of_situations = [self._weights(entry) for entry in _listed(settings.truth)]
+        over_references = [self._weights(entry) for entry in listed(settings.reference)]
+        self.truths_of_situations = [self._weights(entry) for entry in listed(settings.truth)]
         self.references = [self._summed(weights) for weights in over_references]
         self.truths = [self._summed(weights) for weights in self.truths_of_situations]
 
@@ -144,7 +145,11 @@ class SimulatedTable(FiniteProblem[TableType]):
         own = self.law(entry, self.situations)
         if own is not None:
             return own
-        of_cells = weights_on(entry, self.contexts)
+        return self.shared_out(weights_on(entry, self.contexts))
+
+    def shared_out(self, of_cells: np.ndarray) -> np.ndarray:
+        """Return a distribution (cells,) over the situations: evenly within each cell, shape (situations,)."""
+        assert self.situations is not None
         shared: np.ndarray = (of_cells / self.situations.members)[self.situations.cell]
         return shared
 
@@ -160,7 +165,7 @@ class TableRealisation(FiniteRealisation):
         super().__init__(problem, table)
         assert problem.situations is not None
         self._situations = problem.situations
-        self._truths_of_situations = problem.truths_of_situations
+        self._table_problem = problem
         self._members = [np.flatnonzero(self._situations.cell == cell) for cell in range(self._situations.cells)]
         self._measured = problem.parameters.noise
 
@@ -173,9 +178,8 @@ class TableRealisation(FiniteRealisation):
 
     def outcomes(self, t: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the payoffs of single situations, and their probabilities."""
-        truths = self._truths_of_situations
+        problem = self._table_problem
+        if problem.schedule is not None:
+            return self._situations.payoffs, problem.shared_out(problem.truth_in(t))
+        truths = problem.truths_of_situations
         return self._situations.payoffs, truths[min(t, len(truths)) - 1]
-
-
-def _listed(entry: Any) -> list[Any]:
-    return entry if isinstance(entry, list) else [entry]

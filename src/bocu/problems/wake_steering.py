@@ -5,15 +5,21 @@ normal distributions of the direction; speeds are uniform. The reference's mean 
 mirrored optima, and luck decides.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
+from bocu.contexts.references import Estimate
+from bocu.contexts.shifts import restated
+from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.parameters import Count, Number, Parameters, Positive
-from bocu.problems.finite import Distribution
+from bocu.problems.distributions import Distribution
 from bocu.problems.simulated_table import SimulatedTable, SimulatedTableParameters, Situations
+
+FARTHEST = 15.0
+"""Degrees from the row, to either side, that directions are scaled by."""
 
 
 class WindParameters(Parameters):
@@ -27,6 +33,11 @@ class Wind(Parameters):
     """A wind whose direction is normal, evaluated on the grid and normalised, and whose speed is uniform."""
 
     wind: WindParameters = Field(description="mean and sd of the direction in degrees")
+
+    def stated(self) -> LawParameters:
+        """Return the same as a law of scaled direction and speed, which may shift."""
+        direction = {"mean": (self.wind.mean + FARTHEST) / (2.0 * FARTHEST), "std": self.wind.sd / (2.0 * FARTHEST)}
+        return restated("coordinates", {"of": [{"name": "normal", "parameters": direction}, {"name": "uniform"}]})
 
 
 WindLaw = Wind | Distribution
@@ -42,7 +53,7 @@ class WakeSteeringParameters(SimulatedTableParameters):
 
     decision_points: list[Count] = Field([31, 31], description="yaws of the two turbines; as computed")
     context_points: list[Count] = Field([16, 4], description="directions and speeds; as computed")
-    reference: WindLaw | list[WindLaw] = Field(  # type: ignore[assignment]
+    reference: WindLaw | list[WindLaw] | Literal["announced"] | Estimate = Field(  # type: ignore[assignment]
         Wind(wind=WindParameters(mean=2.0, sd=3.0)),
         description="reference distribution: `{wind: {mean, sd}}` of the direction in degrees, speeds uniform, or as "
         "in other problems; or a list of these over the rounds",

@@ -223,10 +223,21 @@ class Staleness:
             [jobs.script("fit_prior"), *jobs.prior_roots(problem, prior)],
         )
 
+    def _optima(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        problem, entry = self._problem(parts[0]), Path(parts[-1]).stem
+        if entry not in self.plan.optima(problem):
+            raise _NotPlanned(f"'{problem}' has no metric '{entry}' on a discretisation")
+        jobs = self.plan.parameters
+        return self._made(
+            [file],
+            self.plan.inputs.problem(problem),
+            jobs.optima(problem, entry),
+            [jobs.script("optima"), *jobs.optima_roots(problem, entry)],
+        )
+
     def _score(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         branch, jobs = self._branch([*parts[:-1], Path(parts[-1]).stem]), self.plan.parameters
-        runs = [] if part else self.plan.run_files(branch)
-        inputs = {**self.plan.inputs.problem(branch.problem.label), "runs": runs}
+        inputs = self.plan.inputs.score(branch, part)
         return self._made([file], inputs, jobs.score(branch, part), [jobs.script("score"), *jobs.score_roots(branch)])
 
     def _cube(self, file: str, parts: Sequence[str], part: str) -> Explanation:
@@ -289,6 +300,7 @@ _MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation
     "digests": Staleness._cube,
     "designs": Staleness._design,
     "priors": Staleness._prior,
+    "optima": Staleness._optima,
     "figures": Staleness._figure,
     "report": Staleness._report,
     "audit.json": Staleness._audit,

@@ -57,6 +57,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
     leaves_support = True
     costly = True
     compiled = True
+    most_cells = 256
     sensitivity_power = 1.0
 
     def __init__(self, epsilon: float, gram: ArrayLike) -> None:

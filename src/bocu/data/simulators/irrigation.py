@@ -93,7 +93,7 @@ class SuffolkPotatoes(IrrigationTable):
 class SuffolkThresholds(SuffolkPotatoes):
     """Potatoes in Suffolk, watered as soon as the soil falls below thresholds."""
 
-    early = late = (20.0, 40.0, 60.0, 80.0)
+    early = late = (30.0, 50.0, 70.0)
     names = ("early threshold", "late threshold")
     unit = "% of the available water"
 
