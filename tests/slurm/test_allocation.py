@@ -65,8 +65,8 @@ def test_a_cancelled_job_saves_what_it_has_and_the_next_goes_on_from_there(clust
 
 @pytest.mark.slurm
 def test_allocations_share_a_folder_and_each_makes_its_problem(cluster, sweep, wait_until):
-    labels = ("a", "b")
-    problems = [{"name": "hills", "label": label, "parameters": {"grid": 60}} for label in labels]
+    labels = {"a": 60, "b": 50}
+    problems = [{"name": "hills", "label": label, "parameters": {"grid": grid}} for label, grid in labels.items()]
     sweep.configure(tiny(problems=problems))
     numbers = [submit(sweep, f"results/tiny/cubes/{label}.nc", output=f"{label}.txt") for label in labels]
     wait_until(lambda: set(sweep.jobs("COMPLETED") + sweep.jobs("FAILED")) == set(numbers), "the end of both")
