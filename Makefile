@@ -45,6 +45,7 @@ format: $(INSTALLED)
 schema: $(INSTALLED)
 	bocu schema --output workflow/schemas/experiment.schema.json
 	bocu schema --tables --output docs/experiment-file.md
+	bocu list --combinations > docs/combinations.md
 
 # torch goes first and pinned: asked for as a range, it would bring gigabytes for graphics cards.
 $(INSTALLED): requirements.txt pyproject.toml

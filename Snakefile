@@ -20,6 +20,7 @@ container: "bocu.sif"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
+include: "workflow/rules/tables.smk"
 include: "workflow/rules/designs.smk"
 include: "workflow/rules/priors.smk"
 include: "workflow/rules/runs.smk"

@@ -420,6 +420,8 @@ def _sizes() -> Iterator[Bad]:
         ({"first": 2**63, "count": 1}, "first"),
         ({"first": 2**63 - 2, "count": 3}, "first"),
         ({"count": 1, "per_job": 0}, "per_job"),
+        ({"count": 1, "per_job": "automatic"}, "per_job"),
+        ({"count": 1, "per_job": None}, "per_job"),
         ({"count": 1, "per_job": HUGE}, "per_job"),
         ("9" * 5000, "seeds"),
     ):
@@ -510,6 +512,8 @@ def _refused_by_jobs() -> Iterator[Bad]:
         "features",
     )
     announced = {"set": {"name": "tv", "radius": "announced"}}
+    share = {"set": {"name": "tv", "radius": {"announced": 0.5}}}
+    yield bad("jobs: no share is announced", grid(objectives=[{"name": "dro", "parameters": share}]), "announced")
     yield bad("jobs: no radius is announced", grid(objectives=[{"name": "dro", "parameters": announced}]), "announced")
     yield bad(
         "jobs: no radius is announced to a metric",
@@ -537,7 +541,8 @@ def _refused_by_jobs() -> Iterator[Bad]:
         "algorithms.1",
     )
     yield bad("jobs: mirror is no folder", sensors(data="download", mirror="no-such-folder"), "no-such-folder")
-    yield bad("jobs: data not offered", tiny(problems=["plant"], algorithms=["random"], data="download"), "plant")
+    matrices = [{"name": "sensors", "parameters": {"record": "matrices"}}]
+    yield bad("jobs: data not offered", sensors(problems=matrices, data="download"), "matrices")
     yield bad(
         "jobs: interval", sensors(problems=[{"name": "sensors", "parameters": {"log": {"interval": 7}}}]), "interval"
     )

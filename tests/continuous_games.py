@@ -23,6 +23,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "drbo-mmd": {"contexts": 12},
     "minimax-continuous": {"contexts": 16},
     "ts-bocu-kde": {"samples": 12, "others": 6, "features": 64},
+    "ucb-bocu-kde": {"samples": 12, "others": 6},
     "drmobo": {},
     "mobo": {},
 }

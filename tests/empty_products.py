@@ -42,7 +42,7 @@ def write_products(plan: Plan) -> dict[str, str]:
             file = inputs.problem_paths(problem).prior(prior)
             write(f"prior {problem}/{prior}", file, parameters.prior(problem, prior), flat(inputs.prior(problem)))
     for branch in plan.branches.values():
-        for first, last in plan.blocks:
+        for first, last in plan.blocks_of(branch):
             found[f"run {'/'.join(branch.key)}"] = _run_file(plan, branch, first, last)
         names = [*flat(inputs.problem(branch.problem.label)), *plan.run_files(branch)]
         write(f"score {'/'.join(branch.key)}", paths.score_file(branch), parameters.score(branch), names)

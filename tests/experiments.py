@@ -5,6 +5,7 @@ from typing import Any
 
 from bocu.evaluation.audits import Audit
 from bocu.evaluation.cubes import build_cube, build_summary
+from bocu.evaluation.digests import build_digest
 from bocu.evaluation.metrics import ObjectiveMetric
 from bocu.evaluation.scores import score
 from bocu.experiment.branches import OBJECTIVE_METRIC, Branch
@@ -50,14 +51,15 @@ def metric(plan: Plan, branch: Branch, output: str | None = None, partial: bool 
 def run_all(plan: Plan) -> None:
     """Run an experiment that needs no data, up to its summary, in this process and folder."""
     for branch in plan.branches.values():
-        for first, last in plan.blocks:
+        for first, last in plan.blocks_of(branch):
             parameters = plan.parameters.run(branch, first, last)
             block = Block(json.loads(parameters["specification"]), {}, parameters["fingerprint"])
             execute(block, plan.paths.run_file(branch, first, last), plan.paths.checkpoint(branch, first, last))
         metric(plan, branch)
     for problem in plan.problems:
         build_cube(json.loads(plan.parameters.cube(problem)["description"]), plan.paths.cube(problem))
-    build_summary(plan.cubes(), plan.paths.summary())
+        build_digest(plan.paths.cube(problem), plan.paths.digest(problem))
+    build_summary(plan.digests(), plan.paths.summary())
 
 
 def audited(plan: Plan, cases: int = 60, moments: int = 4) -> Audit:

@@ -13,7 +13,8 @@ from bocu.algorithms.thompson import ThompsonSampling
 from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
 from bocu.ambiguity.parameters import SetParameters, named
 from bocu.contexts.laws import Marginal
-from bocu.contexts.stated_laws import IndependentLaw
+from bocu.contexts.shifts import Shift
+from bocu.contexts.stated_laws import IndependentLaw, LawParameters
 from bocu.core.about import About
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.protocols import EVERY, GRID
@@ -238,3 +239,19 @@ class Beta(IndependentLaw):
 
     def marginal(self):
         return Power(self.parameters.a)
+
+
+class AlternatingParameters(Parameters):
+    """What comes every other round."""
+
+    storm: LawParameters = Field(description="law of the even rounds")
+
+
+class Alternating(Shift):
+    """Another law in every even round."""
+
+    about = About(title="Alternating", summary="another law in every even round")
+    Parameters = AlternatingParameters
+
+    def law(self, base, t):
+        return base if t % 2 else self.parameters.storm

@@ -117,6 +117,7 @@ def cube(folder, data, algorithms, seeds=(0, 1), **parts):
         "problem_name": "wind-commitment",
         "branches": branches,
         "metrics": [metric["label"] for metric in METRICS],
+        "metric_specifications": METRICS,
         "seeds": [seeds[0], seeds[1] - seeds[0] + 1],
         "iterations": parts.get("iterations", 6),
         "initial": 0,

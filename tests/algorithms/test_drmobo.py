@@ -95,11 +95,12 @@ def test_fits_of_both_outputs_are_reported():
 
 
 def test_other_objectives_and_contexts_are_refused():
-    with pytest.raises(BocuError, match="DRO is wanted"):
+    with pytest.raises(BocuError, match="other than SO, which is mobo's"):
         build(DRMOBO, 2, UncertaintyObjective.so())
     parameters = DRMOBO.Parameters()
-    for name, fits in (("dro", True), ("so", False), ("gen", False)):
-        assert bool(parameters.unfit(name, find("objective", name).load().Parameters())) != fits
+    for name, given in (("dro", {}), ("so", None), ("gen", {}), ("rs", {"tau": 0.1}), ("ro", {}), ("wcs", {})):
+        kind = find("objective", name).load().Parameters
+        assert bool(parameters.unfit(name, kind(**(given or {})))) == (given is None)
     box = BoxDomain(np.zeros(2), np.ones(2), ("x1", "x2"), ("1", "1"))
     with pytest.raises(BocuError, match="finite contexts are wanted"):
         MOBO(Description(box, box, 0.0, "scalarised"), None, MOBO.Parameters(), np.random.default_rng(0))

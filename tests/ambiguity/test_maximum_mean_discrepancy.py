@@ -112,3 +112,16 @@ def test_satisficing_near_the_expectation_with_zeros() -> None:
         close = ambiguity_set.satisficing(payoffs, reference, mean - 1e-9 * np.ptp(payoffs))
         assert (close >= steep * (1 + 1e-6)).all()
         np.testing.assert_allclose(ambiguity_set.satisficing(payoffs, reference, mean), steep, rtol=1e-9)
+
+
+@pytest.mark.parametrize("reference", ["uniform", "empirical", "on one context"])
+def test_distances_to_single_contexts_are_rounded_up(reference: str) -> None:
+    n = 60
+    contexts = np.linspace(0.0, 1.0, n)
+    around = MaximumMeanDiscrepancy(0.1, squared_exponential_gram(contexts, 0.1))
+    p = np.eye(n)[7] if reference == "on one context" else references(n)[reference]
+    expected = np.array([float(around.distance(vertex, p)) for vertex in np.eye(n)])
+    found = around._vertex_distances(p)
+    assert (found >= expected).all()
+    # Rounding is that of squares.
+    np.testing.assert_allclose(found**2, expected**2, rtol=0, atol=1e-12)

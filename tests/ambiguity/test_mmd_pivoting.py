@@ -9,11 +9,13 @@ from bocu.ambiguity.mmd.pivoting import pivot
 from bocu.contexts.estimates import product_grid
 
 
-def instance(side: int, rows: int, seed: int, zeros: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def instance(
+    side: int, rows: int, seed: int, zeros: bool, lengthscale: float = 0.15
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Payoffs with minimum 0, a reference and a Gram matrix on a square grid of contexts."""
     generator = np.random.default_rng(seed)
     contexts = product_grid([0.0, 0.0], [1.0, 1.0], side)
-    gram = squared_exponential_gram(contexts, 0.15)
+    gram = squared_exponential_gram(contexts, lengthscale)
     payoffs = generator.standard_normal((rows, len(contexts))) @ np.linalg.cholesky(gram).T
     reference = generator.random(len(contexts))
     if zeros:
@@ -63,14 +65,14 @@ def test_every_value_has_its_certificate_and_agrees_with_one_row_alone() -> None
     np.testing.assert_allclose(values, alone, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize(("points", "pivoted"), [(64, False), (16, True)])
-def test_close_contexts_whose_sets_do_not_settle_are_left_to_the_critical_line(
-    points: int, pivoted: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("points", "radius", "pivoted"), [(64, 0.06, False), (16, 0.06, True), (16, 0.3, False)])
+def test_close_contexts_and_radii_near_the_floor_are_left_to_the_critical_line(
+    points: int, radius: float, pivoted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     generator = np.random.default_rng(3)
     line = np.linspace(0.0, 1.0, points)
     payoffs = np.sin(line * generator.uniform(1.0, 4.0, (20, 1)) + generator.uniform(0.0, 3.0, (20, 1)))
-    around = MaximumMeanDiscrepancy(0.3, squared_exponential_gram(line, 0.1))
+    around = MaximumMeanDiscrepancy(radius, squared_exponential_gram(line, 0.1))
     reference = np.full(points, 1.0 / points)
     around.values(payoffs, reference)
     calls = []
@@ -82,3 +84,12 @@ def test_close_contexts_whose_sets_do_not_settle_are_left_to_the_critical_line(
     monkeypatch.setattr("bocu.ambiguity.mmd.pivoting.pivot", watched)
     around.values(payoffs, reference)
     assert bool(calls) == pivoted
+
+
+def test_sets_that_turn_in_circles_settle_by_single_contexts() -> None:
+    f, p, gram = instance(16, 24, 3, False, 0.1)
+    inverse = MaximumMeanDiscrepancy(0.0, gram)._gram.centred_inverse
+    # From any row to any other, alike or not.
+    order = np.random.default_rng(1).permutation(np.repeat(np.arange(len(f)), 2))
+    *_, solved = pivot(f[order], -f[order] @ inverse, p, gram, inverse, np.array([0.02, 0.06]))
+    assert solved.all()

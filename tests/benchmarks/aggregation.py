@@ -48,7 +48,7 @@ def make_runs(plan: Plan) -> None:
     from bocu.runs.execution import Block, execute
 
     for branch in plan.branches.values():
-        for first, last in plan.blocks:
+        for first, last in plan.blocks_of(branch):
             file = Path(plan.paths.run_file(branch, first, last))
             specification = {**branch.specification, "seeds": [first, last]}
             if branch is next(iter(plan.branches.values())) and first == 0:

@@ -70,6 +70,7 @@ LINES: Mapping[str, Cells] = {
     "bocu.algorithms.grid_contexts:DRBOMMD": (BOXES, ["drbo-mmd"], SHORT),
     "bocu.algorithms.grid_contexts:MinimaxContinuous": (BOXES, ["minimax-continuous"], SHORT),
     "bocu.algorithms.thompson_density:ThompsonDensity": (BOXES, ["ts-bocu-kde"], SHORT),
+    "bocu.algorithms.confidence_density:UCBDensity": (BOXES, ["ucb-bocu-kde"], SHORT),
     "bocu.algorithms.multi_objective:MOBO": (["newsvendor-grid"], ["mobo"], SHORT),
 }
 

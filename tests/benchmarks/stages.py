@@ -14,12 +14,14 @@ from pathlib import Path
 
 from bocu.experiment.stages import MEASURED
 
-STAGES = {"priors": "fit_prior", "scores": "score", "cubes": "cube", "figures": "figure"}
+STAGES = {"priors": "fit_prior", "optima": "optima", "scores": "score", "cubes": "cube", "figures": "figure"}
 
 
 def rule_of(file: Path, folder: Path) -> str | None:
     """Return the rule that a benchmark is of, None of one that another benchmark measures: a block of runs."""
     if folder.name == "benchmark":
+        if folder.parent.parent.name == "compute":
+            return "table" if (folder.parent / f"{file.stem}.nc").is_file() else "table_part"
         # Beside the prepared files of a data set; those of raw files keep their endings.
         return "prepare" if (folder.parent / f"{file.stem}.nc").is_file() else "simulate"
     parts = [part for part in file.relative_to(folder).parts if part != "partial"]

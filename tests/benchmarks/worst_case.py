@@ -38,11 +38,8 @@ from bocu.ambiguity import (  # noqa: E402
     squared_exponential_gram,
     worst_case,
 )
-from bocu.ambiguity.mmd import path  # noqa: E402
 from bocu.contexts.estimates import discretised, product_grid  # noqa: E402
-from bocu.core.kernels import SquaredExponential  # noqa: E402
 from bocu.objectives.functions import UncertaintyObjective  # noqa: E402
-from bocu.surrogates.grid import GridPosterior, GridPrior  # noqa: E402
 
 LENGTHSCALE = 0.1
 
@@ -92,8 +89,8 @@ def solver_time(
     return seconds, float(np.abs(ours - values).max())
 
 
-def compare(rows: int, scale: float) -> list[dict[str, Any]]:
-    """The table: every set at 1,024 x 64."""
+def compare(rows: int, scale: float, only: str = "") -> list[dict[str, Any]]:
+    """The table: every set in whose name `only` is, at 1,024 x 64."""
     line, square = product_grid(0.0, 1.0, 64), product_grid([0.0, 0.0], [1.0, 1.0], 8)
     decisions = product_grid([0.0, 0.0], [1.0, 1.0], 32)
     on_line = (line, gaussian_process_payoffs(line, decisions, 0))
@@ -112,6 +109,8 @@ def compare(rows: int, scale: float) -> list[dict[str, Any]]:
     ]
     table = []
     for name, centre, (contexts, payoffs), bar in sets:
+        if only not in name:
+            continue
         reference = normal_reference(contexts)
         ambiguity_set = at_margin(centre, reference, scale)
         is_mmd = isinstance(ambiguity_set, MaximumMeanDiscrepancy)
@@ -185,36 +184,6 @@ def transports(scale: float) -> list[dict[str, Any]]:
     return table
 
 
-def bounds(scale: float, rows: int) -> list[dict[str, Any]]:
-    """MMD values of upper confidence bounds after 100 observations: as they are found, and by the path alone."""
-    table = []
-    for side in (8, 12, 16):
-        contexts, decisions = product_grid([0.0, 0.0], [1.0, 1.0], side), product_grid([0.0, 0.0], [1.0, 1.0], 32)
-        kernel = SquaredExponential([LENGTHSCALE, LENGTHSCALE])
-        posterior = GridPosterior(GridPrior(decisions, contexts, kernel, kernel, noise=0.02))
-        truth, generator = gaussian_process_payoffs(contexts, decisions, 5), np.random.default_rng(5)
-        for _ in range(100):
-            decision, context = int(generator.integers(len(decisions))), int(generator.integers(len(contexts)))
-            posterior.add(decision, context, float(truth[decision, context]))
-        upper = posterior.mean() + posterior.deviation()
-        reference = normal_reference(contexts)
-        best = np.sort(np.argsort(-upper @ reference)[:rows])
-        payoffs = np.ascontiguousarray(upper[best])
-        gram = squared_exponential_gram(contexts, LENGTHSCALE)
-        ambiguity_set = at_margin(MaximumMeanDiscrepancy(0.0, gram), reference, scale).prepare(reference)
-        conic, error = solver_time(ambiguity_set, reference, payoffs, 8)
-        own = best_time(lambda b=ambiguity_set, f=payoffs, p=reference: b.values(f, p), 3)
-        most, path._MOST_PIVOTED = path._MOST_PIVOTED, 0
-        other = best_time(lambda b=ambiguity_set, f=payoffs, p=reference: b.values(f, p), 3)
-        path._MOST_PIVOTED = most
-        name = f"MMD, bounds on {side} x {side} contexts, {rows} decisions"
-        table.append(entry(f"{name}: values", ambiguity_set, conic, own, 100, error))
-        table.append(
-            {"case": f"{name}: path", "own_s": own, "other_s": other, "times_faster": other / own, "largest_error": 0.0}
-        )
-    return table
-
-
 def oracle_errors() -> list[dict[str, Any]]:
     """Largest difference from the conic solver by set, in ranges of the payoffs, over random instances."""
     table = []
@@ -262,14 +231,17 @@ def main() -> None:
     parser.add_argument("--oracle", action="store_true", help="also compare values on random instances")
     parser.add_argument("--scale", type=float, default=1.0, help="factor on the radii")
     parser.add_argument("--transports", action="store_true", help="only Wasserstein sets on a line")
-    parser.add_argument("--bounds", action="store_true", help="only MMD of confidence bounds, as runs meet them")
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="only the sets in whose names this is, at 1,024 x 64"
+    )
     arguments = parser.parse_args()
     errors = oracle_errors() if arguments.oracle else []
     for row in errors:
         print("  ".join(f"{key} {value:.1e}" if isinstance(value, float) else f"{value}" for key, value in row.items()))
-    table = bounds(arguments.scale, arguments.rows) if arguments.bounds else transports(arguments.scale)
-    if not (arguments.bounds or arguments.transports):
-        table = compare(arguments.rows, arguments.scale) + large(arguments.scale) + table
+    table = [] if arguments.only else transports(arguments.scale)
+    if not arguments.transports:
+        slow = [] if arguments.only else large(arguments.scale)
+        table = compare(arguments.rows, arguments.scale, arguments.only) + slow + table
     show(table)
     if arguments.output is not None:
         machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}

@@ -12,7 +12,7 @@ from bocu.core import places
 from bocu.core.errors import BocuError
 from bocu.evaluation.opening import open_cube
 from bocu.experiment.planning import make_plan
-from bocu.problems.finite import ByLaw
+from bocu.problems.distributions import ByLaw
 
 OWN = Path(__file__).parents[1] / "own_plugins.py"
 SOURCES = Path(__file__).parents[2] / "data/sources.yaml"

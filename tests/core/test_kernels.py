@@ -65,3 +65,10 @@ def test_an_unknown_kernel_is_refused_with_the_nearest() -> None:
 def test_points_of_other_dimensions_are_refused() -> None:
     with pytest.raises(BocuError, match=r"points: found shape \(7, 3\); allowed: \(points, 2\)"):
         SquaredExponential((0.1, 0.2))(POINTS, POINTS)
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS.values()))
+def test_large_arrays_are_their_parts_bit_for_bit(kernel):
+    s = 30.0 * np.random.default_rng(0).random((3, 20_001))
+    for whole, *parts in zip(kernel.value_and_slope(s), *(kernel.value_and_slope(row) for row in s), strict=True):
+        np.testing.assert_array_equal(whole, np.stack(parts))

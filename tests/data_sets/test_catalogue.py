@@ -87,7 +87,7 @@ def test_missing_mirror_folder_is_named(catalogue, tmp_path, refused):
 @pytest.mark.parametrize(("dataset", "record"), [("plant", "svgp"), ("infection", "runs")])
 def test_what_is_published_as_a_pickle_has_no_download(catalogue, refused, dataset, record):
     assert catalogue.available_records(dataset, "download") == []
-    with refused("data.source", "'download'", dataset, "allowed: mirror or simulate"):
+    with refused("data.source", "'download'", dataset, "allowed: mirror or shipped or simulate"):
         catalogue.check(dataset, record, "download")
 
 
@@ -96,7 +96,7 @@ def test_wrong_names_and_intervals_are_refused(catalogue, refused):
         catalogue.raw_paths("winds", "opsd", "download")
     with refused("record of data set 'intel'", "'logs'", "did you mean 'log'"):
         catalogue.prepared_path("intel", "logs", "mirror")
-    with refused("data.source", "'internet'", "download, mirror, simulate"):
+    with refused("data.source", "'internet'", "download, mirror, shipped, simulate"):
         catalogue.available_records("wind", "internet")
     with refused("interval 7 min", "allowed: 10, 5, 15, 20, 30, 60"):
         catalogue.prepared_path("intel", "log", "mirror", 7)

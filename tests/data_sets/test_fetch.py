@@ -166,7 +166,7 @@ def test_a_failed_download_leaves_an_older_file_alone(server, tmp_path, refused)
 
 def test_no_address_is_told(tmp_path, monkeypatch, refused):
     monkeypatch.delenv(BASE_URL_VARIABLE, raising=False)
-    with refused("no published address", "mirror or simulate"):
+    with refused("no published address", "another source"):
         get(tmp_path / "data.txt.gz")
 
 

@@ -62,3 +62,10 @@ def test_no_fixed_decision_no_number():
     regret, value = scored(BestFixedDecision(ExpectedPayoffParameters()), Table([np.array([0]), np.array([1])]), [0, 1])
     assert np.isnan(regret).all()
     assert value == pytest.approx([3.0, 3.0])
+
+
+def test_no_regret_where_no_decision_meets_the_aspiration():
+    metric = scoring("Satisficing", tau=100.0, set={"name": "tv", "radius": 0.5})
+    regret, value = scored(metric, Table(), [2, 0])
+    assert value.tolist() == [-np.inf, -np.inf]
+    assert regret.tolist() == [0.0, 0.0]

@@ -56,6 +56,12 @@ def test_regret_is_not_negative_even_at_the_optimum(metric):
     assert np.isfinite(regret).all()
 
 
+def test_no_regret_where_no_decision_meets_the_aspiration():
+    regret, value = scoring("Satisficing", tau=1e6, set={"name": "tv", "radius": 0.5}).score(*met(1))
+    assert np.isneginf(value).all()
+    assert (regret == 0.0).all()
+
+
 def test_one_output_has_one_optimum():
     realisation, situations, decisions = met(1)
     regret, value = robust().score(realisation, situations, decisions)

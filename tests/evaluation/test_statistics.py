@@ -5,7 +5,10 @@ import pytest
 from scipy import stats
 
 from bocu.evaluation.statistics import (
+    _BOOTSTRAP_SEED,
+    RESAMPLES,
     bootstrap_mean,
+    bootstrap_means,
     bootstrap_ratio,
     growth_exponent,
     holm,
@@ -135,3 +138,33 @@ def test_growth_exponent_has_students_interval_over_seeds_and_leaves_out_seeds_w
 
 def test_one_round_has_no_growth():
     assert np.isnan(growth_exponent(np.array([1]), np.array([[1.0]])).value)
+
+
+@pytest.mark.parametrize("count", [2, 7, 50, 400])  # the last is drawn in pieces
+def test_intervals_are_those_of_scipys_own_resampling(count):
+    # Sixty-fourths add up without rounding: samples whose mean is that of the data are found as such by both.
+    values = np.random.default_rng(count).gamma(1.0, size=(3, count)).round(1) // (1 / 64) / 64
+    found = bootstrap_means(values)
+    for row, own in zip(values, found, strict=True):
+        rng = np.random.default_rng(_BOOTSTRAP_SEED)
+        expected = stats.bootstrap((row,), np.mean, method="BCa", n_resamples=RESAMPLES, rng=rng)
+        assert own.value == row.mean()
+        assert [own.low, own.high] == pytest.approx(list(expected.confidence_interval), rel=1e-12)
+        assert bootstrap_mean(row).low == pytest.approx(own.low, rel=1e-12)
+
+
+def test_rows_of_a_table_are_tested_as_if_each_were_alone():
+    draws = np.random.default_rng(3).normal(size=(4, 12))
+    draws[1, 4] = 0.0  # a zero
+    draws[2, 5] = -draws[2, 6]  # a tie
+    draws[3] = 0.0
+    base = np.zeros(12)
+    regrets = {"base": dict(enumerate(base)), **{f"a{i}": dict(enumerate(row)) for i, row in enumerate(draws)}}
+    found = paired_differences(regrets, "base")
+    for i, row in enumerate(draws):
+        alone = paired_differences({"base": regrets["base"], "a": dict(enumerate(row))}, "base")["a"]
+        assert found[f"a{i}"].difference.value == alone.difference.value
+        assert found[f"a{i}"].difference.low == pytest.approx(alone.difference.low, rel=1e-12)
+        assert found[f"a{i}"].worse == alone.worse
+    expected = holm([stats.wilcoxon(row).pvalue for row in draws[:3]] + [1.0])
+    assert [found[f"a{i}"].p_value for i in range(4)] == pytest.approx(expected, rel=1e-12)

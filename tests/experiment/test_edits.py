@@ -146,8 +146,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "the radius rules of sets": (
         "ambiguity/parameters.py",
-        'if rule == "announced":',
-        'if rule != "announced":',
+        "if self.takes_announced:",
+        "if not self.takes_announced:",
         # The contour draws a worst case; what knows of several priors could pursue an objective.
         [
             "run kirschner/*/ucb-*",

@@ -30,8 +30,8 @@ def test_the_key_mirror_alone_chooses_the_mirror():
 
 
 def test_blocks_are_aligned_so_that_more_seeds_keep_the_whole_ones():
-    few = Seeds(first=3, count=25, per_job=10).blocks()
-    many = Seeds(first=3, count=47, per_job=10).blocks()
+    few = Seeds(first=3, count=25).blocks(10)
+    many = Seeds(first=3, count=47).blocks(10)
     assert few == [(3, 12), (13, 22), (23, 27)]
     assert many[:2] == few[:2]
     assert many[2] == (23, 32)
@@ -56,7 +56,7 @@ FAULTS = {
     "empty list": ({"problems": []}, r"problems: found \[\]; list should have at least 1 item"),
     "unknown source": (
         {"data": "web"},
-        r"data\.source: found 'web'; input should be 'download', 'mirror' or 'simulate'",
+        r"data\.source: found 'web'; input should be 'download', 'mirror', 'shipped' or 'simulate'",
     ),
     "mirror without folder": ({"data": "mirror"}, r"data: .*source 'mirror' and the key 'mirror'"),
     "not a list": ({"problems": 3}, r"problems: found 3; input should be a valid list"),

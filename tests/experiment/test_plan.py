@@ -1,11 +1,13 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from experiments import ALGORITHMS, tiny
 
 from bocu.core.errors import BocuError
+from bocu.experiment.paths import PARTIAL
 from bocu.experiment.planning import make_plan
 from bocu.experiment.record import refuse_to_shrink, write_record
 
@@ -38,7 +40,7 @@ def test_labels_are_in_paths_and_never_in_specifications():
 def test_a_block_is_found_by_the_name_of_its_files():
     plan = make_plan(tiny(algorithms=["random", {"name": "mle", "label": "my-label-7"}]))
     for branch in plan.branches.values():
-        for first, last in plan.blocks:
+        for first, last in plan.blocks_of(branch):
             name = plan.paths.run_file(branch, first, last).removeprefix("results/tiny/runs/").removesuffix(".nc")
             assert plan.paths.log(branch, first, last) == f"results/tiny/logs/runs/{name}.log"
             assert plan.block(name) == (branch, first, last)
@@ -191,3 +193,27 @@ def test_planning_imports_nothing_heavy(root):
 def test_reading_the_workflow_imports_no_scipy():
     code = "import sys, bocu.sweep.snakefile; print([name for name in ('scipy', 'torch') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_partial_report_waits_for_the_algorithm_that_a_figure_compares_with(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    others = {"name": "hills", "label": "others", "parameters": {"grid": 40}}
+    plan = make_plan(
+        tiny(
+            problems=[{"name": "hills", "parameters": {"grid": 60}}, others],
+            algorithms=["mle", {"name": "random", "problems": ["others"]}],
+            figures=["summary", {"name": "scoreboard", "parameters": {"reference": "mle"}}, "regret"],
+            reference="random",
+        )
+    )
+
+    def drawn(problem):
+        branch = plan.branch(problem, "any", "mle")
+        file = Path(plan.run_files(branch)[0])
+        file.parent.mkdir(parents=True)
+        file.touch()
+        return {Path(file).stem for file in plan.figure_files("png", PARTIAL)}
+
+    assert drawn("hills") == {"scoreboard", "regret"}  # random belongs to a problem without a run
+    assert drawn("others") == {"scoreboard", "regret", "summary"}
+    assert {Path(file).stem for file in plan.figure_files("png")} == {"scoreboard", "regret", "summary"}

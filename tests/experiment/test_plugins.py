@@ -486,3 +486,24 @@ def test_a_package_adds_a_command(tmp_path, monkeypatch, capsys):
         main.main()
     assert not ended.value.code
     assert capsys.readouterr().out == "HELLO\n"
+
+
+def test_laws_and_shifts_of_a_package_are_named_by_their_entry_points(folder, tmp_path, monkeypatch, capsys):
+    from bocu.commands.listing import list_command
+
+    site = tmp_path / "site"
+    site.mkdir()
+    points = "[bocu.laws]\nbeta = their_lab.parts:Beta\n[bocu.shifts]\nalternating = their_lab.parts:Alternating\n"
+    install(site, "their-lab", points, monkeypatch)
+    shift = {"name": "alternating", "parameters": {"storm": {"name": "beta", "parameters": {"a": 3.0}}}}
+    problem = {"name": "newsvendor", "parameters": {"shift": shift}}
+    plan = planned(folder, problems=[problem], algorithms=["random"], metrics=["so"], figures=["regret"])
+    branch = plan.branches["newsvendor", "any", "random"]
+    assert {"their_lab.parts:Alternating", "their_lab.parts:Beta"} <= set(branch.roots)
+    assert [(kind, name) for kind, name, _ in plan.outside()] == [("law", "beta"), ("shift", "alternating")]
+    before = plan.parameters.run(branch, 0, 1)["fingerprint"]
+    own_package.edit(site / "their_lab/parts.py", "return base if t % 2 else", "return base if t % 3 else")
+    assert plan.parameters.run(branch, 0, 1)["fingerprint"] != before
+    for kind, name in (("laws", "beta"), ("shifts", "alternating")):
+        list_command(kind)
+        assert name in capsys.readouterr().out

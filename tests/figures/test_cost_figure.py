@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from bocu.core.errors import BocuError
-from bocu.figures.cost import Cost, CostParameters, _medians
+from bocu.evaluation.curves import medians as _medians
+from bocu.figures.cost import Cost, CostParameters
 
 
 def test_a_point_is_the_median_of_its_rounds_and_the_initial_design_is_left_out():

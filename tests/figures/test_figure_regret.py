@@ -8,8 +8,9 @@ from scipy.stats import t as student
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 
 from bocu.algorithms.time_varying import MaximumLikelihood
+from bocu.evaluation.curves import accumulate
 from bocu.figures import style
-from bocu.figures.regret import Curve, Regret, RegretParameters, accumulate, apart
+from bocu.figures.regret import Curve, Regret, RegretParameters, apart
 
 
 def drawn(path, **parameters):

@@ -5,12 +5,12 @@ import pytest
 import synthetic_cubes
 
 from bocu.core.errors import BocuError
+from bocu.evaluation.prior_choices import trusted_shares
 from bocu.figures.priors import (
     ChosenPriors,
     ChosenPriorsParameters,
     RejectionTimes,
     RejectionTimesParameters,
-    trusted_shares,
 )
 from bocu.figures.reading import Cube, CubeBranch
 
@@ -74,9 +74,7 @@ def test_the_rejection_that_empties_the_list_counts_and_is_told(tmp_path):
     data["rejected_prior"].loc[place] = 2
     data["all_rejected"].loc[place] = 1
     path = synthetic_cubes.write(data, tmp_path / "c.nc")
-    from bocu.figures.priors import rejection_rounds
-
-    rounds = rejection_rounds(Cube(path), CubeBranch("any", "pe-gp-ucb"))
+    rounds = Cube(path).rejection_rounds(CubeBranch("any", "pe-gp-ucb"))
     assert rounds[4, 2] == 7
     assert "In 1 seed it rejected all of them and took all back." in rejected(path).caption
 

@@ -123,6 +123,15 @@ def test_a_concentrating_radius_is_that_of_the_lemma_and_infinite_without_data()
     assert mmd_radius(9, 0.1) == pytest.approx((2 + np.sqrt(2 * np.log(10))) / 3)
 
 
+def test_a_share_of_the_announced_radius_is_taken_and_missing_it_is_said():
+    parameters = chosen_set(radius={"announced": 0.25})
+    assert parameters.epsilon(situation(margin=0.8), parameters.over(POINTS)) == pytest.approx(0.2)
+    with pytest.raises(BocuError, match="announces no radius"):
+        parameters.epsilon(situation(), parameters.over(POINTS))
+    with pytest.raises(BocuError, match=r"radius\.announced: found 0"):
+        chosen_set(radius={"announced": 0})
+
+
 def test_an_announced_radius_is_the_problems_and_missing_it_is_said():
     parameters = chosen_set(radius="announced")
     assert parameters.epsilon(situation(margin=0.7), parameters.over(POINTS)) == 0.7

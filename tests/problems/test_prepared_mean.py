@@ -16,6 +16,7 @@ from bocu.experiment.branches import ProblemPaths
 from bocu.objectives.functions import UncertaintyObjective
 from bocu.problems.infection import Infection, InfectionParameters
 from bocu.problems.plant import Plant, PlantParameters
+from bocu.problems.portfolio_table import PortfolioTableParameters
 from bocu.problems.prepared_mean import PreparedMeanParameters
 
 
@@ -50,10 +51,8 @@ def test_planning_names_the_prepared_file_of_the_source(
 
 
 def test_what_the_source_does_not_bring_is_refused(catalogue: Catalogue, tmp_path: Path) -> None:
-    with pytest.raises(BocuError, match="'download' does not offer data set 'plant'"):
-        PlantParameters().resolve(catalogue, "download", None)
     with pytest.raises(BocuError, match="no such file"):
-        InfectionParameters().resolve(catalogue, "mirror", str(tmp_path))
+        PortfolioTableParameters().resolve(catalogue, "mirror", str(tmp_path))
     with pytest.raises(BocuError, match=r"source: found 'mirror'; data\.source is 'simulate'"):
         PlantParameters(source="mirror").resolve(catalogue, "simulate", None)
     with pytest.raises(BocuError, match="source: found null"):

@@ -66,6 +66,16 @@ def test_revenue_by_hand(committed, generated, expected):
     assert revenue(np.array(committed), np.array(generated)) == pytest.approx(expected)
 
 
+def test_hours_are_sampled_at_a_stride_and_stand_as_they_do_among_all(data):
+    path, _ = data
+    every = problem(path, hours=40).hours
+    some = problem(path, hours=8, every=5).hours
+    for name in ("begin", "generated", "references", "margins"):
+        np.testing.assert_array_equal(getattr(some, name), getattr(every, name)[::5])
+    with pytest.raises(BocuError, match="hours: found 60"):
+        problem(path, hours=60, every=5)
+
+
 def test_windows_count_the_hours_that_have_a_value():
     levels = np.array([0, 1, -1, 1, -1, -1, 2])
     windows = empirical_windows(levels, 3, 3)

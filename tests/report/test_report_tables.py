@@ -153,5 +153,6 @@ def test_p_values_and_seed_ranges_are_short():
 
 
 def test_csv_keeps_all_digits_and_leaves_no_number_empty(tmp_path):
-    tables.write_csv(tmp_path / "t.csv", [{"a": 1 / 3, "b": float("nan")}], ["a", "b"])
+    with tables.csv_file(tmp_path / "t.csv", ["a", "b"]) as write:
+        write([{"a": 1 / 3, "b": float("nan")}])
     assert (tmp_path / "t.csv").read_text() == f"a,b\n{1 / 3},\n"

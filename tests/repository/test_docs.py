@@ -28,9 +28,11 @@ PAGES = [
     "docs/kirschner2020.md",
     "docs/huang2024.md",
     "docs/optima.md",
+    "docs/metrics.md",
     "docs/drmobo.md",
     "docs/grand-tour.md",
     "docs/experiment-file.md",
+    "docs/combinations.md",
 ]
 
 

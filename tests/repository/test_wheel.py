@@ -53,12 +53,15 @@ def test_it_holds_types_tables_and_pages(wheel):
         "bocu/py.typed",
         "bocu/commands/templates/algorithm.py.jinja",
         "bocu/data/sources.yaml",
+        "bocu/data/shipped/plant/LICENSE",
+        "bocu/data/shipped/plant/raw/marchantia_leaf_area_svgp.npz.sha256",
         "bocu/experiment/papers.yaml",
         "bocu/report/style.css",
         "snakemake_executor_plugin_warm/py.typed",
         "snakemake_logger_plugin_bocu/py.typed",
     }
     assert not [name for name in names if name.startswith(("tests", "workflow", "docs"))]
+    assert not [name for name in names if name.endswith(".nc")]
 
 
 @pytest.mark.parametrize("kind", ["problems", "objectives", "algorithms", "metrics", "figures", "data"])

@@ -7,7 +7,8 @@ from sample_moments import largest_z_score
 from bocu.core.kernels import Kernel, Matern52, SquaredExponential
 from bocu.surrogates.axes import Axes
 from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.pathwise import PathwiseSampler, gram_root
+from bocu.surrogates.pathwise import PathwiseSampler
+from bocu.surrogates.roots import gram_root
 
 AXES = (np.linspace(0.0, 1.0, 5), np.array([0.0, 0.1, 0.5, 0.7]))
 FULL = np.stack(np.meshgrid(*AXES, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -61,7 +62,7 @@ def test_without_observations_samples_are_of_the_prior() -> None:
 )
 def test_root_is_a_root_of_the_gram_matrix(points: np.ndarray, kernel: Kernel) -> None:
     gram = kernel(points, points)
-    root = gram_root(kernel, points, gram)
+    root = gram_root(kernel, points)
     matrix = root.times(np.eye(root.rank))
     assert matrix.shape == (len(points), root.rank)
     np.testing.assert_allclose(matrix @ matrix.T, gram, atol=1e-13)
@@ -69,7 +70,7 @@ def test_root_is_a_root_of_the_gram_matrix(points: np.ndarray, kernel: Kernel) -
 
 def test_root_of_a_grid_is_that_of_its_axes() -> None:
     kernel = SquaredExponential((0.3, 0.5))
-    root = gram_root(kernel, FULL, kernel(FULL, FULL))
+    root = gram_root(kernel, FULL)
     assert root.rank == 20  # the full rank of every axis: nothing of a well conditioned kernel is left out
 
 

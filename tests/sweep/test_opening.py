@@ -35,7 +35,7 @@ def test_an_experiment_is_found_by_file_or_name(folder, experiment, iterations):
 def test_keys_are_replaced_as_on_snakemakes_command_line(folder):
     plan = open_plan("named", settings=["iterations=7", "seeds={count: 9, per_job: 3}", "title=A=B"])
     assert plan.experiment.iterations == 7
-    assert plan.blocks == [(0, 2), (3, 5), (6, 8)]
+    assert plan.blocks_of(next(iter(plan.branches.values()))) == [(0, 2), (3, 5), (6, 8)]
     assert plan.experiment.title == "A=B"
 
 
@@ -97,7 +97,8 @@ def test_an_experiment_that_was_run_under_another_name_is_found_by_that_name(fol
     run = open_plan(file, settings=["name=trial", "iterations=7", "seeds={count: 2}"])
     write_record(run, [file], settings)
     assert open_plan("trial").describe() == run.describe()
-    assert open_plan("trial", settings=["seeds={per_job: 1}"]).blocks == [(0, 0), (1, 1)]
+    plan = open_plan("trial", settings=["seeds={per_job: 1}"])
+    assert plan.blocks_of(next(iter(plan.branches.values()))) == [(0, 0), (1, 1)]
     assert differences_from_record(open_plan("trial")) == []
 
 

@@ -6,6 +6,9 @@ import numpy as np
 
 from bocu.algorithms.base import Algorithm, Reported
 from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
+from bocu.contexts.laws import ContextLaw, Gaussian
+from bocu.contexts.shifts import Shift, restated
+from bocu.contexts.stated_laws import IndependentLaw
 from bocu.core.about import About
 from bocu.core.parameters import Parameters
 from bocu.evaluation.metrics import Metric
@@ -272,3 +275,64 @@ class Wordless(Figure):
 class Restless(Wordless):
     alternative = "A line."
     level = staticmethod(lambda: float(np.random.default_rng().random()))
+
+
+class HalfMarginal(Gaussian):
+    """Draws from another distribution than its density says."""
+
+    def quantile(self, uniforms):
+        return 0.5 * super().quantile(uniforms)
+
+
+class TwoLaws(IndependentLaw):
+    about = ABOUT
+    Parameters = Nothing
+
+    def marginal(self):
+        return HalfMarginal(0.6, 0.1)
+
+
+class Thirsty(ContextLaw):
+    def sample(self, generator, size):
+        generator.random(3)
+        return super().sample(generator, size)
+
+
+class Unpaired(IndependentLaw):
+    about = ABOUT
+    Parameters = Nothing
+
+    def marginal(self):
+        return Gaussian(0.5, 0.1)
+
+    def over(self, dimension):
+        return Thirsty((self.marginal(),) * dimension)
+
+
+class Forgetful(Shift):
+    """A law that depends on how often it is asked."""
+
+    about = ABOUT
+    Parameters = Nothing
+
+    def law(self, base, t):
+        return restated("normal", {"mean": 0.5 + 0.001 * next(COUNT)})
+
+
+class Early(Shift):
+    about = ABOUT
+    Parameters = Nothing
+
+    def law(self, base, t):
+        return restated("uniform", {})
+
+    def begins(self):
+        return 5
+
+
+class Outside(Shift):
+    about = ABOUT
+    Parameters = Nothing
+
+    def law(self, base, t):
+        return restated("normal", {"mean": 1.5}) if t > 3 else base

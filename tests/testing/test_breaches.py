@@ -2,7 +2,17 @@
 
 import pytest
 
-from bocu.testing import Breach, check_algorithm, check_figure, check_metric, check_objective, check_problem, check_set
+from bocu.testing import (
+    Breach,
+    check_algorithm,
+    check_figure,
+    check_law,
+    check_metric,
+    check_objective,
+    check_problem,
+    check_set,
+    check_shift,
+)
 
 GRID = {"decision_points": [5], "context_points": [4]}
 ON = r"^algorithm broken\.py:\w+: on kirschner \(general\), seed 0: "
@@ -91,3 +101,17 @@ def test_what_keeps_them_all_passes():
 )
 def test_what_is_no_algorithm_is_one_line(what, said):
     assert said in one_line(check_algorithm, what)
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "said"),
+    [
+        (check_law, "TwoLaws", "of 1 coordinates: draws and density are of two laws: moment 1 is 0.3 apart"),
+        (check_law, "Unpaired", "sample: takes other than 1 numbers a context: later contexts are not paired"),
+        (check_shift, "Forgetful", "round 20: announced: another one when asked again"),
+        (check_shift, "Early", "round 1: law: another one before round 5, where it begins"),
+        (check_shift, "Outside", "shift: in round 4 the law leaves the box: 100 % of it lie above 1"),
+    ],
+)
+def test_a_law_or_a_shift_that_breaks_a_promise(check, name, said):
+    assert said in one_line(check, f"broken.py:{name}")

@@ -4,7 +4,16 @@ import pytest
 from ambiguity.cases import CONVEX
 
 from bocu.experiment.registry import registered
-from bocu.testing import check_algorithm, check_figure, check_metric, check_objective, check_problem, check_set
+from bocu.testing import (
+    check_algorithm,
+    check_figure,
+    check_law,
+    check_metric,
+    check_objective,
+    check_problem,
+    check_set,
+    check_shift,
+)
 
 SHORT = {"search": {"raw": 8, "restarts": 1}}
 BOTORCH = {
@@ -23,7 +32,31 @@ NEEDED = {
     "cvar": {"alpha": 0.4},
     **CONVEX,
 }
-SLOW = {"ts-bocu-kde", "minimax-continuous", "drbo-mmd", "drbo-kde", "drmobo", "stableopt", "sbo-kde", "gp-ucb"}
+LAWS = {
+    "mixture": {"of": [{"law": "uniform", "weight": 2}, {"law": "normal"}]},
+    "coordinates": {"of": ["normal", "burr-xii"]},
+    "empirical": {"data": [0.2, 0.9, 0.3]},
+    "kde": {"data": [[0.2, 0.4], [0.5, 0.5], [0.6, 0.9]]},
+    "histogram": {"weights": [1, 0, 2]},
+}
+HIGH = {"name": "normal", "parameters": {"mean": 0.8}}
+SHIFTS = {
+    "jump": {"at": 7, "to": HIGH},
+    "drift": {"over": 9, "to": HIGH, "start": 4},
+    "season": {"period": 6, "amplitude": {"mean": 0.3, "std": 0.05}},
+    "train-test": {"at": 12, "test": HIGH},
+}
+SLOW = {
+    "ts-bocu-kde",
+    "ucb-bocu-kde",
+    "minimax-continuous",
+    "drbo-mmd",
+    "drbo-kde",
+    "drmobo",
+    "stableopt",
+    "sbo-kde",
+    "gp-ucb",
+}
 SLOW |= {"ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}
@@ -41,6 +74,16 @@ def test_algorithm(name):
 @pytest.mark.parametrize("name", names("set"))
 def test_set(name):
     check_set(name, NEEDED.get(name), instances=3 if name in SLOW else 6)
+
+
+@pytest.mark.parametrize("name", names("law"))
+def test_law(name):
+    check_law(name, LAWS.get(name))
+
+
+@pytest.mark.parametrize("name", names("shift"))
+def test_shift(name):
+    check_shift(name, SHIFTS[name])
 
 
 @pytest.mark.parametrize("name", names("objective"))

@@ -19,6 +19,7 @@ wildcard_constraints:
     problem="[a-z0-9-]+",
     objective="[a-z0-9-]+",
     algorithm="[a-z0-9-]+",
+    entry="[a-z0-9-]+",
     figure="[a-z0-9-]+",
     folder="[a-z0-9-]+",
     block=r"[a-z0-9-]+/[a-z0-9-]+/[a-z0-9-]+/seeds-\d+-\d+",

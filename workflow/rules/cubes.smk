@@ -1,4 +1,4 @@
-# Cubes: all branches of a problem, then all problems.
+# Cubes: all branches of a problem, with the digest that figures and tables read; then all problems.
 
 from bocu.experiment.stages import stage_memory, stage_minutes
 
@@ -7,7 +7,8 @@ rule cube:
     input:
         lambda wildcards: plan.score_files(wildcards.problem, wildcards.part),
     output:
-        f"{plan.results}{{part}}/cubes/{{problem}}.nc",
+        cube=f"{plan.results}{{part}}/cubes/{{problem}}.nc",
+        digest=f"{plan.results}{{part}}/digests/{{problem}}.nc",
     log:
         f"{plan.results}/logs{{part}}/cubes/{{problem}}.log",
     benchmark:
@@ -25,7 +26,7 @@ rule cube:
 
 rule summary:
     input:
-        lambda wildcards: plan.cubes(wildcards.part),
+        lambda wildcards: plan.digests(wildcards.part),
     output:
         f"{plan.results}{{part}}/cubes/summary.nc",
     log:

@@ -1,4 +1,4 @@
-# Data sets: raw files by one of three sources, then NetCDF with units. Paths begin with data/<source>/<dataset>/, so
+# Data sets: raw files by one of four sources (`shipped` ones lie there), then NetCDF with units. Paths begin with data/<source>/<dataset>/, so
 # real and simulated data never share one. Only what a target asks for is made. Files of a mirror are inputs twice, of
 # the copy and of what is prepared from it: Snakemake passes over a copy that is missing where the prepared file stands,
 # and so would pass over a corrected file that was refused. Known hashes are parameters of both for the same reason.
@@ -17,10 +17,11 @@ rule prepared_data:
     """Every data set that the configured source can bring, prepared."""
     input:
         [
-            plan.catalogue.prepared_path(dataset, record, plan.experiment.data.source)
+            plan.catalogue.prepared_path(dataset, record, source)
             for dataset in plan.catalogue.datasets
+            for source in [plan.source_of(dataset)]
             for record in plan.catalogue.available_records(
-                dataset, plan.experiment.data.source, plan.experiment.data.mirror
+                dataset, source, plan.experiment.data.mirror
             )
         ],
 

@@ -1,4 +1,4 @@
-# Figures, drawn from cubes and runs.
+# Figures, drawn from digests, cubes and runs.
 
 from bocu.experiment.stages import stage_memory, stage_minutes
 

@@ -21,7 +21,7 @@ rule report:
         pictures=lambda wildcards: plan.figure_files("png", wildcards.part)
         + plan.figure_files("svg", wildcards.part),
         descriptions=lambda wildcards: plan.figure_files("json", wildcards.part),
-        cubes=lambda wildcards: plan.cubes(wildcards.part),
+        digests=lambda wildcards: plan.digests(wildcards.part),
         audit=lambda wildcards: plan.audits(wildcards.part),
         summary=f"{plan.results}{{part}}/cubes/summary.nc",
     output:

@@ -1,13 +1,37 @@
-# Scores: the runs of a branch under each metric.
+# Scores: the best decisions on discretised contexts, and the runs of a branch under each metric.
 
+from bocu.experiment.scoring_costs import optima_seconds, scoring_seconds
 from bocu.experiment.stages import stage_memory, stage_minutes
+
+
+rule optima:
+    input:
+        unpack(lambda wildcards: plan.inputs.problem(wildcards.problem)),
+    output:
+        f"{plan.results}/optima/{{problem}}/{{entry}}.nc",
+    log:
+        f"{plan.results}/logs/optima/{{problem}}/{{entry}}.log",
+    benchmark:
+        f"{plan.results}/benchmarks/optima/{{problem}}/{{entry}}.tsv"
+    resources:
+        mem_mb=lambda wildcards, attempt: stage_memory("optima", attempt),
+        runtime=lambda wildcards, attempt: stage_minutes(
+            "optima", attempt, optima_seconds(plan, wildcards.problem, wildcards.entry)
+        ),
+    params:
+        optima=lambda wildcards: plan.parameters.optima(
+            wildcards.problem, wildcards.entry
+        ),
+    script:
+        "../scripts/optima.py"
 
 
 rule score:
     input:
-        unpack(lambda wildcards: plan.inputs.problem(wildcards.problem)),
-        runs=lambda wildcards: (
-            [] if wildcards.part else plan.run_files(plan.branch_at(wildcards))
+        unpack(
+            lambda wildcards: plan.inputs.score(
+                plan.branch_at(wildcards), wildcards.part
+            )
         ),
     output:
         f"{plan.results}{{part}}/scores/{{problem}}/{{objective}}/{{algorithm}}.nc",
@@ -17,7 +41,9 @@ rule score:
         f"{plan.results}/benchmarks{{part}}/scores/{{problem}}/{{objective}}/{{algorithm}}.tsv"
     resources:
         mem_mb=lambda wildcards, attempt: stage_memory("score", attempt),
-        runtime=lambda wildcards, attempt: stage_minutes("score", attempt),
+        runtime=lambda wildcards, attempt: stage_minutes(
+            "score", attempt, scoring_seconds(plan, plan.branch_at(wildcards))
+        ),
     params:
         score=lambda wildcards: plan.parameters.score(
             plan.branch_at(wildcards), wildcards.part

@@ -8,7 +8,7 @@ with job(snakemake) as parameters:
     experiment, made = parameters["experiment"], snakemake.input
     build(
         experiment,
-        made.cubes,
+        made.digests,
         made.summary,
         made.descriptions,
         snakemake.output.page,

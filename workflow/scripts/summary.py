@@ -1,4 +1,4 @@
-"""Gather the cubes of all problems."""
+"""Gather the regret of all problems."""
 
 from bocu.sweep.jobs import job
 

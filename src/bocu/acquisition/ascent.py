@@ -19,7 +19,13 @@ FIRST_STEP = 0.1  # the same, before curvature is known
 
 
 def ascend(
-    objective: ValueAndGradient, starts: np.ndarray, *, scale: float = 1.0, tolerance: float = 1e-8, steps: int = 200
+    objective: ValueAndGradient,
+    starts: np.ndarray,
+    *,
+    scale: float = 1.0,
+    tolerance: float = 1e-8,
+    steps: int = 200,
+    draft: ValueAndGradient | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Climb from every start inside [0, 1]^D.
 
@@ -29,24 +35,28 @@ def ascend(
         scale: a typical difference of the objective's values, its unit.
         tolerance: an ascent ends once a step gains less than this share of `scale`, or could gain no more to first
             order, or ten evaluations gain less than ten times as much.
-        steps: most evaluations of one ascent.
+        steps: most evaluations of one ascent, of the objective and of the draft each.
+        draft: nearly the same function: climbed first, so that few steps on the objective are left, along curvatures
+            that are known.
 
     Returns:
         The best point of every ascent (B, D) and its value (B,).
     """
+
+    def scaled(function: ValueAndGradient) -> ValueAndGradient:
+        def valued(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            value, gradient = function(points)
+            return value / scale, gradient / scale
+
+        return valued
+
     x = np.array(starts, dtype=float)
-    value, gradient = objective(x)
-    value, gradient = value.copy(), gradient / scale
-    state = _Ascents(x, value / scale, gradient)
-    for step in range(steps):
-        if step and step % PATIENCE == 0:
-            state.lose_patience(tolerance)
-        state.retire(tolerance)
-        if not len(state.active):
-            break
-        trial = state.trial()
-        found, slope = objective(trial)
-        state.take(trial, found / scale, slope / scale, tolerance)
+    first, *others = (scaled(function) for function in (draft, objective) if function is not None)
+    state = _Ascents(x, *first(x))
+    state.climb(first, tolerance, steps)
+    for other in others:
+        state.resume(*other(state.x))
+        state.climb(other, tolerance, steps)
     return state.x, scale * state.value
 
 
@@ -63,6 +73,25 @@ class _Ascents:
         self._step = np.ones(count)
         self._direction = np.zeros_like(x)
         self._stuck = np.zeros(count, dtype=bool)
+        self._noted = value.copy()
+        self._aim(self.active)
+
+    def climb(self, objective: ValueAndGradient, tolerance: float, steps: int) -> None:
+        """Let all ascents go on to their ends."""
+        for step in range(steps):
+            if step and step % PATIENCE == 0:
+                self.lose_patience(tolerance)
+            self.retire(tolerance)
+            if not len(self.active):
+                break
+            trial = self.trial()
+            self.take(trial, *objective(trial), tolerance)
+
+    def resume(self, value: np.ndarray, gradient: np.ndarray) -> None:
+        """Go on from the ends with values (B,) and gradients (B, D) of another function that curves alike."""
+        self.value, self.gradient = value, gradient
+        self.active = np.arange(len(value))
+        self._stuck[:] = False
         self._noted = value.copy()
         self._aim(self.active)
 

@@ -36,6 +36,10 @@ class Acquisition(ABC):
         """Return values (B,) that may be cheap and rough: they only choose where an ascent starts."""
         return self(decisions)[0]
 
+    def draft(self) -> "Acquisition | None":
+        """Return nearly the same function, for ascents to come near their tops; None where none is much cheaper."""
+        return None
+
 
 class Surface(ABC):
     """The payoff of decisions in M contexts, with its gradient in the decisions."""
@@ -66,6 +70,10 @@ class Surface(ABC):
     @abstractmethod
     def rough(self, indices: np.ndarray) -> "Surface":
         """Return a surface over the contexts of these indices that may be cheaper and rougher, to choose starts by."""
+
+    def draft(self) -> "Surface | None":
+        """Return nearly the same surface, wrong by a few digits beyond the sixth; None where none is much cheaper."""
+        return None
 
 
 class Functional(Protocol):
@@ -111,17 +119,28 @@ class SurfaceAcquisition(Acquisition):
         return values, gradients
 
     def screen(self, decisions: np.ndarray) -> np.ndarray:
-        surface, functional = self._screen()
-        values = np.empty(len(decisions))
-        for rows in _blocks(len(decisions), surface.block):
-            values[rows] = functional(surface.payoffs(decisions[rows]))[0]
-        return values
+        return _valued(*self._screen(), decisions)
+
+    def values(self, decisions: np.ndarray) -> np.ndarray:
+        """Return values (B,) at decisions (B, Dx), without gradients."""
+        return _valued(self.surface, self.functional, decisions)
+
+    def draft(self) -> "SurfaceAcquisition | None":
+        draft = self.surface.draft()
+        return None if draft is None else SurfaceAcquisition(draft, self.functional)
 
     def _screen(self) -> tuple[Surface, Functional]:
         if self._screening is None:
             indices, functional = self.functional.screening(self.surface.contexts)
             self._screening = self.surface.rough(indices), functional
         return self._screening
+
+
+def _valued(surface: Surface, functional: Functional, decisions: np.ndarray) -> np.ndarray:
+    values = np.empty(len(decisions))
+    for rows in _blocks(len(decisions), surface.block):
+        values[rows] = functional(surface.payoffs(decisions[rows]))[0]
+    return values
 
 
 def _blocks(count: int, size: int) -> Iterator[slice]:

@@ -1,7 +1,8 @@
 """The maximum of an acquisition function over the decisions, by ascents from many starts.
 
 As in BoTorch (Balandat et al., 2020): raw scrambled Sobol points are valued, starts are drawn from them with
-probabilities that grow with the value, the best one always among them, and every start climbs.
+probabilities that grow with the value, the best one always among them, and every start climbs. Where a function costs
+much and has a draft, the draft is climbed; the highest tops of the function itself are found from there.
 """
 
 from dataclasses import dataclass
@@ -17,6 +18,17 @@ from bocu.core.randomness import scrambled_sobol
 LOOSE = 1e-5
 POLISHED = 3
 
+#: Ascents on a draft that go on to the caller's tolerance: they cost little.
+DRAFTED = 12
+
+#: Ends on a draft that are as near in every coordinate are on one top.
+SAME_TOP = 1e-2
+
+#: In units of the spread of the raw values: how far below the highest end on a draft the highest top of the function
+#: itself may lie, and the error at an end from which a draft is left aside.
+LOWER = 1e-3
+MISLEADING = 1e-4
+
 
 @dataclass(frozen=True)
 class BestPoint:
@@ -26,7 +38,7 @@ class BestPoint:
         decision: shape (Dx,).
         value: there.
         ends: of all ascents, shape (restarts, Dx).
-        values: at the ends, shape (restarts,).
+        values: at the ends, shape (restarts,); by the draft where one was climbed, but for the highest.
     """
 
     decision: np.ndarray
@@ -69,12 +81,42 @@ def maximise(
             raise BocuError(f"starts: found shape {starts.shape}; allowed: (n, {dimension})")
         chosen = np.concatenate([chosen, starts])
     unit = spread if spread > 0.0 else 1.0
-    ends, reached = ascend(acquisition, chosen, scale=unit, tolerance=max(tolerance, LOOSE))
+    ends, reached, top = _climbed(acquisition, chosen, unit, tolerance)
+    top.sort()  # ties go to the first
+    best = int(top[reached[top].argmax()])
+    return BestPoint(ends[best], float(reached[best]), ends, reached)
+
+
+def _climbed(
+    acquisition: Acquisition, starts: np.ndarray, unit: float, tolerance: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return ends of all ascents (B, Dx), their values (B,), and the indices of those with the last digits."""
+    loose = max(tolerance, LOOSE)
+    if (draft := acquisition.draft()) is not None:
+        ends, reached = ascend(draft, starts, scale=unit, tolerance=loose)
+        high = np.argsort(-reached, kind="stable")[:DRAFTED]
+        polished, reached[high] = ascend(draft, ends[high], scale=unit, tolerance=tolerance)
+        top = high[_different_tops(polished, reached[high], unit)]
+        drafted = reached[top]
+        ends[top], reached[top] = ascend(acquisition, ends[top], scale=unit, tolerance=tolerance, draft=draft)
+        if np.abs(reached[top] - drafted).max() <= MISLEADING * unit:
+            return ends, reached, top
+    ends, reached = ascend(acquisition, starts, scale=unit, tolerance=loose)
     # Most ascents end on the same few tops, or below: only the highest are worth the last digits.
     top = np.argsort(-reached, kind="stable")[:POLISHED]
     ends[top], reached[top] = ascend(acquisition, ends[top], scale=unit, tolerance=tolerance)
-    best = int(reached.argmax())
-    return BestPoint(ends[best], float(reached[best]), ends, reached)
+    return ends, reached, top
+
+
+def _different_tops(ends: np.ndarray, reached: np.ndarray, unit: float) -> np.ndarray:
+    """Return indices of the highest ends, the first on each top, highest first."""
+    chosen: list[int] = []
+    for index in np.argsort(-reached, kind="stable"):
+        if reached[index] < reached.max() - LOWER * unit or len(chosen) == POLISHED:
+            break
+        if all(np.abs(ends[index] - ends[other]).max() > SAME_TOP for other in chosen):
+            chosen.append(int(index))
+    return np.array(chosen)
 
 
 def _starts(values: np.ndarray, spread: float, restarts: int, generator: np.random.Generator) -> np.ndarray:

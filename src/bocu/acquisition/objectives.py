@@ -3,8 +3,9 @@
 import numpy as np
 
 from bocu.acquisition.base import Functional
+from bocu.acquisition.functionals import ExpectedValue, WorstCaseValue
 from bocu.ambiguity import checks
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.functions import Expectation, Slice, UncertaintyObjective
 
 #: How far below others a decision is rated whose objective is minus infinity, in units of the payoff's spread.
 FAR_BELOW = 1e3
@@ -46,3 +47,21 @@ class ObjectiveValue:
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
         """Return all contexts, and the objective itself."""
         return np.arange(contexts), self
+
+
+def functional(objective: UncertaintyObjective, reference: np.ndarray, spread: float = 1.0) -> Functional:
+    """Return an uncertainty objective as a functional, in the way that suits it.
+
+    Args:
+        objective: at the radius wanted.
+        reference: probabilities, shape (M,).
+        spread: as `ObjectiveValue` has it.
+
+    Raises:
+        BocuError: the reference is no distribution over the objective's contexts.
+    """
+    if isinstance(objective, Expectation):
+        return ExpectedValue(reference)
+    if isinstance(objective, Slice) and (objective.alpha, objective.beta) == (1.0, 0.0):
+        return WorstCaseValue(objective.ambiguity_set, reference)
+    return ObjectiveValue(objective, reference, spread)

@@ -7,11 +7,20 @@ the skeleton, and a matrix that carries values there to values everywhere.
 
 The products are too many to be written down; random products of random combinations span the same space (a sketch in
 Khatri-Rao form). The sketch is drawn from a fixed generator: it decides digits beyond the tolerance only.
+
+With one kernel over decisions and contexts together the functions of the context change with the decision. Sketched at
+many decisions they still are numerically of low rank where contexts lie on a line or in a plane, but the tolerance then
+holds for decisions like those only.
 """
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
+Sketch = Callable[[int, np.random.Generator], np.ndarray]
+"""Draws so many functions of a space at random, at all contexts: shape (size, M)."""
 
 #: Functions of the sketch beyond the rank that it is found to have.
 OVERSAMPLING = 8
@@ -54,16 +63,31 @@ def skeleton(correlations: np.ndarray, tolerance: float) -> Skeleton:
         correlations: the functions at all contexts, in [0, 1], shape (t, M).
         tolerance: of the interpolation, relative to functions of size 1.
     """
+    t, contexts = correlations.shape
+
+    def sketch(size: int, generator: np.random.Generator) -> np.ndarray:
+        return random_products(correlations, size, generator)
+
+    return sketched_skeleton(sketch, contexts, tolerance, functions=1 + t + t * (t + 1) // 2)
+
+
+def sketched_skeleton(sketch: Sketch, contexts: int, tolerance: float, functions: float = math.inf) -> Skeleton:
+    """Find a skeleton for a space of functions that is known by sketches of it.
+
+    Args:
+        sketch: draws functions of the space.
+        contexts: their number M.
+        tolerance: of the interpolation, relative to functions of size 1.
+        functions: dimension of the space, where it has one.
+    """
     from scipy.linalg import qr, solve_triangular  # slow to import, and planning needs none of it
 
-    t, contexts = correlations.shape
     generator = np.random.default_rng(0)
     limit = int(WORTHWHILE * contexts)
-    functions = 1 + t + t * (t + 1) // 2
     size = 0
     while True:
-        size = min(2 * size or 48, functions, limit + OVERSAMPLING)
-        triangle, pivots = qr(_sketch(correlations, size, generator), mode="r", pivoting=True, check_finite=False)
+        size = int(min(2 * size or 48, functions, limit + OVERSAMPLING))
+        triangle, pivots = qr(sketch(size, generator), mode="r", pivoting=True, check_finite=False)
         diagonal = np.abs(np.diagonal(triangle))
         rank = int((diagonal > tolerance * diagonal[0]).sum())
         if rank > limit:
@@ -76,8 +100,8 @@ def skeleton(correlations: np.ndarray, tolerance: float) -> Skeleton:
     return Skeleton(pivots[:rank], interpolation)
 
 
-def _sketch(correlations: np.ndarray, size: int, generator: np.random.Generator) -> np.ndarray:
-    """Return random products of two random combinations of the functions and the constant 1, shape (size, M)."""
-    t = len(correlations)
+def random_products(functions: np.ndarray, size: int, generator: np.random.Generator) -> np.ndarray:
+    """Return random products of two random combinations of t functions (t, M) and the constant 1, shape (size, M)."""
+    t = len(functions)
     left, right = generator.standard_normal((2, size, t + 1)) / np.sqrt(t + 1)
-    return (left[:, :1] + left[:, 1:] @ correlations) * (right[:, :1] + right[:, 1:] @ correlations)
+    return (left[:, :1] + left[:, 1:] @ functions) * (right[:, :1] + right[:, 1:] @ functions)

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from bocu.acquisition.base import Pullback, Surface
-from bocu.acquisition.skeleton import Skeleton, full_skeleton, skeleton
+from bocu.acquisition.skeleton import Skeleton, full_skeleton, random_products, skeleton, sketched_skeleton
 from bocu.core.errors import BocuError
 from bocu.core.kernels import squared_distance
 from bocu.surrogates.continuous.model import Posterior
@@ -22,6 +22,21 @@ _TOLERANCE = 1e-13
 
 #: The same for surfaces that only choose starts.
 ROUGH_TOLERANCE = 1e-4
+
+#: Tolerances of skeletons of joint kernels, for drafts and for surfaces that only choose starts: a few times 1e-7 and
+#: 1e-4 in the values of acquisition functions.
+DRAFT_TOLERANCE = 1e-10
+ROUGH_JOINT_TOLERANCE = 1e-6
+
+#: Kernel evaluations of one decision, M * t, below which no skeleton of a joint kernel pays.
+WORTH_A_SKELETON = 2**15
+
+#: Few of the contexts on a line or in a plane determine all, as good as, under a joint kernel; in space they do not.
+FLAT = 2
+
+#: Of a sketch of a joint kernel: rows from one decision, and observations that they are combined of.
+ROWS_A_DECISION = 16
+OBSERVATIONS_A_DECISION = 64
 
 #: Variances below this share of the prior variance are rounding.
 LEAST_VARIANCE = 1e-12
@@ -166,9 +181,24 @@ class SeparableSurface(GaussianSurface):
 
 
 class JointSurface(GaussianSurface):
-    """The payoff under one kernel over decisions and contexts together: every context is evaluated."""
+    """The payoff under one kernel over decisions and contexts together.
 
-    def __init__(self, posterior: Posterior, points: np.ndarray, sqrt_beta: float) -> None:
+    Every context is evaluated, but for an approximation: then a skeleton of them is, which is found from the functions
+    of the context at random decisions and at observed ones.
+
+    Args:
+        posterior: of the payoff.
+        points: contexts in [0, 1], shape (M, Dc).
+        sqrt_beta: multiplies the standard deviation.
+        tolerance: of the skeleton, in the functions that it is found from; None: exact.
+
+    Raises:
+        BocuError: the kernel has several factors, or the contexts have not as many coordinates as the posterior's.
+    """
+
+    def __init__(
+        self, posterior: Posterior, points: np.ndarray, sqrt_beta: float, *, tolerance: float | None = None
+    ) -> None:
         super().__init__(posterior, points, sqrt_beta)
         structure = posterior.structure
         if len(structure.factors) != 1:
@@ -177,9 +207,43 @@ class JointSurface(GaussianSurface):
         lengthscales = posterior.hyperparameters.lengthscales[structure.decisions :]
         observed = posterior.inputs[:, structure.decisions :]
         self._between = squared_distance(points / lengthscales, observed / lengthscales)  # (M, t)
+        if tolerance is not None:
+            self.skeleton = sketched_skeleton(self._sketch, len(points), tolerance)
+            self._between = self._between[self.skeleton.indices]
 
     def rough(self, indices: np.ndarray) -> "JointSurface":
-        return JointSurface(self.posterior, self.points[indices], self.sqrt_beta)
+        return self._approximate(indices, ROUGH_JOINT_TOLERANCE)
+
+    def draft(self) -> "JointSurface | None":
+        draft = self._approximate(np.arange(self.contexts), DRAFT_TOLERANCE)
+        return None if draft.skeleton.interpolation is None else draft
+
+    def _approximate(self, indices: np.ndarray, tolerance: float) -> "JointSurface":
+        worth = self.contexts * len(self._scaled) >= WORTH_A_SKELETON and self._flat
+        return JointSurface(
+            self.posterior, self.points[indices], self.sqrt_beta, tolerance=tolerance if worth else None
+        )
+
+    @property
+    def _flat(self) -> bool:
+        return int(np.linalg.matrix_rank(self.points - self.points.mean(axis=0))) <= FLAT
+
+    def _sketch(self, size: int, generator: np.random.Generator) -> np.ndarray:
+        """Draw functions whose span holds those of which moments are made, shape (size, M)."""
+        t = len(self._scaled)
+        decisions = -(-size // ROWS_A_DECISION)
+        scaled = np.concatenate(
+            [
+                generator.random((decisions // 2, self.dimension)) / self._lengthscales,
+                self._scaled[generator.integers(t, size=decisions - decisions // 2)],
+            ]
+        )
+        rows = []
+        for one in scaled:
+            some = generator.choice(t, min(t, OBSERVATIONS_A_DECISION), replace=False)
+            distance = squared_distance(self._scaled[some], one[None]) + self._between[:, some].T
+            rows.append(random_products(self._kernel.value(distance), ROWS_A_DECISION, generator))
+        return np.concatenate(rows)[:size]
 
     def _cross(self, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         distance = squared_distance(scaled, self._scaled)[:, None, :] + self._between
@@ -243,6 +307,12 @@ class WeightedSurface(Surface):
 
     def rough(self, indices: np.ndarray) -> "WeightedSurface":
         return WeightedSurface([surface.rough(indices) for surface in self.surfaces], self.weights)
+
+    def draft(self) -> "WeightedSurface | None":
+        drafts = [surface.draft() for surface in self.surfaces]
+        if not any(drafts):
+            return None
+        return WeightedSurface([one or own for one, own in zip(drafts, self.surfaces, strict=True)], self.weights)
 
 
 class ForeignPosterior(Protocol):

@@ -109,7 +109,13 @@ class Algorithm(ABC, Generic[ParametersType]):
     @classmethod
     def plays(cls, protocol: str, outline: Outline) -> bool:
         """Say whether it is defined for a problem, by its protocol and what is known before its data are read."""
-        return protocol in cls.protocols
+        return not cls.refuses(protocol, outline)
+
+    @classmethod
+    @planning_only
+    def refuses(cls, protocol: str, outline: Outline) -> str:
+        """Say why it is not defined for a problem, in a few words; empty where it is. `plays` follows it."""
+        return "" if protocol in cls.protocols else f"it is defined for {', '.join(cls.protocols)}"
 
     @property
     def ambiguity(self) -> "SetParameters | None":

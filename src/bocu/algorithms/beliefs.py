@@ -58,8 +58,8 @@ class Beliefs(ABC):
         """Return the place of a context in what `foresee` gives."""
 
     @abstractmethod
-    def observe(self, decision: int, context: Context, value: float) -> None:
-        """Condition all posteriors on a payoff."""
+    def observe(self, decision: int, context: Context, value: float, t: int) -> None:
+        """Condition all posteriors on a payoff of round `t`, from 1 on."""
 
     @abstractmethod
     def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: float) -> int:
@@ -109,7 +109,7 @@ class TimeVaryingBeliefs(Beliefs):
     def place(self, context: Context) -> int:
         return 0
 
-    def observe(self, decision: int, context: Context, value: float) -> None:
+    def observe(self, decision: int, context: Context, value: float, t: int) -> None:
         self.posteriors.observe(decision, int(context), value)
 
     def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: float) -> int:

@@ -19,11 +19,11 @@ from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
 from bocu.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.algorithms.botorch_model import BotorchModelParameters
 from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import BoxDomain, Domain
+from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.plain import State
-from bocu.core.rounds import Context, Decision, Description, Round
+from bocu.core.rounds import Context, Decision, Description, Outline, Round
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings
 from bocu.surrogates.continuous.structure import Structure, joint, product
 
@@ -103,8 +103,10 @@ class ModelParameters(ProductModelParameters):
 
     @planning_only
     def expense(self, context_coordinates: int) -> tuple[float, float]:
-        # With a joint kernel every context is evaluated.
-        return (5.0, 20.0) if self.kernel == "joint" else super().expense(context_coordinates)
+        if self.kernel != "joint":
+            return super().expense(context_coordinates)
+        # In more than two coordinates every context is evaluated.
+        return (4.0, 5.0) if context_coordinates <= 2 else (5.0, 20.0)
 
 
 class SearchParameters(Parameters):
@@ -172,8 +174,17 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         models: one Gaussian process for each output.
 
     Raises:
-        BocuError: decisions are no bounded box.
+        BocuError: decisions are no bounded box, nor finite where these may be.
     """
+
+    #: Whether decisions may be finite too.
+    finite_decisions: ClassVar[bool] = False
+
+    @classmethod
+    @planning_only
+    def refuses(cls, protocol: str, outline: Outline) -> str:
+        finite = isinstance(outline.decisions, FiniteDomain) and not cls.finite_decisions
+        return super().refuses(protocol, outline) or ("it searches a box; decisions are finite" if finite else "")
 
     @classmethod
     @planning_only
@@ -189,7 +200,8 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         domain = description.decisions
-        if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
+        finite = self.finite_decisions and isinstance(domain, FiniteDomain)
+        if not finite and (not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all()):
             raise BocuError(f"decisions in a bounded box are wanted; found {type(domain).__name__}")
         self.decisions = Scaling(domain)
         self.contexts = Scaling(description.contexts)
@@ -200,21 +212,14 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         )
         self._round: Round | None = None
 
-    def ask(self, round: Round) -> np.ndarray:
+    def ask(self, round: Round) -> Any:
         """Choose the next decision: coordinates, shape (Dx,). Before any observation it is a uniform draw."""
-        from bocu.acquisition.multistart import maximise
-
         self._round = round
         if not self.models[0].count:
-            return self.decisions.outwards(self.generator.random(self.description.decisions.dimension))
+            return self._uniform(round)
         posteriors = [model.posterior(self.generator) for model in self.models]
         points, functional = self._game(posteriors, round, self.generator)
-        surface = self._explored(posteriors, points, round)
-        search = self.parameters.search
-        best = maximise(
-            SurfaceAcquisition(surface, functional), self.generator, raw=search.raw, restarts=search.restarts
-        )
-        return self.decisions.outwards(best.decision)
+        return self._best(SurfaceAcquisition(self._explored(posteriors, points, round), functional), round)
 
     def tell(self, decision: Decision, context: Context, value: Any) -> None:
         where = self.decisions.inwards(decision)
@@ -222,21 +227,21 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         for model, one in zip(self.models, np.atleast_1d(value), strict=True):
             model.add(where, when, float(one))
 
-    def recommend(self) -> np.ndarray:
+    def recommend(self) -> Any:
         """Return the decision to deploy, shape (Dx,): the best of those tried, by the posterior mean.
 
         The mean takes the place of the optimistic payoff; contexts and functional are the algorithm's own, at what was
         announced last. Before any observation it is the lower corner.
         """
         if not self.models[0].count:
-            return self.decisions.lower.copy()
+            return self._member(np.zeros(self.description.decisions.dimension))
         generator = copy.deepcopy(self.generator)  # looking at what is known leaves the next decision as it is
         posteriors = [model.glance(generator) for model in self.models]
         round = self._round or Round(t=1)
         points, functional = self._game(posteriors, round, generator)
         expected = SurfaceAcquisition(self._surface(posteriors, points, 0.0, round), functional)
         tried = self.models[0].inputs[:, : self.description.decisions.dimension]
-        return self.decisions.outwards(tried[expected(tried)[0].argmax()])
+        return self._member(tried[expected(tried)[0].argmax()])
 
     def report(self) -> dict[str, Any]:
         values = [value for model in self.models for value in model.found()]
@@ -263,6 +268,22 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
     def observed(self) -> np.ndarray:
         """Contexts met so far, in the unit cube, shape (t, Dc)."""
         return self.models[0].inputs[:, self.description.decisions.dimension :]
+
+    def _uniform(self, round: Round) -> Any:
+        """Draw a decision while nothing is known."""
+        return self.decisions.outwards(self.generator.random(self.description.decisions.dimension))
+
+    def _best(self, acquisition: SurfaceAcquisition, round: Round) -> Any:
+        """Return the decision of largest acquisition."""
+        from bocu.acquisition.multistart import maximise
+
+        search = self.parameters.search
+        best = maximise(acquisition, self.generator, raw=search.raw, restarts=search.restarts)
+        return self._member(best.decision)
+
+    def _member(self, point: np.ndarray) -> Any:
+        """Return the decision at a point of the unit cube, shape (Dx,)."""
+        return self.decisions.outwards(point)
 
     @abstractmethod
     def _game(

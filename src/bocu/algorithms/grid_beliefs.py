@@ -1,7 +1,8 @@
 """What is believed of payoffs over a grid of decisions and contexts under each of several candidate priors.
 
 A decision is rated by the objective of its upper confidence bounds over all contexts, as UCB-BOCU-2 does under one
-prior (Tay et al. 2024, section 4).
+prior (Tay et al. 2024, section 4). Payoffs stand still, or change with time as those of Ziomek et al. (2025) do, each
+pair of decision and context being an arm.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from bocu.core.errors import BocuError
 from bocu.core.rounds import Context, Round
 from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior, GridPrior
+from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
 
 
 class GridOffers(Offers):
@@ -30,6 +32,7 @@ class GridOffers(Offers):
         if round.reference is None:
             raise BocuError(f"round {round.t}: reference: none is announced; one over the contexts is wanted")
         self._beliefs = beliefs
+        self._round = round
         self._rule = beliefs.rule_in(round)
         self._reference = round.reference
         self._available = available
@@ -48,8 +51,7 @@ class GridOffers(Offers):
         return int(np.argmax(sum(weights[prior] * rating for prior, rating in zip(trusted, ratings, strict=True))))
 
     def _bounds(self, prior: int) -> np.ndarray:
-        posterior = self._beliefs.posteriors[prior]
-        mean, deviation = posterior.mean(), posterior.deviation()
+        mean, deviation = self._beliefs.moments(prior, self._round)
         if self._available is not None:
             mean, deviation = mean[self._available], deviation[self._available]
         return mean + self._factor * deviation
@@ -64,12 +66,14 @@ class GridBeliefs(Beliefs):
     Attributes:
         posteriors: one for each prior.
         rule: what rates a table of payoffs, at a radius that may change from round to round.
+        decisions: their number.
     """
 
     def __init__(self, priors: Sequence[GridPrior], rule: UncertaintyObjective) -> None:
         self.posteriors = [GridPosterior(prior) for prior in priors]
         self.rule = rule
         self.points = priors[0].size
+        self.decisions = priors[0].shape[0]
 
     @property
     def log_evidence(self) -> np.ndarray:
@@ -80,12 +84,16 @@ class GridBeliefs(Beliefs):
         return self.rule if round.epsilon is None else self.rule.with_epsilon(round.epsilon)
 
     def offers(self, round: Round, available: np.ndarray, sqrt_beta: float) -> Offers:
-        whole = len(available) == len(self.posteriors[0].prior.decisions)
-        return GridOffers(self, round, None if whole else available, sqrt_beta)
+        return GridOffers(self, round, None if len(available) == self.decisions else available, sqrt_beta)
+
+    def moments(self, prior: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
+        """Return posterior mean and standard deviation in a round, both of shape (decisions, contexts)."""
+        posterior = self.posteriors[prior]
+        return posterior.mean(), posterior.deviation()
 
     def foresee(self, prior: int, decision: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
-        posterior = self.posteriors[prior]
-        return posterior.mean()[decision].copy(), posterior.deviation()[decision].copy()
+        mean, deviation = self.moments(prior, round)
+        return mean[decision].copy(), deviation[decision].copy()
 
     def rate(self, payoffs: np.ndarray, round: Round) -> float:
         return float(self.rule_in(round)(payoffs[None, :], round.reference)[0])
@@ -93,7 +101,7 @@ class GridBeliefs(Beliefs):
     def place(self, context: Context) -> int:
         return int(context)
 
-    def observe(self, decision: int, context: Context, value: float) -> None:
+    def observe(self, decision: int, context: Context, value: float, t: int) -> None:
         for posterior in self.posteriors:
             posterior.add(decision, int(context), value)
 
@@ -106,3 +114,41 @@ class GridBeliefs(Beliefs):
     def restore(self, state: Mapping[str, Any]) -> None:
         for posterior, stored in zip(self.posteriors, state["posteriors"], strict=True):
             posterior.restore(stored)
+
+
+class DriftingBeliefs(GridBeliefs):
+    """Beliefs over a grid whose payoffs change with time: every pair of decision and context is an arm of the priors.
+
+    Args:
+        priors: over pairs, of which those of one decision stand together.
+        contexts: their number.
+        noise: standard deviation of the observation noise, in units of the payoff.
+        rule: what rates a table of payoffs.
+    """
+
+    def __init__(
+        self, priors: Sequence[TimeVaryingPrior], contexts: int, noise: float, rule: UncertaintyObjective
+    ) -> None:
+        self.process = TimeVaryingPosteriors(priors, noise)
+        self.rule = rule
+        self.points = self.process.arms
+        self.contexts = contexts
+        self.decisions = self.points // contexts
+
+    @property
+    def log_evidence(self) -> np.ndarray:
+        return self.process.log_evidence
+
+    def moments(self, prior: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
+        mean, deviation = self.process.predict(round.t)
+        shape = self.decisions, self.contexts
+        return mean[prior].reshape(shape), deviation[prior].reshape(shape)
+
+    def observe(self, decision: int, context: Context, value: float, t: int) -> None:
+        self.process.observe(decision * self.contexts + int(context), t, value)
+
+    def state(self) -> dict[str, Any]:
+        return self.process.state()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.process.restore(dict(state))

@@ -2,30 +2,37 @@
 
 Source: the DRMOBO paper, algorithm 1: the next decision maximises the worst case of `s'mu + sqrt_beta s'sigma` over an
 ambiguity set around the reference that is announced, on a finite set of contexts. With one output and weight 1 it is
-distributionally robust optimisation of a single payoff.
+distributionally robust optimisation of a single payoff. Other objectives of the scalarised upper bound (Tay et al.,
+2024, table 1) and finite decisions, each of which is then valued, are ours.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
-from bocu.acquisition.base import Functional, Surface
-from bocu.acquisition.functionals import ExpectedValue, WorstCaseValue
+from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
+from bocu.acquisition.functionals import ExpectedValue
+from bocu.acquisition.objectives import functional
 from bocu.algorithms.base import Pursued
 from bocu.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm, SearchParameters
 from bocu.core.about import About, Look
+from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import SCALARISED
 from bocu.core.rounds import Description, Round
-from bocu.objectives.functions import Slice
-from bocu.objectives.stated import DistributionallyRobustParameters
+from bocu.objectives.functions import Expectation, UncertaintyObjective
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
+
+
+VALUED = 500
+"""Decisions that a search of a box values, about; for planning alone."""
 
 
 class MOBOParameters(ContextualParameters):
@@ -51,6 +58,7 @@ class MOBO(ContinuousAlgorithm[MOBOParameters]):
         look=Look("blue", "dash-dot-dot", "<"),
     )
     protocols = SCALARISED
+    finite_decisions = True
     Parameters = MOBOParameters
 
     def __init__(
@@ -59,17 +67,52 @@ class MOBO(ContinuousAlgorithm[MOBOParameters]):
         if not isinstance(description.contexts, FiniteDomain):
             raise BocuError(f"finite contexts are wanted; found {type(description.contexts).__name__}")
         super().__init__(description, objective, parameters, generator)
-        points = description.contexts.points
-        self.points = np.stack([self.contexts.inwards(index) for index in range(len(points))])
+        self.points = self.contexts.inwards(np.arange(description.contexts.size))
+        decisions = description.decisions
+        #: Decisions in the unit cube, shape (decisions, Dx); None: all points of a box.
+        self.candidates = (
+            self.decisions.inwards(np.arange(decisions.size)) if isinstance(decisions, FiniteDomain) else None
+        )
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: MOBOParameters, size: Size, rounds: int) -> Work:
+        found = super().work(parameters, size, rounds)
+        # A search values some hundred decisions; of finite ones each is.
+        share = max(1.0, size.arms / VALUED) if size.arms > 1 else 1.0
+        return replace(found, counts={step: share * count for step, count in found.counts.items()})
 
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
     ) -> tuple[np.ndarray, Functional]:
-        return self.points, self._functional(self._reference(round), round)
+        spread = float(self._weights(round) @ [posterior.scale for posterior in posteriors])
+        return self.points, self._functional(self._reference(round), round, spread)
 
-    def _functional(self, reference: np.ndarray, round: Round) -> Functional:
-        """Return what is made of scalarised payoffs."""
+    def _functional(self, reference: np.ndarray, round: Round, spread: float) -> Functional:
+        """Return what is made of scalarised payoffs, of which `spread` is a typical difference."""
         return ExpectedValue(reference)
+
+    def _uniform(self, round: Round) -> Any:
+        if self.candidates is None:
+            return super()._uniform(round)
+        available = self._available(round)
+        return int(available[self.generator.integers(len(available))])
+
+    def _best(self, acquisition: SurfaceAcquisition, round: Round) -> Any:
+        if self.candidates is None:
+            return super()._best(acquisition, round)
+        available = self._available(round)
+        return int(available[acquisition.values(self.candidates[available]).argmax()])
+
+    def _member(self, point: np.ndarray) -> Any:
+        if self.candidates is None:
+            return super()._member(point)
+        return int(((self.candidates - point) ** 2).sum(axis=1).argmin())
+
+    def _available(self, round: Round) -> np.ndarray:
+        """Return the indices of the finite decisions that may be taken."""
+        assert self.candidates is not None
+        return np.arange(len(self.candidates)) if round.available is None else np.asarray(round.available)
 
     def _reference(self, round: Round) -> np.ndarray:
         """Return the reference announced; the uniform distribution before any round."""
@@ -82,30 +125,31 @@ class MOBO(ContinuousAlgorithm[MOBOParameters]):
     ) -> Surface:
         from bocu.acquisition.surfaces import WeightedSurface, surface
 
-        outputs = len(posteriors)
-        weights = np.full(outputs, 1.0 / outputs) if round.weights is None else round.weights
-        return WeightedSurface([surface(each, points, sqrt_beta) for each in posteriors], weights)
+        return WeightedSurface([surface(each, points, sqrt_beta) for each in posteriors], self._weights(round))
+
+    def _weights(self, round: Round) -> np.ndarray:
+        """Return the weights announced, shape (outputs,); equal ones where there are none."""
+        outputs = len(self.models)
+        return np.full(outputs, 1.0 / outputs) if round.weights is None else round.weights
 
 
 class DRMOBOParameters(MOBOParameters):
     """As MOBO."""
 
     def unfit(self, name: str, objective: Parameters) -> str:
-        if not isinstance(objective, DistributionallyRobustParameters):
-            return "it pursues a worst expectation; take dro (mobo is its counterpart for so)"
-        return ""
+        return "mobo is its counterpart for so; take it" if name == "so" else ""
 
 
 class DRMOBO(MOBO):
-    """The largest worst expectation of the scalarised upper bound.
+    """The best decision by an objective, such as the worst expectation, of the scalarised upper bound.
 
     Raises:
-        BocuError: contexts are not finite, or the objective is not DRO.
+        BocuError: contexts are not finite, or the objective is none over them, or SO.
     """
 
     about = About(
         title="DRMOBO",
-        summary="UCB on the worst expectation of scalarised payoffs",
+        summary="UCB on the worst expectation, or another objective, of scalarised payoffs",
         paper="DRMOBO",
         look=Look("vermillion", "dashed", "P"),
     )
@@ -117,10 +161,10 @@ class DRMOBO(MOBO):
         self, description: Description, objective: Pursued, parameters: DRMOBOParameters, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
-        if not isinstance(objective, Slice) or objective.beta != 0.0:
-            raise BocuError(f"found {objective}; DRO is wanted")
-        self.ambiguity_set = objective.ambiguity_set
+        if not isinstance(objective, UncertaintyObjective) or isinstance(objective, Expectation):
+            raise BocuError(f"found {objective}; an UncertaintyObjective is wanted, other than SO, which is mobo's")
+        self.rule = objective
 
-    def _functional(self, reference: np.ndarray, round: Round) -> Functional:
-        ambiguity_set = self.ambiguity_set if round.epsilon is None else self.ambiguity_set.with_epsilon(round.epsilon)
-        return WorstCaseValue(ambiguity_set, reference)
+    def _functional(self, reference: np.ndarray, round: Round, spread: float) -> Functional:
+        rule = self.rule if round.epsilon is None else self.rule.with_epsilon(round.epsilon)
+        return functional(rule, reference, spread)

@@ -4,12 +4,12 @@ Every round one prior is trusted with the choice (`chosen_prior`), and its predi
 observation, is reported. All priors learn from all observations. UCB multiplies the standard deviation by `sqrt_beta`
 (the paper writes beta).
 
-The paper's rules are for a context that is the time itself. Under the protocols on a grid of decisions and contexts
-they are ours: arms are rated by the objective of their upper confidence bounds, and what is predicted is the payoff in
-the context that was met. A confidence statement on all points of the grid holds at that point however it was chosen
-from what was observed before. Under the protocol "simulator" the context is the one of which the chosen prior knows
-least, and recommended is the decision whose lower bounds were rated highest in its own round, of those that the prior
-trusted now chose (Kirschner et al. 2020, equation 10).
+The paper's rules are for a context that is the time itself. Under the protocols on a grid of decisions and contexts,
+where payoffs stand still or change with time, they are ours: arms are rated by the objective of their upper confidence
+bounds, and what is predicted is the payoff in the context that was met. A confidence statement on all points of the
+grid holds at that point however it was chosen from what was observed before. Under the protocol "simulator" the context
+is the one of which the chosen prior knows least, and recommended is the decision whose lower bounds were rated highest
+in its own round, of those that the prior trusted now chose (Kirschner et al. 2020, equation 10).
 """
 
 import math
@@ -30,6 +30,7 @@ from bocu.core.parameters import Number
 from bocu.core.plain import State
 from bocu.core.protocols import FINITE, TIME_VARYING
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.surrogates.time_varying import TimeVaryingPrior
 
 PAYOFF = "payoff"
 """Unit of reported quantities that are in units of the problem's payoff."""
@@ -133,8 +134,10 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         return protocol not in TIME_VARYING
 
     @classmethod
-    def plays(cls, protocol: str, outline: Outline) -> bool:
-        return super().plays(protocol, outline) and (protocol in TIME_VARYING or outline.priors != ())
+    @planning_only
+    def refuses(cls, protocol: str, outline: Outline) -> str:
+        bare = protocol not in TIME_VARYING and outline.priors == ()
+        return super().refuses(protocol, outline) or ("the problem has no candidate priors" if bare else "")
 
     @classmethod
     @planning_only
@@ -224,7 +227,8 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
             self._metric(self._told, self._round.t, float(value))
         else:
             self._metric(NOBODY, 0, float(value))
-        self.surrogate.observe(arm, context, float(value))
+        # The initial design belongs to the first round.
+        self.surrogate.observe(arm, context, float(value), 1 if self._round is None else self._round.t)
 
     def report(self) -> dict[str, Any]:
         return {
@@ -297,19 +301,28 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
             if self.description.protocol in TIME_VARYING:
                 if prior.arms != self.arms:
                     raise BocuError(f"prior '{prior.label}' has {prior.arms} arms, the problem {self.arms}")
-            elif prior.shape != (wanted := (self.arms, contexts.size if isinstance(contexts, FiniteDomain) else 0)):
+                continue
+            wanted = self.arms, contexts.size if isinstance(contexts, FiniteDomain) else 0
+            if isinstance(prior, TimeVaryingPrior):
+                if prior.arms != math.prod(wanted):
+                    raise BocuError(f"prior '{prior.label}' has {prior.arms} arms, the problem {wanted} pairs")
+            elif prior.shape != wanted:
                 raise BocuError(f"prior '{prior.label}' is over a grid of {prior.shape}, the problem {wanted}")
 
     def _believe(self) -> Beliefs:
         if self.description.protocol in TIME_VARYING:
             return TimeVaryingBeliefs(self.priors, self.description.noise)
-        from bocu.algorithms.grid_beliefs import GridBeliefs
+        from bocu.algorithms.grid_beliefs import DriftingBeliefs, GridBeliefs
         from bocu.objectives.functions import UncertaintyObjective
 
         if not isinstance(self.objective, UncertaintyObjective):
             raise BocuError(f"found objective {self.objective!r}; an UncertaintyObjective is wanted")
-        exact = self.parameters.slope == "exact"
-        return GridBeliefs(self.priors, self.objective.exact() if exact else self.objective)
+        rule = self.objective.exact() if self.parameters.slope == "exact" else self.objective
+        if isinstance(self.priors[0], TimeVaryingPrior):
+            contexts = self.description.contexts
+            assert isinstance(contexts, FiniteDomain)
+            return DriftingBeliefs(self.priors, contexts.size, self.description.noise, rule)
+        return GridBeliefs(self.priors, rule)
 
     def _row(self, choice: Choice) -> int:
         """Return the place of the prior that chose among those that are followed; -1: none did."""

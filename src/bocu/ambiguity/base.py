@@ -115,6 +115,9 @@ class AmbiguitySet(ABC):
     #: Whether worst cases run code that is compiled when it is first called.
     compiled: ClassVar[bool] = False
 
+    #: The most cells of discretised continuous contexts that metrics take it over; None: any number.
+    most_cells: ClassVar[int | None] = None
+
     #: Whether the radius matters.
     has_radius: ClassVar[bool] = True
 
@@ -316,7 +319,7 @@ class AmbiguitySet(ABC):
         )
 
     def _vertex_distances(self, p: Floats) -> Floats:
-        """Distance `(n,)` from each single context to one reference `(n,)`."""
+        """Distance `(n,)` from each single context to one reference `(n,)`, or a little more."""
         return np.asarray(self.distance(np.eye(len(p)), p))
 
     def normalise(self, payoffs: ArrayLike, reference: ArrayLike) -> Normalised:

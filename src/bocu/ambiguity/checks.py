@@ -27,6 +27,8 @@ def where(mask: NDArray[np.bool_]) -> tuple[int, ...] | int:
 
 def floats(name: str, values: object) -> Floats:
     """`values` as a float64 array; what is not made of real numbers, or partly masked, is refused by name."""
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return values
     parts = values if isinstance(values, list | tuple) else (values,)
     if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
         raise BocuError(f"{name} is masked in places: it must be an array of numbers without holes")
@@ -126,6 +128,8 @@ def rows(payoff: Floats, reference: Floats) -> tuple[Floats, Floats, tuple[int, 
     Returns `(B, n)` payoffs and `(1, n)` (shared) or `(B, n)` references.
     """
     n = payoff.shape[-1]
+    if reference.ndim == 1:  # shared by all
+        return payoff.reshape(-1, n), reference.reshape(1, n), payoff.shape[:-1]
     try:
         leading = np.broadcast_shapes(payoff.shape[:-1], reference.shape[:-1])
     except ValueError:
@@ -134,7 +138,7 @@ def rows(payoff: Floats, reference: Floats) -> tuple[Floats, Floats, tuple[int, 
         ) from None
     if payoff.shape[:-1] != leading:
         payoff = np.broadcast_to(payoff, (*leading, n))
-    if reference.ndim == 1 or math.prod(reference.shape[:-1]) == 1:
+    if math.prod(reference.shape[:-1]) == 1:
         return payoff.reshape(-1, n), reference.reshape(1, n), leading
     return payoff.reshape(-1, n), np.broadcast_to(reference, (*leading, n)).reshape(-1, n), leading
 

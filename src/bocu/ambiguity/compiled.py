@@ -1,10 +1,19 @@
-"""One decorator for compiled inner loops: compiled once for all processes, and again when what they call changes."""
+"""One decorator for compiled inner loops: compiled once for all processes, and again when what they call changes.
+
+A process that compiles runs other code than one that loads what was compiled, for functions are inlined otherwise, and
+last bits differ. Hence nobody runs what it compiled: a function is compiled in a process of its own, from the sources
+of all that it calls, and loaded by the process that wants it as by all others.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +34,9 @@ _OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}, "error_m
 _PATIENCE = 600.0
 
 
+#: In a process that compiles one function for others: its module, its name and the folder to keep it in.
+_order: tuple[str, str, Path] | None = None
+
 Function = TypeVar("Function", bound=Callable[..., object])
 Array = np.ndarray
 """An array in compiled code: float64, or int64 where it holds indices."""
@@ -36,8 +48,8 @@ Index = int | np.int64
 def compiled(function: Function) -> Function:
     """`numba.njit` with a cache that follows all that the function is compiled from, see `bocu.ambiguity.machine_code`.
 
-    What one process compiles, others that come meanwhile wait for. Where no place can be written to, each process
-    compiles for itself.
+    What is compiled for one process, others that come meanwhile wait for. Where no place can be written to, or the
+    module cannot be imported by its name, each process compiles for itself.
     """
     dispatcher: Any = numba.njit(function, **_OPTIONS)  # a function, and more
     cache = _Cache(function)
@@ -66,19 +78,26 @@ class _Cache(caching._Cache):
         return self._name
 
     def load_overload(self, sig: object, target_context: object) -> object:
-        """Find the code of a signature; where there is none, return None and hold the lock of the place to save it."""
+        """Find the code of a signature or have it compiled; where that fails, hold the lock of the place to save it."""
+        if _order is not None:
+            return None
         folders = [place / self._name for place in machine_code.places()]
         found = self._find(folders, sig, target_context)
         if found is None and (locked := _lock_first(folders)) is not None:
             self._locked.append(locked)
             found = self._find(folders, sig, target_context)  # another process may have compiled it meanwhile
+            if found is None and _compile_apart(self._function, sig, locked[0]):
+                found = self._find([locked[0]], sig, target_context)
         return found
 
     def save_overload(self, sig: object, data: object) -> None:
-        if self._locked:
+        folder = self._locked[-1][0] if self._locked else None
+        if _order is not None and _order[:2] == (self._function.__module__, self._function.__name__):
+            folder = _order[2]
+        if folder is not None:
             # Where the disk is full, the next process compiles again.
             with contextlib.suppress(OSError):
-                _in_folder(self._function, self._locked[-1][0]).save_overload(sig, data)
+                _in_folder(self._function, folder).save_overload(sig, data)
 
     @contextlib.contextmanager
     def locks_released(self) -> Iterator[None]:
@@ -108,6 +127,29 @@ class _Cache(caching._Cache):
                     if found is not None:
                         return found
         return None
+
+
+def _compile_apart(function: Callable[..., object], signature: object, folder: Path) -> bool:
+    """Have a function compiled into a folder by a process of its own, the folder's lock in hand; whether that went."""
+    order = pickle.dumps((function.__module__, function.__name__, str(folder.absolute()), signature))
+    code = f"from {__name__} import compile_for_others; compile_for_others()"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    try:
+        done = subprocess.run([sys.executable, "-c", code], input=order, env=environment, capture_output=True)
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+def compile_for_others() -> None:
+    """Compile what standard input orders, as `_compile_apart` writes it."""
+    global _order
+    module, name, folder, signature = pickle.loads(sys.stdin.buffer.read())  # of our own parent
+    _order = module, name, Path(folder)
+    function = getattr(importlib.import_module(module), name)
+    if function._cache.cache_path != Path(folder).name:
+        sys.exit(f"{module} was edited meanwhile")
+    function.compile(signature)
 
 
 def _in_folder(function: Callable[..., object], folder: Path) -> caching.FunctionCache:

@@ -16,7 +16,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from bocu.core.errors import BocuError
 from bocu.core.loading import from_registry
-from bocu.core.parameters import READING, NotNegative, Number, Parameters, Reading, nearest
+from bocu.core.parameters import READING, NotNegative, Number, Parameters, Positive, Reading, nearest
 from bocu.core.rounds import Situation
 
 if TYPE_CHECKING:
@@ -44,7 +44,13 @@ class Concentration(Parameters):
     )
 
 
-Radius = NotNegative | list[NotNegative] | Literal["margin", "announced"] | Concentration
+class AnnouncedShare(Parameters):
+    """A share of the radius that the problem announces."""
+
+    announced: Positive = Field(description="factor of what the problem announces; 1: all of it")
+
+
+Radius = NotNegative | list[NotNegative] | Literal["margin", "announced"] | AnnouncedShare | Concentration
 
 
 def named(name: str) -> Any:
@@ -63,8 +69,8 @@ class SetParameters(Parameters):
     radius: Radius = Field(
         "margin",
         description="a number; a list over the rounds, whose last number stays; `margin`: the distance of the true "
-        "distribution from the reference; `announced`: what the problem announces; `{delta: 0.1}`: shrinking with "
-        f"the number of contexts seen ({_CONCENTRATING})",
+        "distribution from the reference; `announced`: what the problem announces; `{announced: 0.1}`: a tenth of it; "
+        f"`{{delta: 0.1}}`: shrinking with the number of contexts seen ({_CONCENTRATING})",
     )
 
     @pydantic.model_validator(mode="wrap")
@@ -99,6 +105,11 @@ class SetParameters(Parameters):
         """The class of the set, which says what is known of it whatever its parameters."""
         return set_class(self.name)
 
+    @property
+    def takes_announced(self) -> bool:
+        """Whether the radius is what the problem announces, or a share of it."""
+        return self.radius == "announced" or isinstance(self.radius, AnnouncedShare)
+
     def check(self) -> None:
         """Refuse what validation cannot see without importing code of the user's.
 
@@ -127,11 +138,12 @@ class SetParameters(Parameters):
             return rule[min(max(situation.t, 1), len(rule)) - 1]
         if rule == "margin":
             return float(ambiguity_set.distance(situation.truth, situation.reference))
-        if rule == "announced":
+        if self.takes_announced:
             if situation.margin is None:
                 raise BocuError("radius: found 'announced', but the problem announces no radius; give another rule")
-            return situation.margin
-        return float(rule)
+            return situation.margin * (rule.announced if isinstance(rule, AnnouncedShare) else 1.0)
+        assert isinstance(rule, float)
+        return rule
 
 
 #: What a key that holds a set is annotated with: written out again, the keys of its class are there.

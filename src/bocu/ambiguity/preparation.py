@@ -36,8 +36,9 @@ def prepare() -> None:
     gram = np.eye(contexts) + 0.1
     payoffs = np.cos(np.arange(4.0 * contexts)).reshape(4, contexts)
     spread, narrow = np.full(contexts, 1.0 / contexts), np.eye(contexts)[0]
+    uneven = np.append(np.full(2, 0.494), np.full(6, 0.002))
     # By pivoting, from the reference, away from a reference without mass at some contexts, and from the floor.
-    for epsilon, reference in ((0.7, spread), (0.4, spread), (0.0, narrow), (2.0, narrow)):
+    for epsilon, reference in ((0.05, uneven), (0.4, spread), (0.0, narrow), (2.0, narrow)):
         worst_case(payoffs, reference, MaximumMeanDiscrepancy(epsilon, gram))
     line = np.arange(float(contexts))
     on_a_line = Wasserstein(0.4, np.abs(line[:, None] - line))

@@ -20,9 +20,10 @@ def sorted_rows(f: Floats, p: Floats, *, descending: bool = False) -> tuple[NDAr
         order : (B, n) positions in the flattened `(B, n)` array, so that `f.ravel()[order]` is sorted by row.
         f, p : (B, n) both in that order.
     """
-    order = np.argsort(-f if descending else f, axis=1)
+    order = (-f if descending else f).argsort(axis=1)
     sorted_p = p[0].take(order) if len(p) == 1 else np.take_along_axis(p, order, axis=1)
-    order += np.arange(0, f.size, f.shape[1])[:, None]
+    if len(f) > 1:
+        order += np.arange(0, f.size, f.shape[1])[:, None]
     return order, f.take(order), sorted_p
 
 

@@ -55,23 +55,25 @@ class TotalVariation(AmbiguitySet):
     def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         # Comparing -f in place of f saves a reversal; the payoffs of minimisers are exactly 0.
         order, payoff, mass = sorted_rows(f, p, descending=True)
-        cumulative = np.cumsum(mass, axis=1)
+        cumulative = mass.cumsum(axis=1)
         half = self.epsilon / 2.0
         above = np.where(payoff > 0.0, mass, 0.0).sum(axis=1)
-        theta = np.minimum(half, above)
-        removed = np.minimum(np.maximum(theta[:, None] - (cumulative - mass), 0.0), mass)
-        value = expectation(f, p) - np.einsum("bn,bn->b", removed, payoff)
         kink = (cumulative <= half).sum(axis=1)
+        # min(max(theta - mass of what pays more, 0), mass), in one array.
+        removed = np.subtract(cumulative, mass, out=cumulative)
+        np.subtract(np.minimum(half, above)[:, None], removed, out=removed)
+        np.maximum(removed, 0.0, out=removed)
+        np.minimum(removed, mass, out=removed)
+        value = expectation(f, p) - np.einsum("bn,bn->b", removed, payoff)
         row = np.arange(len(f))
-        inside = kink < f.shape[1]
-        kink[~inside] = 0
-        level = np.where(inside, payoff[row, kink], 0.0)
+        last = np.minimum(kink, f.shape[1] - 1)
+        level = np.where(kink == last, payoff[row, last], 0.0)
         rows = Rows(value=np.where(half >= above, 0.0, np.maximum(value, 0.0)), slope=-0.5 * level)
         if wanted.distribution:
             rows.distribution = unsorted(order, mass - removed)
             rows.distribution[row, _receivers(f, p)] += removed.sum(axis=1)
         if wanted.rate:
-            donors = order[row, kink] - row * f.shape[1]
+            donors = order[row, last] - row * f.shape[1]
             half_step = np.where(level > 0.0, 0.5, 0.0)
             rows.rate = np.zeros_like(f)
             rows.rate[row, donors] -= half_step

@@ -14,7 +14,7 @@ def check_command(
     from bocu.sweep.opening import open_plan
 
     plan = open_plan(experiment, mirror, config or [])
-    jobs = len(plan.branches) * len(plan.blocks)
+    jobs = plan.jobs()
     runs = len(plan.branches) * plan.experiment.seeds.count
     for kind, label, origin in plan.outside():
         typer.echo(f"{kind} '{label}': from outside: {origin}")

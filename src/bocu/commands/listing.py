@@ -11,6 +11,7 @@ KINDS = {
     "priors": "prior",
     "sets": "set",
     "laws": "law",
+    "shifts": "shift",
     "objectives": "objective",
     "algorithms": "algorithm",
     "metrics": "metric",
@@ -21,19 +22,32 @@ KINDS = {
 
 def list_command(
     kind: Annotated[
-        str,
-        typer.Argument(help="problems, priors, sets, laws, objectives, algorithms, models, metrics, figures or data."),
-    ],
+        str | None,
+        typer.Argument(
+            help="problems, priors, sets, laws, shifts, objectives, algorithms, models, metrics, figures or data."
+        ),
+    ] = None,
     name: Annotated[
         str | None, typer.Argument(help="One of them, `module:Class` or `file.py:Class`, with its parameters.")
     ] = None,
+    combinations: Annotated[
+        bool, typer.Option("--combinations", help="What goes with what: algorithms, problems, objectives, sets.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The combinations as JSON, each with its reason.")] = False,
 ) -> None:
-    """List what an experiment file may name."""
+    """List what an experiment file may name, or which of it goes together."""
     from bocu.core.errors import BocuError
     from bocu.core.parameters import nearest
     from bocu.experiment.plugins.lookup import offered
     from bocu.experiment.registry import aliases, find, registered
 
+    if combinations or as_json:
+        if kind is not None or not combinations:
+            raise BocuError("list: `--combinations` stands alone, or with `--json`, which goes with it only")
+        _list_combinations(as_json)
+        return
+    if kind is None:
+        raise BocuError(f"list: of what? {', '.join([*KINDS, 'data'])}; or `--combinations`")
     if kind in ("data", "models"):
         _list_data() if kind == "data" else _list_models()
         return
@@ -103,3 +117,11 @@ def _list_data() -> None:
         typer.echo(f"{name}: {dataset.title}; licence: {dataset.licence}")
         for record, entry in dataset.records.items():
             typer.echo(f"  {record} ({', '.join(entry.sources)}): {entry.description}")
+
+
+def _list_combinations(as_json: bool) -> None:
+    from bocu.commands import combinations as told
+    from bocu.experiment.combinations import combinations
+
+    found = list(combinations())
+    typer.echo(told.as_json(found) if as_json else told.as_tables(found), nl=as_json)

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-KINDS = ("algorithm", "problem", "set", "metric", "figure", "objective")
+KINDS = ("algorithm", "problem", "set", "law", "shift", "metric", "figure", "objective")
 
 
 def new_command(
-    kind: Annotated[str, typer.Argument(help="algorithm, problem, set, metric, figure or objective.")],
+    kind: Annotated[str, typer.Argument(help="algorithm, problem, set, law, shift, metric, figure or objective.")],
     name: Annotated[str, typer.Argument(help="What it is called, such as `my-own` or MyOwn.")],
     folder: Annotated[Path, typer.Option(help="Folder to write into; made where there is none.")] = Path(),
 ) -> None:

@@ -46,7 +46,7 @@ def plan_command(
         measure_pilots(plan, unknown, lambda line: typer.echo(line, err=True))
     staleness = Staleness(plan)
     blocks = list(statuses(plan, staleness))
-    per_job = plan.experiment.seeds.per_job
+    per_job = max(plan.per_job.values())
     runs = len(plan.branches) * plan.experiment.seeds.count
     typer.echo(
         f"{plan.results}: {len(plan.problems)} problems, {len(plan.branches)} branches, {runs} runs in {len(blocks)} "
@@ -71,7 +71,7 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
     inputs += [path for problem in plan.problems for path in flat(plan.inputs.prior(problem))]
     jobs = {
         "data": sorted({path for path in inputs if not path.startswith(plan.results)}),
-        **files,
+        **{stage: names for stage, names in files.items() if stage != "digests"},  # the jobs of cubes make them
         "figures": [file for file in files["figures"] if file.endswith(FIGURE_SUFFIXES[0])],  # a job makes all formats
         "report": [plan.paths.report()],
     }
@@ -84,6 +84,7 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
 
 def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
     from bocu.experiment.resources import START_SECONDS
+    from bocu.experiment.scoring_costs import told
     from bocu.io.tables import duration, size, table
     from bocu.sweep.forecast import aggregates_mb, wall_seconds
     from bocu.sweep.status import State, by_branch
@@ -134,6 +135,7 @@ def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster
             for name, seconds, space in (("all", all_seconds, disk), ("to do", to_do_seconds, to_do_disk))
         ],
     )
+    yield from told(plan, cores)
     yield f"scores and cubes: some {size(1e6 * aggregates_mb(plan))} more"
     yield f"times are those of the runs alone; on a cluster starting a job adds some {START_SECONDS:.0f} s to each"
 

@@ -56,7 +56,7 @@ def key_tables() -> str:
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
     parts.append(_table("A BoTorch model", BotorchModelParameters, MODEL))
-    for kind in ("problem", "prior", "set", "law", "objective", "algorithm", "metric", "figure"):
+    for kind in ("problem", "prior", "set", "law", "shift", "objective", "algorithm", "metric", "figure"):
         for thing in registered(kind):
             title, parameters = f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters
             others, summary = aliases(kind, thing.name), thing.load().about.line
@@ -168,7 +168,7 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
         schema["$defs"][definition] = {"anyOf": [{"anyOf": [{"enum": allowed}, OUTSIDE], "type": "string"}, entry]}
     definitions["SetParameters"] = _any_set(definitions, _known("set", installed))
     # What may be written in short.
-    for name in ("BotorchModelParameters", "BotorchDecisionModelParameters"):
+    for name in ("BotorchModelParameters", "BotorchDecisionModelParameters", "LawParameters", "ShiftParameters"):
         definitions[name] = {"anyOf": [{"type": "string"}, definitions[name]]}
     definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
     definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}

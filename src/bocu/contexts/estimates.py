@@ -106,6 +106,19 @@ def silverman_bandwidth(samples: ArrayLike, width: ArrayLike | None = None) -> F
     return np.maximum(factor * seen.std(axis=0), _SMALLEST_BANDWIDTH * span)
 
 
+def log_kernel_sums(samples: Floats, bandwidth: Floats, at: Floats) -> Floats:
+    """Logarithm `(m,)` of the sum of Gaussian kernels around samples `(t, l)`, each 1 at its centre, at `(m, l)`."""
+    answer = np.empty(len(at))
+    # Blocks bound the table of differences to a few million numbers.
+    block = max(1, 2_000_000 // max(1, samples.size))
+    for start in range(0, len(at), block):
+        z = (at[start : start + block, None, :] - samples[None, :, :]) / bandwidth
+        exponent = -0.5 * (z**2).sum(axis=-1)
+        largest = exponent.max(axis=1)
+        answer[start : start + block] = largest + np.log(np.exp(exponent - largest[:, None]).sum(axis=1))
+    return answer
+
+
 @dataclass(frozen=True, slots=True)
 class KernelDensity:
     """Gaussian kernel density estimate, of contexts that are clipped to a box where one is given.
@@ -134,14 +147,8 @@ class KernelDensity:
     def density(self, query: ArrayLike) -> Floats:
         """Density `(m,)` at `(m, l)`, before clipping."""
         at = _points("query", query)
-        norm = np.prod(self.bandwidth) * (2.0 * math.pi) ** (self.samples.shape[1] / 2.0)
-        answer = np.empty(len(at))
-        # Blocks bound the table of differences to a few million numbers.
-        block = max(1, 2_000_000 // max(1, self.samples.size))
-        for start in range(0, len(at), block):
-            z = (at[start : start + block, None, :] - self.samples[None, :, :]) / self.bandwidth
-            answer[start : start + block] = np.exp(-0.5 * (z**2).sum(axis=-1)).mean(axis=1) / norm
-        return answer
+        norm = np.prod(self.bandwidth) * (2.0 * math.pi) ** (self.samples.shape[1] / 2.0) * len(self.samples)
+        return np.exp(log_kernel_sums(self.samples, self.bandwidth, at)) / norm
 
     def sample(self, generator: np.random.Generator, size: int) -> Floats:
         """Draws `(size, l)`: a sample chosen uniformly plus Gaussian noise, clipped to the box."""

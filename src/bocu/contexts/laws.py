@@ -1,14 +1,17 @@
-"""Distributions that continuous contexts are drawn from, clipped to a box, and how far an estimate is from them.
+"""Distributions that continuous contexts are drawn from, clipped to a box: those of independent coordinates.
 
-Source: Huang et al. (2024), appendix B.2 and, for the distance of kernel density estimates, appendix E. Coordinates of
-a context are independent. Draws and quasi-random points are made by inversion: one uniform number is one coordinate.
-Clipping leaves an atom at either end of the box; densities and quantiles of a `Marginal` are those before clipping.
+Source: Huang et al. (2024), appendix B.2. Draws and quasi-random points are made by inversion: one uniform number is
+one coordinate, so that the same numbers make comparable contexts under every law; mixtures take one more, which chooses
+the part. Clipping leaves an atom at either end of the box; densities and quantiles of a `Marginal` are those before
+clipping. Others than independent coordinates: `bocu.contexts.joint_laws`.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,6 +39,11 @@ class Marginal(ABC):
     @abstractmethod
     def quantile(self, uniforms: Floats) -> Floats:
         """Inverse of the distribution function, at numbers in (0, 1)."""
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Where the density jumps, ascending: quadrature puts no panel across."""
+        return ()
 
 
 @dataclass(frozen=True)
@@ -112,12 +120,62 @@ class Uniform(Marginal):
     def quantile(self, uniforms: Floats) -> Floats:
         return self.low + (self.high - self.low) * uniforms
 
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class Histogram(Marginal):
+    """Cells of equal width on [0, 1], each with its share, uniform within; shares sum to 1."""
+
+    shares: tuple[float, ...]
+
+    def density(self, at: Floats) -> Floats:
+        inside = (at >= 0.0) & (at <= 1.0)
+        cell = np.clip((np.where(inside, at, 0.0) * len(self.shares)).astype(int), 0, len(self.shares) - 1)
+        return np.where(inside, np.asarray(self.shares)[cell] * len(self.shares), 0.0)
+
+    def cumulative(self, at: Floats) -> Floats:
+        edges = np.linspace(0.0, 1.0, len(self.shares) + 1)
+        return np.interp(at, edges, np.concatenate([[0.0], np.cumsum(self.shares)]))
+
+    def quantile(self, uniforms: Floats) -> Floats:
+        shares = np.asarray(self.shares)
+        cell, within = chosen(shares, uniforms)
+        return (cell + within) / len(shares)
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(np.linspace(0.0, 1.0, len(self.shares) + 1).tolist())
+
+
+def chosen(shares: Floats, uniforms: Floats) -> tuple[np.ndarray, Floats]:
+    """Choose places by inversion.
+
+    Args:
+        shares: (n,), 0 or more, with a positive sum.
+        uniforms: numbers in [0, 1], of any shape.
+
+    Returns:
+        Places of positive share, of that shape, and how far into the share each number lies, which is uniform again.
+    """
+    cumulative = np.cumsum(shares)
+    wanted = np.asarray(uniforms) * cumulative[-1]
+    place = np.minimum(np.searchsorted(cumulative, wanted, side="right"), np.flatnonzero(shares)[-1])
+    within = (wanted - (cumulative[place] - shares[place])) / shares[place]
+    return place, np.clip(within, 0.0, 1.0)
+
 
 @dataclass(frozen=True)
 class Mixture(Marginal):
     """Mixture of distributions, with equal weights."""
 
     parts: tuple[Marginal, ...]
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(sorted({place for part in self.parts for place in part.breaks}))
 
     def density(self, at: Floats) -> Floats:
         return np.asarray(sum(part.density(at) for part in self.parts) / len(self.parts))
@@ -152,8 +210,118 @@ _ITERATIONS = 200
 _TOLERANCE = 4e-16
 
 
+class JointLaw(ABC):
+    """Distribution of a context, clipped to a box whose ends are the same in every coordinate.
+
+    Attributes:
+        lower: the lower end; infinite ones do not clip.
+        upper: likewise.
+    """
+
+    lower: float
+    upper: float
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Number of coordinates, Dc."""
+
+    @property
+    def uniforms(self) -> int:
+        """Number of uniform numbers that a context is made of: Dc, and one more where a part is chosen first."""
+        return self.dimension
+
+    @property
+    def support(self) -> tuple[Floats, Floats] | None:
+        """Contexts `(m, Dc)` and their probabilities `(m,)` where there are finitely many, or None."""
+        return None
+
+    @abstractmethod
+    def unclipped(self) -> JointLaw:
+        """The same distribution on the whole space."""
+
+    @abstractmethod
+    def draw(self, uniforms: Floats) -> Floats:
+        """Contexts `(n, Dc)`, before clipping, for numbers `(n, uniforms)` in (0, 1)."""
+
+    @abstractmethod
+    def density(self, at: ArrayLike) -> Floats:
+        """Density `(n,)` at contexts `(n, Dc)`, before clipping.
+
+        Raises:
+            BocuError: it has none.
+        """
+
+    @abstractmethod
+    def atoms(self) -> Floats:
+        """Probability `(Dc, 2)` of being clipped to the lower and to the upper end, coordinate by coordinate."""
+
+    @abstractmethod
+    def breaks(self) -> list[tuple[float, ...]]:
+        """For every coordinate where the density jumps, ascending."""
+
+    @abstractmethod
+    def node_masses(self, inside: Sequence[Floats], widths: Sequence[Floats]) -> Floats:
+        """Weights of a product rule, one axis a coordinate: the lower end, nodes inside, the upper end.
+
+        Args:
+            inside: for every coordinate the nodes within the box, (n,).
+            widths: for every coordinate what the rule multiplies densities at them by, (n,).
+        """
+
+    def transform(self, uniforms: ArrayLike) -> Floats:
+        """Contexts `(..., Dc)` for numbers `(..., uniforms)` in [0, 1], by inversion.
+
+        Raises:
+            BocuError: where the last axis has another length.
+        """
+        u = checks.floats("uniforms", uniforms)
+        if u.shape[-1:] != (self.uniforms,):
+            raise BocuError(f"uniforms has shape {u.shape}: its last axis must have length {self.uniforms}")
+        u = np.clip(u, _SMALLEST, 1.0 - _SMALLEST)
+        drawn = self.draw(u.reshape(-1, self.uniforms)).reshape(*u.shape[:-1], self.dimension)
+        return np.clip(drawn, self.lower, self.upper)
+
+    def sample(self, generator: np.random.Generator, size: int) -> Floats:
+        """Independent draws `(size, Dc)`.
+
+        The generator gives Dc numbers a context whatever the law, so that later contexts meet the same numbers under
+        every law. The one that chooses a part comes from a copy of it, far ahead.
+        """
+        ahead = self.uniforms - self.dimension
+        choosing = np.random.Generator(generator.bit_generator.jumped()).random((size, ahead)) if ahead else None  # type: ignore[attr-defined]
+        uniforms = generator.random((size, self.dimension))
+        return self.transform(uniforms if choosing is None else np.concatenate([uniforms, choosing], axis=1))
+
+    def points(self, size: int, generator: np.random.Generator) -> Floats:
+        """Quasi-random contexts `(size, Dc)` of equal weight: a Sobol sequence that the generator scrambles.
+
+        Raises:
+            BocuError: `size` is no power of 2.
+        """
+        from scipy.stats import qmc  # slow to import, and planning needs none of it
+
+        exponent = size.bit_length() - 1
+        if size < 1 or size != 2**exponent:
+            raise BocuError(f"points: found {size}; allowed: a power of 2, for which a Sobol sequence is balanced")
+        # Handed a generator, SciPy would take a child of it, which the generator's state does not tell.
+        sequence = qmc.Sobol(self.uniforms, scramble=True, seed=int(generator.integers(2**32)))
+        return self.transform(sequence.random_base2(exponent))
+
+    def weights_on(self, points: Floats) -> Floats:
+        """Probabilities `(n,)` of contexts `(n, Dc)`: the density at them, normalised.
+
+        Raises:
+            BocuError: there is none at any of them.
+        """
+        density = self.density(points)
+        if not density.sum() > 0.0:
+            raise BocuError("its density is 0 at every context")
+        return density / density.sum()
+
+
 @dataclass(frozen=True)
-class ContextLaw:
+class ContextLaw(JointLaw):
     """Distribution of a context: independent coordinates, clipped to a box.
 
     Attributes:
@@ -168,55 +336,32 @@ class ContextLaw:
 
     @property
     def dimension(self) -> int:
-        """Number of coordinates, Dc."""
         return len(self.marginals)
 
     def unclipped(self) -> ContextLaw:
-        """The same distribution on the whole space."""
         return replace(self, lower=-math.inf, upper=math.inf)
 
-    def transform(self, uniforms: ArrayLike) -> Floats:
-        """Contexts `(..., Dc)` for numbers `(..., Dc)` in [0, 1], by inversion.
-
-        Raises:
-            BocuError: where the last axis has another length than Dc.
-        """
-        u = checks.floats("uniforms", uniforms)
-        if u.shape[-1:] != (self.dimension,):
-            raise BocuError(f"uniforms has shape {u.shape}: its last axis must have length {self.dimension}")
-        u = np.clip(u, _SMALLEST, 1.0 - _SMALLEST)
-        drawn = np.stack([one.quantile(u[..., j]) for j, one in enumerate(self.marginals)], axis=-1)
-        return np.clip(drawn, self.lower, self.upper)
-
-    def sample(self, generator: np.random.Generator, size: int) -> Floats:
-        """Independent draws `(size, Dc)`."""
-        return self.transform(generator.random((size, self.dimension)))
-
-    def points(self, size: int, generator: np.random.Generator) -> Floats:
-        """Quasi-random contexts `(size, Dc)` of equal weight: a Sobol sequence that the generator scrambles.
-
-        Raises:
-            BocuError: `size` is no power of 2.
-        """
-        from scipy.stats import qmc  # slow to import, and planning needs none of it
-
-        exponent = size.bit_length() - 1
-        if size < 1 or size != 2**exponent:
-            raise BocuError(f"points: found {size}; allowed: a power of 2, for which a Sobol sequence is balanced")
-        # Handed a generator, SciPy would take a child of it, which the generator's state does not tell.
-        sequence = qmc.Sobol(self.dimension, scramble=True, seed=int(generator.integers(2**32)))
-        return self.transform(sequence.random_base2(exponent))
+    def draw(self, uniforms: Floats) -> Floats:
+        return np.stack([one.quantile(uniforms[:, j]) for j, one in enumerate(self.marginals)], axis=-1)
 
     def density(self, at: ArrayLike) -> Floats:
-        """Density `(n,)` at contexts `(n, Dc)`, before clipping."""
         points = np.asarray(at, dtype=np.float64)
         return np.prod([one.density(points[:, j]) for j, one in enumerate(self.marginals)], axis=0)
 
     def atoms(self) -> Floats:
-        """Probability `(Dc, 2)` of being clipped to the lower and to the upper end, coordinate by coordinate."""
         ends = np.array([self.lower, self.upper])
         mass = np.array([one.cumulative(ends) for one in self.marginals])
         return np.stack([mass[:, 0], 1.0 - mass[:, 1]], axis=-1)
+
+    def breaks(self) -> list[tuple[float, ...]]:
+        return [one.breaks for one in self.marginals]
+
+    def node_masses(self, inside: Sequence[Floats], widths: Sequence[Floats]) -> Floats:
+        shares = [
+            np.concatenate([atoms[:1], width * one.density(at), atoms[1:]])
+            for one, atoms, at, width in zip(self.marginals, self.atoms(), inside, widths, strict=True)
+        ]
+        return functools.reduce(np.multiply.outer, shares)
 
 
 def _independent(marginal: Marginal, dimension: int) -> ContextLaw:

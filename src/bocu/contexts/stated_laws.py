@@ -1,74 +1,55 @@
 """Laws of contexts as an experiment file states them: a name with parameters.
 
-A law of one's own is a class here in all but place; see `Law`.
+Here are those of independent coordinates; the others are in `bocu.contexts.stated_joint_laws`. A law of one's own is a
+class here in all but place; see `Law`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.contexts.laws import BurrXII, ContextLaw, Gaussian, Marginal, Uniform, complicated
+from bocu.contexts.laws import BurrXII, ContextLaw, Gaussian, JointLaw, Marginal, Uniform, complicated
+from bocu.contexts.named import NamedParameters
 from bocu.core.about import About
 from bocu.core.errors import BocuError
-from bocu.core.loading import from_registry
-from bocu.core.parameters import READING, Number, Parameters, Positive, Reading, validate
+from bocu.core.parameters import NoParameters, Number, Parameters, Positive
 
 
-class LawParameters(Parameters):
+class LawParameters(NamedParameters):
     """A law of contexts; a name alone is the law with its defaults."""
+
+    kind: ClassVar[str] = "law"
 
     name: str = Field(description="the law (see `bocu list laws`), an entry point, `module:Class` or `file.py:Class`")
     parameters: dict[str, Any] = Field(default_factory=dict, description="those that differ from the defaults")
 
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _of_the_law_named(cls, data: object, info: pydantic.ValidationInfo) -> object:
-        given: object = {"name": data} if isinstance(data, str) else data
-        if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
-            return given
-        stated = given.get("parameters") or {}
-        if not isinstance(stated, Mapping):
-            return given
-        reading = (info.context or {}).get(READING)
-        try:
-            entry = from_registry("find")("law", given["name"], folder=reading.folder if reading else None)
-            family = entry.load() if reading is None or reading.imports else entry.described()
-            read = family.read_parameters if not isinstance(family, type) else _reader(family)
-            parameters = read(stated, "parameters.", reading or Reading())
-        except BocuError as error:
-            raise ValueError(str(error)) from None
-        return {**given, "name": entry.called, "parameters": parameters.model_dump(mode="json")}
-
-    def over(self, dimension: int) -> ContextLaw:
+    def over(self, dimension: int) -> JointLaw:
         """Return the law of contexts of so many coordinates.
 
         Raises:
             BocuError: it is defined for other numbers of coordinates.
         """
-        family = from_registry("find")("law", self.name).load()
-        law: ContextLaw = family(family.Parameters.model_validate(self.parameters)).over(dimension)
+        law: JointLaw = self.made().over(dimension)
         if law.dimension != dimension:
             raise BocuError(f"law: '{self.name}' has {law.dimension} coordinates; contexts have {dimension}")
         return law
 
     def weights_on(self, points: np.ndarray) -> np.ndarray:
-        """Return its density at context points `(contexts, dimension)`, normalised to weights `(contexts,)`.
+        """Return its weights `(contexts,)` at context points `(contexts, dimension)`.
+
+        They are its density there, normalised; of a sample the shares of the contexts nearest to each.
 
         Raises:
-            BocuError: it is 0 at all of them.
+            BocuError: it has no mass at any of them, or other numbers of coordinates.
         """
-        density = self.over(points.shape[1]).density(points)
-        if not density.sum() > 0.0:
-            raise BocuError(f"law: the density of '{self.name}' is 0 at every context")
-        return density / density.sum()
-
-
-def _reader(family: Any) -> Any:
-    return lambda stated, where, reading: validate(family.Parameters, stated, where, reading)
+        try:
+            return self.over(points.shape[1]).weights_on(points)
+        except BocuError as error:
+            said = str(error)
+            raise BocuError(said if said.startswith("law: ") else f"law: '{self.name}': {said}") from None
 
 
 class Law(ABC):
@@ -81,7 +62,7 @@ class Law(ABC):
         self.parameters = parameters
 
     @abstractmethod
-    def over(self, dimension: int) -> ContextLaw:
+    def over(self, dimension: int) -> JointLaw:
         """Return the law of contexts of so many coordinates.
 
         Raises:
@@ -118,17 +99,26 @@ class NormalLaw(IndependentLaw):
 
 
 class UniformLawParameters(Parameters):
-    """Nothing to set."""
+    """Its ends."""
+
+    low: Number = Field(0.0, description="lower end of a coordinate, before clipping")
+    high: Number = Field(1.0, description="upper end of a coordinate, before clipping")
+
+    @pydantic.model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if self.low >= self.high:
+            raise ValueError(f"'low' is {self.low:g} and 'high' {self.high:g}: high is to be above low")
+        return self
 
 
 class UniformLaw(IndependentLaw):
-    """Uniform on the unit cube."""
+    """Uniform in every coordinate."""
 
-    about = About(title="uniform", summary="uniform on the unit cube")
+    about = About(title="uniform", summary="uniform in every coordinate, on the unit cube or a part of it")
     Parameters = UniformLawParameters
 
     def marginal(self) -> Marginal:
-        return Uniform()
+        return Uniform(self.parameters.low, self.parameters.high)
 
 
 class BurrLawParameters(Parameters):
@@ -156,7 +146,7 @@ class ComplicatedLaw(IndependentLaw):
     about = About(
         title="complicated", summary="six normal and two Cauchy distributions, mixed", paper="Huang et al. 2024"
     )
-    Parameters = UniformLawParameters
+    Parameters = NoParameters
 
     def marginal(self) -> Marginal:
         return complicated().marginals[0]

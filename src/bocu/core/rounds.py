@@ -35,7 +35,8 @@ class Description:
         outputs: number of payoffs that are observed at once.
         model: the Gaussian process prior of the payoff, where the problem states one.
         priors: candidate priors of the payoff, where the right one is unknown: over decisions and time steps under the
-            protocol "time-varying", otherwise over decisions and contexts.
+            protocol "time-varying", otherwise over decisions and contexts; over their pairs, those of one decision
+            together, and time steps where payoffs on a grid change with time.
         best_prior: the best prior that is known to the problem, for oracles only.
     """
 

@@ -1,16 +1,16 @@
 """The catalogue of data sets (`data/sources.yaml`): what exists, where it comes from, and where it lies on disk.
 
-A data set has records, alternative raw forms of it in order of preference; a record has files. Three sources offer
-records: `download`, `mirror` (a local folder with `<dataset>/<file>`) and `simulate`. Every path begins with
-`data/<source>/<dataset>/`, so that real and simulated data never share one. Planning reads this module: it imports
-neither numpy nor torch and opens no data file.
+A data set has records, alternative raw forms of it in order of preference; a record has files. Four sources offer
+records: `download`, `mirror` (a local folder with `<dataset>/<file>`), `shipped` (what came with the project) and
+`simulate`. Every path begins with `data/<source>/<dataset>/`, so that real and simulated data never share one. Planning
+reads this module: it imports neither numpy nor torch and opens no data file.
 """
 
 import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
 
 import yaml
 from pydantic import Field, StringConstraints
@@ -18,8 +18,17 @@ from pydantic import Field, StringConstraints
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters, nearest, validate
 
-Source = Literal["download", "mirror", "simulate"]
+Source = Literal["download", "mirror", "shipped", "simulate"]
 SOURCES: tuple[str, ...] = get_args(Source)
+
+# Which sources may serve an experiment that names one, in order of preference: what came with the project stands in
+# where the named source has nothing of a data set.
+_SERVED_BY: dict[str, tuple[str, ...]] = {
+    "download": ("download", "shipped"),
+    "mirror": ("mirror", "shipped"),
+    "shipped": ("shipped", "simulate"),
+    "simulate": ("simulate", "shipped"),
+}
 
 SourceLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.=-]*$")]
@@ -40,12 +49,19 @@ class RawFile(Parameters):
     )
 
 
+class Computed(Parameters):
+    """How a shipped table is computed anew by a simulator, in parts (`workflow/rules/tables.smk`)."""
+
+    table: Function = Field(description="module:Class of the table, a `bocu.data.simulators.tables.SimulatedTable`")
+    parts: int = Field(ge=1, description="number of jobs that it is cut into")
+
+
 class RawForm(Parameters):
     """One raw form of a data set: the files that are prepared together."""
 
     description: str = Field(min_length=1, description="what the files hold, with units")
     origin: str | None = Field(default=None, description="where this form was found, if not at the data set's homepage")
-    sources: tuple[Source, ...] = Field(min_length=1, description="who offers it: download, mirror, simulate")
+    sources: tuple[Source, ...] = Field(min_length=1, description="who offers it: " + ", ".join(SOURCES))
     intervals: tuple[int, ...] | None = Field(
         default=None, description="minutes to which it can be resampled; the first is the default; none: no such choice"
     )
@@ -54,6 +70,9 @@ class RawForm(Parameters):
         "there are intervals, the minutes"
     )
     files: tuple[RawFile, ...] = Field(min_length=1, description="its raw files")
+    computed: Computed | None = Field(
+        default=None, description="of a table that a simulator filled, which came with the project: by what"
+    )
 
     def files_of(self, source: str) -> list[RawFile]:
         """Return the files that a source brings."""
@@ -110,11 +129,16 @@ class Catalogue(Parameters):
     def raw_paths(self, dataset: str, record: str, source: str) -> list[str]:
         """Where the raw files of a record lie: `data/<source>/<dataset>/raw/<file>`.
 
+        Shipped files that are not in the working folder are those of the package.
+
         Raises:
             BocuError: no such data set, record or source, or the source does not offer the record.
         """
         entry = self._offered(dataset, record, source)
-        return [f"data/{source}/{dataset}/raw/{file.name}" for file in entry.files_of(source)]
+        folder = f"data/{source}/{dataset}/raw"
+        if source == "shipped" and not Path(folder).is_dir():
+            folder = Path(__file__).with_name("shipped").joinpath(dataset, "raw").as_posix()
+        return [f"{folder}/{file.name}" for file in entry.files_of(source)]
 
     def prepared_path(self, dataset: str, record: str, source: str, minutes: int | None = None) -> str:
         """Where a prepared record lies: `data/<source>/<dataset>/<record>[-<minutes>min].nc`.
@@ -159,6 +183,16 @@ class Catalogue(Parameters):
         """Return a regular expression for `<source>/<dataset>/<record>[-<minutes>min]` of every prepared file."""
         return "|".join(re.escape(path[len("data/") : -len(".nc")]) for path in self.prepared_files())
 
+    def source_of(self, dataset: str, source: str, mirror: str | os.PathLike[str] | None = None) -> Source:
+        """Return the source that a data set comes from in an experiment that names one for all.
+
+        That is the named one where it brings the data set, else, where the data set came with the project, `shipped`;
+        an experiment on shipped data takes stand-ins of what is not shipped.
+        """
+        _known_source(source)
+        offered = (each for each in _SERVED_BY[source] if self.available_records(dataset, each, mirror))
+        return cast(Source, next(offered, source))
+
     def available_records(self, dataset: str, source: str, mirror: str | os.PathLike[str] | None = None) -> list[str]:
         """Records that a source can bring, the preferred one first; of a mirror, those whose files all exist."""
         _known_source(source)
@@ -194,6 +228,20 @@ class Catalogue(Parameters):
     def known(self, dataset: str, file: str) -> dict[str, Any]:
         """Address, SHA-256 and size of a raw file, None where not known, as plain data."""
         return self.file(dataset, file).model_dump(include={"url", "sha256", "bytes"})
+
+    def tables(self) -> dict[str, tuple[str, str, Computed]]:
+        """Return the tables that simulators compute anew: data set, record and how, by the table's path."""
+        return {
+            f"data/compute/{dataset}/{name}.nc": (dataset, name, record.computed)
+            for dataset, entry in self.datasets.items()
+            for name, record in entry.records.items()
+            if record.computed is not None
+        }
+
+    def table_parts(self, dataset: str, record: str) -> list[str]:
+        """Return the parts of a table, in their order."""
+        _, _, computed = _get(self.tables(), f"data/compute/{dataset}/{record}.nc", "computed table")
+        return [f"data/compute/{dataset}/parts/{record}-{part}.nc" for part in range(computed.parts)]
 
     def hashes(self, dataset: str, record: str, source: str) -> dict[str, str | None]:
         """SHA-256 of the raw files of a record, None where not known, by name."""

@@ -48,7 +48,7 @@ def download(
     base = os.environ.get(BASE_URL_VARIABLE)
     url = f"{base.rstrip('/')}/{dataset}/{quote(file)}" if base else known["url"]
     if not url:
-        raise BocuError(f"data set '{dataset}': {file} has no published address; allowed: source mirror or simulate")
+        raise BocuError(f"data set '{dataset}': {file} has no published address; allowed: another source")
     for attempt in range(1, ATTEMPTS + 1):
         try:
             with atomic_path(path) as temporary:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError
+from bocu.evaluation.scores import DISCRETISATION_ATTRIBUTES, DISCRETISATION_ERROR
 from bocu.io.chunks import ChunkFile, chunk_file, seed_slices
 from bocu.io.files import canonical_json, open_netcdf, reading, write_netcdf
 from bocu.io.provenance import COLLECTED, SHARED, refuse_other_schema
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
     import xarray as xr
 
 CHECKPOINTS = (0.1, 0.25, 0.5, 1.0)
+_SUMMED = ("objective", "algorithm", "metric", "seed")
 ABOUT = {
     "title": "what is written for the algorithm",
     "look": "how the algorithm is drawn: colour, dash, marker",
     "yardstick": "whether the algorithm knows what the others have to learn: yes or no",
 }
 """What a cube holds of every algorithm besides name and parameters, and its long name."""
+METRIC_SPECIFICATION = "metric_specification"
+OF_METRICS = (METRIC_SPECIFICATION, DISCRETISATION_ERROR)
+"""What it holds of every metric."""
 
 
 def build_cube(description: Mapping[str, object], output: str | Path) -> None:
@@ -34,7 +39,7 @@ def build_cube(description: Mapping[str, object], output: str | Path) -> None:
 
     Args:
         description: what the plan says of it: `branches` (labels, score file, name, parameters and about of
-            the algorithm of each), `metrics`, `seeds` (first,
+            the algorithm of each), `metrics`, `metric_specifications` (plain, of each), `seeds` (first,
             count), `iterations`, `initial` (size of the initial design), and names for the attributes.
         output: the cube, with dimensions (objective, algorithm, metric, seed, iteration), of some problems prior,
             weight and output.
@@ -61,6 +66,7 @@ class _Cube:
             [len(self.coordinates[dim]) for dim in ("objective", "algorithm", "seed")], NOT_DEFINED, "i1"
         )
         self.sources: dict[tuple[int, int], str] = {}
+        self.errors: list[float] = []
         self.attributes: dict[str, Any] = {}
         self.collected: dict[str, set[str]] = {key: set() for key in COLLECTED}
         for branch in description["branches"]:
@@ -89,7 +95,11 @@ class _Cube:
             for dim in ("prior", "weight", "output"):
                 if dim in scores.coords:
                     self.coordinates[dim] = scores[dim].values.tolist()
+            if DISCRETISATION_ERROR in scores:
+                self.errors = scores[DISCRETISATION_ERROR].values.tolist()
             for name, variable in scores.data_vars.items():
+                if "seed" not in variable.dims:
+                    continue
                 dims = tuple(str(dim) for dim in variable.dims)
                 self.variables.setdefault(str(name), (dims, variable.dtype, dict(variable.attrs)))
             self.attributes = self.attributes or {
@@ -148,6 +158,10 @@ class _Cube:
     def _write_labels(self, file: ChunkFile) -> None:
         for dim, labels in self.coordinates.items():
             file.coordinate(dim, dim, labels, {"long_name": dim, "units": "1"})
+        stated = [canonical_json(metric) for metric in self.description["metric_specifications"]]
+        file.coordinate(METRIC_SPECIFICATION, "metric", stated, {"long_name": "what it is, JSON", "units": "1"})
+        if self.errors:
+            file.coordinate(DISCRETISATION_ERROR, "metric", self.errors, DISCRETISATION_ATTRIBUTES)
         known = {branch["algorithm"]: branch for branch in self.description["branches"]}
         algorithms = [known[label] for label in self.coordinates["algorithm"]]
         names = [branch["algorithm_name"] for branch in algorithms]
@@ -163,20 +177,21 @@ class _Cube:
         names_of = {key: self.description[key] for key in ("experiment", "problem_label", "problem_name")}
         # xarray takes the variables named here for coordinates.
         named = " ".join(f"algorithm_{key}" for key in ("name", "parameters", *ABOUT))
+        named += f" {METRIC_SPECIFICATION}" + (f" {DISCRETISATION_ERROR}" if self.errors else "")
         file.attributes({**self.attributes, **lists, **names_of, "coordinates": named})
 
 
-def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
+def build_summary(files: Sequence[str | Path], output: str | Path) -> None:
     """Gather cumulative regret at a few fractions of each problem's iterations, for all problems.
 
     Args:
-        cubes: one file a problem.
+        files: one file a problem, its digest or its cube.
         output: `cumulative_regret` with dimensions (problem, objective, algorithm, metric, seed, checkpoint), and
             `iteration_of` (problem, checkpoint).
     """
     import xarray as xr
 
-    parts = [_summary_of(file) for file in cubes]
+    parts = [_summary_of(file) for file in files]
     told = {f"algorithm_{key}": "" for key in ("name", "parameters", *ABOUT)}
     fill = {"status": NOT_DEFINED, **told}
     data = xr.concat(parts, dim="problem", join="outer", coords="different", compat="equals", fill_value=fill)
@@ -193,29 +208,32 @@ def build_summary(cubes: Sequence[str | Path], output: str | Path) -> None:
     data["status"].attrs = STATUS_ATTRIBUTES
     for coordinate in data.coords:
         data[coordinate].attrs = {"long_name": str(coordinate), "units": "1", **data[coordinate].attrs}
-    write_netcdf(data, output)
+    write_netcdf(data, output, read_by=("problem",))
+
+
+def checkpoint_rounds(iterations: np.ndarray) -> list[int]:
+    """Return the rounds at which the summary has regret; those of the initial design may be among the iterations."""
+    rounds = int((iterations >= 1).sum())
+    return [max(1, round(fraction * rounds)) for fraction in CHECKPOINTS]
 
 
 def _summary_of(file: str | Path) -> "xr.Dataset":
     import xarray as xr
 
     with open_netcdf(file) as cube, reading(file):
-        cube = cube.sel(iteration=slice(1, None))
-        rounds = cube.sizes["iteration"]
-        rows = [max(1, round(fraction * rounds)) for fraction in CHECKPOINTS]
-        regret = cube["regret"].transpose("objective", "algorithm", "metric", "seed", "iteration")
-        total = np.empty((*regret.shape[:-1], len(rows)))
-        for place in np.ndindex(*regret.shape[:3]):
-            for seeds in seed_slices(regret.sizes["seed"], rounds):
-                total[(*place, seeds)] = np.cumsum(regret[(*place, seeds)].values, axis=-1)[
-                    :, [row - 1 for row in rows]
-                ]
-        labels = {dim: cube[dim].load() for dim in ("objective", "algorithm", "metric", "seed", "algorithm_name")}
+        # Problems may be scored by metrics of their own under one label.
+        cube = cube.drop_vars(OF_METRICS, errors="ignore")
+        rows = checkpoint_rounds(cube["iteration"].values)
+        if "cumulative_regret" in cube:
+            total = cube["cumulative_regret"].transpose(*_SUMMED, "checkpoint").values
+        else:
+            total = _total_at(cube.sel(iteration=slice(1, None)), rows)
+        labels = {dim: cube[dim].load() for dim in (*_SUMMED, "algorithm_name")}
         # Text of a fixed width would be cut to that of the first cube when the labels of all are joined.
         labels = {dim: label.astype(object) if label.dtype.kind == "U" else label for dim, label in labels.items()}
         part = xr.Dataset(
             {
-                "cumulative_regret": ((*regret.dims[:-1], "checkpoint"), total),
+                "cumulative_regret": ((*_SUMMED, "checkpoint"), total),
                 "iteration_of": ("checkpoint", rows),
                 "status": cube["status"].load(),
                 "payoff_units": cube.attrs["payoff_units"],
@@ -224,3 +242,13 @@ def _summary_of(file: str | Path) -> "xr.Dataset":
             labels,
         )
         return part.expand_dims(problem=[cube.attrs["problem_label"]])
+
+
+def _total_at(cube: "xr.Dataset", rows: Sequence[int]) -> np.ndarray:
+    """Return the cumulative regret of a cube after some rounds, of dimensions `_SUMMED` and the rounds."""
+    regret = cube["regret"].transpose(*_SUMMED, "iteration")
+    total = np.empty((*regret.shape[:-1], len(rows)))
+    for place in np.ndindex(*regret.shape[:3]):
+        for seeds in seed_slices(regret.sizes["seed"], regret.sizes["iteration"]):
+            total[(*place, seeds)] = np.cumsum(regret[(*place, seeds)].values, axis=-1)[:, [row - 1 for row in rows]]
+    return total

@@ -4,18 +4,19 @@ Every objective is one as it stands (`ObjectiveMetric`); classes of their own ar
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal
 
 import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
-from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.loading import load
 from bocu.core.parameters import NoParameters, Parameters, ParametersType
-from bocu.core.protocols import EVERY, TIME_VARYING
+from bocu.core.protocols import EVERY, SCALARISED, TIME_VARYING
 from bocu.core.rounds import Situation
+from bocu.evaluation.discretised import on_cells
 from bocu.evaluation.robust_front import RunFront
 from bocu.evaluation.scalarised_metrics import ScalarisedScores
 from bocu.objectives.functions import UncertaintyObjective
@@ -31,10 +32,24 @@ class Metric(ABC, Generic[ParametersType]):
     #: The protocols of the problems that it can value.
     protocols: ClassVar[tuple[str, ...]]
     Parameters: ClassVar[type[Parameters]] = NoParameters
+    #: Whether continuous contexts are scored on their discretisation; else only under a stated law.
+    discretised: ClassVar[bool] = True
+    #: The largest value of each round, where it was searched for before; rounds without are searched for.
+    optima: Mapping[int, float] = {}
 
     def __init__(self, parameters: ParametersType) -> None:
         self.parameters = parameters
         self._scalarised = ScalarisedScores(self)
+
+    def best(self, realisation: Realisation, situations: Sequence[Situation]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best value of each situation, shape (rows,), and a decision that has it, (rows, dimension).
+
+        Args:
+            realisation: a problem with continuous decisions, one output and a finite set of contexts, or discretised.
+            situations: what stands before each row.
+        """
+        self.meet(realisation)
+        return self._scalarised.best(realisation, situations)
 
     @abstractmethod
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
@@ -57,7 +72,8 @@ class Metric(ABC, Generic[ParametersType]):
         """Score the decisions of one seed, one for each situation.
 
         Args:
-            realisation: the problem as the seed met it.
+            realisation: the problem as the seed met it; where its contexts are continuous, it is scored on their
+                discretisation.
             situations: what stood before each row of the run.
             decisions: indices, shape (rows,); in a box coordinates, shape (rows, dimension).
 
@@ -65,9 +81,11 @@ class Metric(ABC, Generic[ParametersType]):
             Regret against the best decision that was available in the round, and value of the decision taken, both of
             shape (rows,), in units of the payoff.
         """
+        realisation, situations = on_cells(realisation, situations)
         self.meet(realisation)
-        if isinstance(realisation.description.decisions, BoxDomain):
-            return self._scalarised.score(realisation, situations, decisions)
+        domain = realisation.description.decisions
+        if isinstance(domain, BoxDomain) or realisation.description.protocol in SCALARISED:
+            return self._scalarised.score(realisation, situations, _coordinates(domain, decisions), self.optima)
         best = np.empty(len(decisions))
         value = np.empty(len(decisions))
         # Rows that share the same arrays have the same best; they are kept alive, so that identities stay theirs.
@@ -79,7 +97,8 @@ class Metric(ABC, Generic[ParametersType]):
             if key not in found:
                 found[key] = (values if available is None else values[available]).max()
             best[row] = found[key]
-        return best - value, value
+        # Equal values have no regret, be they -inf: where no decision meets an aspiration.
+        return np.subtract(best, value, out=np.zeros_like(value), where=best != value), value
 
     def front(self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray) -> RunFront:
         """Return what the decisions of a run guarantee, beside the best front.
@@ -87,10 +106,11 @@ class Metric(ABC, Generic[ParametersType]):
         Args:
             realisation: the problem as the seed met it, of several outputs.
             situations: what stood before each row of the run.
-            decisions: coordinates, shape (rows, dimension).
+            decisions: indices, shape (rows,); in a box coordinates, shape (rows, dimension).
         """
         self.meet(realisation)
-        return self._scalarised.front(realisation, situations, decisions)
+        chosen = _coordinates(realisation.description.decisions, decisions)
+        return self._scalarised.front(realisation, situations, chosen)
 
     def _rows(
         self, realisation: Realisation, situations: Sequence[Situation]
@@ -111,6 +131,11 @@ class Metric(ABC, Generic[ParametersType]):
         return situation.reference is other.reference
 
 
+def _coordinates(domain: Domain, decisions: np.ndarray) -> np.ndarray:
+    """Return decisions by their coordinates, shape (rows, dimension)."""
+    return domain.points[decisions] if isinstance(domain, FiniteDomain) else decisions
+
+
 class ExpectedPayoffParameters(Parameters):
     """Which distribution the expectation is taken under."""
 
@@ -120,13 +145,17 @@ class ExpectedPayoffParameters(Parameters):
 
 
 class ExpectedPayoff(Metric[ExpectedPayoffParameters]):
-    """Expected payoff (SO). Of continuous problems that under the true distribution, whatever `under` says."""
+    """Expected payoff (SO). Of continuous problems that under the true distribution, whatever the parameter says.
+
+    There it is computed by the problem's own rule, exactly; under a stated law on the discretisation, as any metric.
+    """
 
     about = About(
         title="SO",
         summary="expected payoff under the reference or the truth, against the best available decision",
     )
     protocols: ClassVar[tuple[str, ...]] = EVERY
+    discretised = False
     Parameters: ClassVar[type[Parameters]] = ExpectedPayoffParameters
 
     def score(
@@ -134,7 +163,8 @@ class ExpectedPayoff(Metric[ExpectedPayoffParameters]):
     ) -> tuple[np.ndarray, np.ndarray]:
         domains = realisation.description.decisions, realisation.description.contexts
         if all(isinstance(domain, BoxDomain) for domain in domains):
-            value, best = realisation.expected_payoffs(decisions)
+            rounds = np.array([situation.t for situation in situations])
+            value, best = realisation.expected_in_rounds(decisions, rounds)
             return best - value, value
         return super().score(realisation, situations, decisions)
 

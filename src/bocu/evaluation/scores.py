@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.core.loading import load
 from bocu.core.plain import Specification
 from bocu.core.randomness import Streams
-from bocu.evaluation.metrics import Metric
+from bocu.evaluation.optima import read_optima
+from bocu.evaluation.scorers import Scorer, build_scorer
 from bocu.io.chunks import ChunkFile, chunk_file
 from bocu.io.files import canonical_json
 from bocu.io.provenance import COLLECTED, SHARED
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bocu.evaluation.robust_front import RunFront
-    from bocu.problems.base import Problem
+    from bocu.problems.base import Problem, Realisation
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +34,7 @@ _SCORED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "regret": (_BY_ROUND, "instantaneous regret under the metric"),
     "value": (_BY_ROUND, "value of the decision under the metric"),
     "recommended_regret": (_BY_ROUND, "regret under the metric of the decision recommended after the round"),
+    "recommended_value": (_BY_ROUND, "value under the metric of the decision recommended after the round"),
     "hypervolume_share": (
         _BY_ROUND,
         "hypervolume of what the decisions so far guarantee, as a share of the best front's",
@@ -46,6 +48,11 @@ _SCORED: Mapping[str, tuple[tuple[str, ...], str]] = {
 """What is scored, by name: dimensions and long name."""
 _OF_FRONTS = tuple(name for name in _SCORED if "front" in name or name == "hypervolume_share")
 _PURE_NUMBERS = ("hypervolume_share", "front_weight")
+DISCRETISATION_ERROR = "discretisation_error"
+DISCRETISATION_ATTRIBUTES = {
+    "long_name": "largest difference from the metric's values on four times as many contexts",
+    "units": "those of the metric",
+}
 
 
 def score(
@@ -55,6 +62,7 @@ def score(
     metrics: Sequence[Specification],
     output: str | Path,
     partial: bool = False,
+    optima: Sequence[str | Path] = (),
 ) -> None:
     """Score the runs of one branch.
 
@@ -67,11 +75,16 @@ def score(
             seed, iteration), the fronts (metric, seed, weight) of that hypervolume, and what the runs reported of
             themselves.
         partial: leave out what is broken or of another specification, instead of ending.
+        optima: files of the best decisions of metrics on the discretisation.
 
     Raises:
         BocuError: a run file is missing or broken, or is not of this branch.
     """
-    panel = [_build(metric) for metric in metrics]
+    panel = [build_scorer(metric) for metric in metrics]
+    found = {label: of_metric for file in optima for label, of_metric in read_optima(file).items()}
+    for metric, scorer in zip(metrics, panel, strict=True):
+        if metric["label"] in found:
+            scorer.metric.optima = found[metric["label"]].values
     problem = build_problem(branch["problem"], inputs)
     sizes = {"metric": len(panel), "seed": None, "iteration": problem.initial + branch["iterations"]}
     if problem.prior_labels:
@@ -80,10 +93,13 @@ def score(
     with chunk_file(output, sizes) as file:
         file.define("seed", ("seed",), "i8", {"long_name": "seed", "units": "1"})
         for block in _blocks(run_files, branch, partial):
-            writer = writer or _Writer(file, block)
+            writer = writer or _Writer(file, block, panel)
             writer.add(block, _scored(block, problem, panel))
         iterations = range(1 - problem.initial, branch["iterations"] + 1)
         _coordinates(file, [metric["label"] for metric in metrics], iterations, problem.prior_labels)
+        errors = [found[metric["label"]].error if metric["label"] in found else np.nan for metric in metrics]
+        if found:
+            file.coordinate(DISCRETISATION_ERROR, "metric", errors, DISCRETISATION_ATTRIBUTES)
         file.attributes({**(writer.attributes() if writer else {}), "specification": canonical_json(branch)})
 
 
@@ -98,16 +114,15 @@ def score_branch(parameters: Specification, inputs: Inputs, output: str | Path) 
     Raises:
         BocuError: a run file is missing or broken, or is not of this branch.
     """
-    of_problem = {key: files for key, files in inputs.items() if key != "runs"}
+    of_problem = {key: files for key, files in inputs.items() if key not in ("runs", "optima")}
     partial = "runs" in parameters
-    runs = list(parameters["runs"]) if partial else inputs["runs"]
-    run_files = [runs] if isinstance(runs, str) else list(runs)
-    score(run_files, of_problem, parameters["branch"], parameters["metrics"], output, partial)
+    run_files = _listed(list(parameters["runs"]) if partial else inputs["runs"])
+    optima = _listed(inputs.get("optima", []))
+    score(run_files, of_problem, parameters["branch"], parameters["metrics"], output, partial, optima)
 
 
-def _build(specification: Specification) -> Metric:
-    target = load(specification["class"])
-    return target(target.Parameters.model_validate(specification["parameters"]))
+def _listed(files: str | list[str]) -> list[str]:
+    return [files] if isinstance(files, str) else list(files)
 
 
 def _blocks(run_files: Sequence[str | Path], branch: Specification, partial: bool) -> Iterator["xr.Dataset"]:
@@ -128,10 +143,10 @@ def _blocks(run_files: Sequence[str | Path], branch: Specification, partial: boo
         yield block
 
 
-def _scored(block: "xr.Dataset", problem: "Problem", panel: Sequence[Metric]) -> dict[str, np.ndarray]:
+def _scored(block: "xr.Dataset", problem: "Problem", panel: Sequence[Scorer]) -> dict[str, np.ndarray]:
     """Return regret and value of what was decided and, under the simulator, the regret of what is recommended."""
     sizes = {"metric": len(panel), **_front_sizes(block), **{str(dim): size for dim, size in block.sizes.items()}}
-    found = {name: np.full([sizes[dim] for dim in _SCORED[name][0]], np.nan) for name in _scored_names(block)}
+    found = {name: np.full([sizes[dim] for dim in _SCORED[name][0]], np.nan) for name in _scored_names(block, panel)}
     protocol = PROTOCOLS[problem.protocol]
     for row, seed in enumerate(block["seed"].values):
         run = block.isel(seed=row)
@@ -151,7 +166,23 @@ def _scored(block: "xr.Dataset", problem: "Problem", panel: Sequence[Metric]) ->
                 recommended = run["recommended_index"].values
                 regret, _ = metric.score(realisation, situations, np.maximum(recommended, 0))
                 found["recommended_regret"][column, row] = np.where(recommended < 0, np.nan, regret)
+            if "recommended_value" in found:
+                there, recommended = _recommended(run, realisation)
+                if len(there):
+                    told = [situations[place] for place in there]
+                    found["recommended_value"][column, row, there] = metric.score(realisation, told, recommended)[1]
     return found
+
+
+def _recommended(run: "xr.Dataset", realisation: "Realisation") -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows after which a run recorded what it recommends, and these decisions."""
+    if isinstance(realisation.description.decisions, FiniteDomain):
+        index = run["recommended_index"].values
+        there = np.flatnonzero(index >= 0)
+        return there, index[there]
+    points = run["recommended"].values
+    there = np.flatnonzero(np.isfinite(points).all(axis=1))
+    return there, points[there]
 
 
 def _front(found: "RunFront") -> dict[str, np.ndarray]:
@@ -176,8 +207,9 @@ def _front_sizes(runs: "xr.Dataset") -> dict[str, int]:
     return {"weight": len(weight_net(outputs, WEIGHTS)), "output": outputs}
 
 
-def _scored_names(runs: "xr.Dataset") -> list[str]:
+def _scored_names(runs: "xr.Dataset", panel: Sequence[Scorer]) -> list[str]:
     left_out = {
+        "recommended_value": all(scorer.under is None for scorer in panel),  # what is deployed meets other laws
         "recommended_regret": runs.attrs["protocol"] != "simulator",  # elsewhere what counts is what was decided
         **dict.fromkeys(_OF_FRONTS, "output" not in runs.dims),
     }
@@ -187,7 +219,7 @@ def _scored_names(runs: "xr.Dataset") -> list[str]:
 class _Writer:
     """Appends blocks along the seeds."""
 
-    def __init__(self, file: ChunkFile, first: "xr.Dataset") -> None:
+    def __init__(self, file: ChunkFile, first: "xr.Dataset", panel: Sequence[Scorer]) -> None:
         self.file = file
         self.rows = 0
         self.seeds: list[int] = []
@@ -201,7 +233,7 @@ class _Writer:
         for dim, size in _front_sizes(first).items():
             file.dimension(dim, size)
             file.coordinate(dim, dim, range(1, size + 1), {"long_name": f"number of the {dim}", "units": "1"})
-        for name in _scored_names(first):
+        for name in _scored_names(first, panel):
             units = "1" if name in _PURE_NUMBERS else first.attrs["payoff_units"]
             dims, long_name = _SCORED[name]
             file.define(name, dims, "f8", {"long_name": long_name, "units": units})

@@ -23,6 +23,12 @@ class Component:
     registered: Registered
     parameters: Parameters
 
+    #: Of a metric, the law that it scores under, plain; None: the law that was met.
+    under: Mapping[str, Any] | None = None
+
+    #: Of a metric, the label of the entry that states it, with others where it states several.
+    entry: str = ""
+
     @functools.cached_property
     def kind(self) -> Any:
         """Its class, or the stand-in of one from outside."""
@@ -44,16 +50,30 @@ class Component:
     @property
     def specification(self) -> dict[str, Any]:
         """Its class and parameters, as plain data."""
-        return {"class": self.registered.identity, "parameters": self.parameters.model_dump(mode="json")}
+        return {"class": self.registered.identity, "parameters": self.parameters.model_dump(mode="json"), **self._law}
+
+    @property
+    def searched(self) -> bool:
+        """Whether, as a metric of continuous contexts, its best decision is searched for on their discretisation."""
+        return not self.registered.origin and (self.under is not None or self.kind.discretised)
+
+    @property
+    def _law(self) -> dict[str, Any]:
+        return {} if self.under is None else {"under": self.under}
 
 
 class ScoringObjective(Component):
     """An objective that runs are scored by."""
 
     @property
+    def searched(self) -> bool:
+        return True
+
+    @property
     def specification(self) -> dict[str, Any]:
         # The metric is named beside the objective, so that scores by other metrics do not reach its code.
-        return {"class": OBJECTIVE_METRIC, "parameters": {"objective": super().specification}}
+        objective = {"class": self.registered.identity, "parameters": self.parameters.model_dump(mode="json")}
+        return {"class": OBJECTIVE_METRIC, "parameters": {"objective": objective}, **self._law}
 
 
 @dataclass(frozen=True)

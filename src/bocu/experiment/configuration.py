@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field
 
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import LARGEST_SEED, Integer, Number, Parameters, validate
+from bocu.data.catalogue import Source
 from bocu.io.yaml_files import read_yaml
 
 LABEL = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -98,6 +99,12 @@ class MetricEntry(Entry):
     """An objective that runs are scored by."""
 
     problems: list[Label] | None = Field(None, description="Labels of the problems it scores; all, if left out.")
+    under: str | dict[str, Any] | list[str | dict[str, Any]] | None = Field(
+        None,
+        description="Another law to score the same runs under: a law, `{name, parameters}` or a name alone; a path of "
+        "laws, `{from: LAW, to: LAW, steps: 5, until: 1}`, where `from` is the reference if left out; or a list of "
+        "laws. Paths and lists make as many metrics, the label followed by `-0`, `-1`, ...",
+    )
 
 
 class AlgorithmEntry(Entry):
@@ -124,7 +131,11 @@ class Seeds(Parameters):
 
     first: Integer = Field(0, ge=0, le=LARGEST_SEED, description="First seed.")
     count: Integer = Field(..., ge=1, le=MOST_SEEDS, description="Number of seeds.")
-    per_job: Integer = Field(10, ge=1, le=MOST_SEEDS, description="Seeds in one job; blocks start at `first`.")
+    per_job: Annotated[Integer, Field(ge=1, le=MOST_SEEDS)] | Literal["auto"] = Field(
+        10,
+        description="Seeds in one job; blocks start at `first`. `auto`: by the forecast, so that a job takes a minute; "
+        "settled for each branch by the first run, and kept.",
+    )
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -137,17 +148,19 @@ class Seeds(Parameters):
             raise ValueError(f"the last seed, first + count - 1, is allowed up to {LARGEST_SEED}")
         return self
 
-    def blocks(self) -> list[tuple[int, int]]:
-        """Return the first and last seed of every block; the last block may be shorter than the others."""
+    def blocks(self, per_job: int) -> list[tuple[int, int]]:
+        """Return the first and last seed of blocks of `per_job` seeds; the last may be shorter than the others."""
         end = self.first + self.count
-        return [(start, min(start + self.per_job, end) - 1) for start in range(self.first, end, self.per_job)]
+        return [(start, min(start + per_job, end) - 1) for start in range(self.first, end, per_job)]
 
 
 class Data(Parameters):
     """Where data sets come from."""
 
-    source: Literal["download", "mirror", "simulate"] = Field(
-        "download", description="Their own pages, a local folder with the same files, or labelled stand-ins."
+    source: Source = Field(
+        "download",
+        description="Their own pages, a local folder with the same files, what came with the project (and labelled "
+        "stand-ins of the rest), or stand-ins.",
     )
     mirror: str | None = Field(None, description="Folder of the mirror, for source `mirror`.")
 
@@ -192,7 +205,9 @@ class Experiment(Parameters):
         min_length=1,
         description="Objectives that runs are scored by.",
     )
-    figures: list[FigureEntry] | None = Field(None, description="Figures; all that the problems allow, if left out.")
+    figures: list[FigureEntry] | None = Field(
+        None, description="Figures; all that the problems allow and that are drawn unasked, if left out."
+    )
     reference: Label | None = Field(
         None,
         description="Label of the algorithm that all others are compared with, such as one's own; if left out, each "

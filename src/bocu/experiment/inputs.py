@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bocu.experiment.branches import ProblemPaths
+from bocu.experiment.branches import Branch, ProblemPaths
 
 if TYPE_CHECKING:
     from bocu.experiment.plan import Plan
@@ -31,6 +31,16 @@ class JobInputs:
         """Return the files that a problem may ask for."""
         return ProblemPaths(self.plan.paths.priors(problem), self.plan.catalogue)
 
+    def score(self, branch: Branch, part: str = "") -> Inputs:
+        """Return what a branch is scored from; the runs of a partial one are no inputs but parameters."""
+        problem = branch.problem.label
+        optima = self.plan.optima_files(problem)
+        return {
+            **self.problem(problem),
+            **({"optima": optima} if optima else {}),
+            "runs": [] if part else self.plan.run_files(branch),
+        }
+
     def prior(self, problem: str) -> Inputs:
         """Return the files that the priors of a problem are fitted to."""
         return self.plan.problem_parameters(problem).prior_inputs(self.problem_paths(problem))
@@ -39,7 +49,10 @@ class JobInputs:
         """Return the files that a figure is drawn from."""
         figure = self.plan.figures[label]
         if figure.kind.scope == "experiment":
-            return {"cubes": self.plan.cubes(part), "summary": self.plan.paths.summary(part)}
+            summary = self.plan.paths.summary(part)
+            if figure.kind.digested:
+                return {"digests": self.plan.digests(part), "summary": summary}
+            return {"cubes": self.plan.cubes(part), "summary": summary}
         parameters: Any = figure.parameters
         return parameters.inputs(FigurePaths(self.plan, folder, part))
 
@@ -72,6 +85,11 @@ class FigurePaths:
     def cube(self) -> str:
         """The cube of the problem."""
         return self.plan.paths.cube(self.problem, self.part)
+
+    @property
+    def digest(self) -> str:
+        """The digest of that cube."""
+        return self.plan.paths.digest(self.problem, self.part)
 
     def run_files(self, algorithm_name: str) -> list[str]:
         """Return the run files of a registered algorithm, all objectives and labels, or none where it does not run."""

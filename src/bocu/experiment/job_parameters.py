@@ -67,6 +67,12 @@ class JobParameters:
             "fingerprint": self.fingerprint("prepare", function),
         }
 
+    def table(self, dataset: str, record: str) -> dict[str, Any]:
+        """Return those of computing parts of a table by a simulator."""
+        computed = self.plan.catalogue.record(dataset, record).computed
+        assert computed is not None
+        return {**computed.model_dump(), "fingerprint": self.fingerprint("table_part", computed.table)}
+
     def prior(self, problem: str, prior: str) -> dict[str, Any]:
         """Return those of fitting a prior."""
         specifications = self.plan.priors(problem)
@@ -99,6 +105,25 @@ class JobParameters:
     @functools.cached_property
     def _run_script(self) -> str:
         return self.script("run")  # asked for by every job, several times
+
+    def optima(self, problem: str, entry: str) -> dict[str, Any]:
+        """Return those of searching for the best decisions of a problem under the metrics of an entry."""
+        searched = self.plan.optima(problem)
+        if entry not in searched:
+            raise BocuError(f"{problem}: no metric '{entry}' on a discretisation; {nearest(entry, searched)}")
+        metrics = [{"label": metric.label, **metric.specification} for metric in searched[entry]]
+        return {
+            "problem": canonical_json(self.plan.problems[problem].specification),
+            "metrics": canonical_json(metrics),
+            "iterations": self.plan.iterations(problem),
+            "seed": self.plan.experiment.seeds.first,
+            "fingerprint": self.fingerprint("optima", *self.optima_roots(problem, entry)),
+        }
+
+    def optima_roots(self, problem: str, entry: str) -> list[str]:
+        """Return the code that such a search starts from, but for the script."""
+        metrics = [metric.specification for metric in self.plan.optima(problem)[entry]]
+        return named_code([self.plan.problems[problem].specification, metrics])
 
     def score(self, branch: Branch, part: str = "") -> dict[str, Any]:
         """Return those of scoring a branch."""
@@ -146,6 +171,7 @@ class JobParameters:
                 for branch in self.plan.branches_of(problem)
             ],
             "metrics": [metric.label for metric in self.plan.metrics_of(problem)],
+            "metric_specifications": [metric.specification for metric in self.plan.metrics_of(problem)],
             "seeds": [seeds.first, seeds.count],
             "iterations": self.plan.iterations(problem),
             "initial": self.plan.problem_parameters(problem).initial_points(),

@@ -33,6 +33,11 @@ def block_name(branch: Branch, first: int, last: int) -> str:
     return f"{'/'.join(branch.key)}/seeds-{first}-{last}"
 
 
+def code_file(run_file: str | Path, fingerprint: str) -> Path:
+    """Return the file of the definitions behind a run file: `code` in the place of `runs`."""
+    return Path(run_file).parents[4] / "code" / f"{fingerprint}.json"
+
+
 @dataclass(frozen=True)
 class ResultPaths:
     """Where the files of an experiment lie.
@@ -60,6 +65,11 @@ class ResultPaths:
         """What `bocu audit` found."""
         return f"{self.folder}/audit.json"
 
+    @property
+    def per_job(self) -> str:
+        """Seeds of a block by branch, as they were settled."""
+        return f"{self.folder}/per-job.json"
+
     def design(self, sha256: str) -> str:
         """Return the copy of a given initial design, under the hash of what it holds: a moved file reruns nothing."""
         return f"{self.folder}/designs/{sha256}.csv"
@@ -67,6 +77,10 @@ class ResultPaths:
     def priors(self, problem: str) -> str:
         """Return the folder of the fitted priors of a problem."""
         return f"{self.folder}/priors/{problem}"
+
+    def optima(self, problem: str, entry: str) -> str:
+        """Return the best decisions of a problem under the metrics of an entry, on discretised contexts."""
+        return f"{self.folder}/optima/{problem}/{entry}.nc"
 
     def run_file(self, branch: Branch, first: int, last: int) -> str:
         """Return the run file of a block of seeds."""
@@ -87,6 +101,10 @@ class ResultPaths:
     def cube(self, problem: str, part: str = "") -> str:
         """Return the cube of a problem."""
         return f"{self.folder}{part}/cubes/{problem}.nc"
+
+    def digest(self, problem: str, part: str = "") -> str:
+        """Return the digest of a problem's cube."""
+        return f"{self.folder}{part}/digests/{problem}.nc"
 
     def summary(self, part: str = "") -> str:
         """Return the cube of all problems."""

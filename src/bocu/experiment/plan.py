@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bocu.contexts.stated_laws import LawParameters
+from bocu.contexts.named import NamedParameters, named_in
 from bocu.core.errors import BocuError
+from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections
 from bocu.core.places import places
-from bocu.data.catalogue import Catalogue
+from bocu.core.protocols import CONTINUOUS
+from bocu.data.catalogue import Catalogue, Source
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.configuration import Experiment
 from bocu.experiment.inputs import JobInputs
@@ -25,6 +27,7 @@ from bocu.experiment.looks import abouts
 from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL, ResultPaths
 from bocu.problems.base import ProblemParameters
 
+SETTLED = "bocu.sweep.blocks:settled"  # by name: what a forecast needs lies above
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -79,6 +82,10 @@ class Plan:
         assert isinstance(parameters, ProblemParameters)
         return parameters
 
+    def source_of(self, dataset: str) -> Source:
+        """Return the source that a data set comes from."""
+        return self.catalogue.source_of(dataset, self.experiment.data.source, self.experiment.data.mirror)
+
     def iterations(self, problem: str) -> int:
         """Return the number of rounds that are played of a problem."""
         return self.problem_parameters(problem).rounds(self.experiment.iterations)
@@ -100,6 +107,20 @@ class Plan:
         """Return the metrics that the runs of a problem are scored by."""
         return self._metrics_by_problem[problem]
 
+    def optima(self, problem: str) -> dict[str, list[Component]]:
+        """Return the metrics of a problem whose best decisions are searched for beforehand, by their entry's label.
+
+        Those are metrics over the discretisation of continuous contexts. A metric from outside may score as it likes.
+        """
+        parameters, kind = self.problem_parameters(problem), self.problems[problem].kind
+        if parameters.protocol_among(kind.protocols) not in CONTINUOUS:
+            return {}
+        found: dict[str, list[Component]] = {}
+        for metric in self.metrics_of(problem):
+            if metric.searched:
+                found.setdefault(metric.entry, []).append(metric)
+        return found
+
     def branch(self, problem: str, objective: str, algorithm: str) -> Branch:
         """Look up a branch by its labels.
 
@@ -120,9 +141,28 @@ class Plan:
         return self.branch(wildcards.problem, wildcards.objective, wildcards.algorithm)
 
     @functools.cached_property
-    def blocks(self) -> list[tuple[int, int]]:
-        """First and last seed of each block."""
-        return self.experiment.seeds.blocks()
+    def per_job(self) -> Mapping[tuple[str, str, str], int]:
+        """Seeds of a block of every branch."""
+        stated = self.experiment.seeds.per_job
+        if stated == "auto":
+            found: dict[tuple[str, str, str], int] = load(SETTLED)(self)
+            return found
+        return dict.fromkeys(self.branches, stated)
+
+    def blocks_of(self, branch: Branch) -> list[tuple[int, int]]:
+        """Return the first and last seed of each block of a branch."""
+        per_job = self.per_job[branch.key]
+        if per_job not in self._blocks:
+            self._blocks[per_job] = self.experiment.seeds.blocks(per_job)
+        return self._blocks[per_job]
+
+    @functools.cached_property
+    def _blocks(self) -> dict[int, list[tuple[int, int]]]:
+        return {}
+
+    def jobs(self) -> int:
+        """Return the number of blocks of all branches."""
+        return sum(len(self.blocks_of(branch)) for branch in self.branches.values())
 
     def block(self, name: str) -> tuple[Branch, int, int]:
         """Look up branch, first and last seed of a block by its name, such as `hills/any/random/seeds-0-9`.
@@ -144,9 +184,13 @@ class Plan:
             for prior in self.priors(problem)
         ]
 
+    def optima_files(self, problem: str) -> list[str]:
+        """Return the files of the best decisions of a problem."""
+        return [self.paths.optima(problem, entry) for entry in self.optima(problem)]
+
     def run_files(self, branch: Branch) -> list[str]:
         """Return the run files of a branch."""
-        return [self.paths.run_file(branch, first, last) for first, last in self.blocks]
+        return [self.paths.run_file(branch, first, last) for first, last in self.blocks_of(branch)]
 
     def existing_run_files(self, branch: Branch) -> list[str]:
         """Return those run files of a branch that there are."""
@@ -164,6 +208,10 @@ class Plan:
         """Return the cubes of the problems; of a partial experiment, of those with a run."""
         return [self.paths.cube(problem, part) for problem in self.problems if self.score_files(problem, part)]
 
+    def digests(self, part: str = "") -> list[str]:
+        """Return the digests of the cubes."""
+        return [self.paths.digest(Path(cube).stem, part) for cube in self.cubes(part)]
+
     def figure_files(self, suffix: str, part: str = "") -> list[str]:
         """Return the figures; of a partial experiment, those that need nothing but its cubes."""
         cubes = self.cubes(part)
@@ -176,9 +224,13 @@ class Plan:
 
     def _drawn_from_cubes(self, label: str, folder: str, cubes: Sequence[str]) -> bool:
         if self.figures[label].kind.scope == "experiment":
-            return bool(cubes)
+            # What compares with an algorithm needs a cube of a problem that it belongs to.
+            reference = getattr(self.figures[label].parameters, "reference", None)
+            known = {branch.algorithm.label for cube in cubes for branch in self.branches_of(Path(cube).stem)}
+            return bool(cubes) and (reference is None or reference in known)
         cube = self.paths.cube(folder, PARTIAL)
-        return list(self.inputs.figure(label, folder, PARTIAL).values()) == [cube] and cube in cubes
+        needed = list(self.inputs.figure(label, folder, PARTIAL).values())
+        return cube in cubes and needed in ([cube], [self.paths.digest(folder, PARTIAL)])
 
     def audits(self, part: str = "") -> list[str]:
         """Return what `bocu audit` found, if there is an audit of the whole: what the report shows besides."""
@@ -203,12 +255,15 @@ class Plan:
     def files(self) -> dict[str, list[str]]:
         """Return every file that the experiment makes under its results, by stage, but for the report."""
         branches, designs = self.branches.values(), self.designs()
+        optima = [file for problem in self.problems for file in self.optima_files(problem)]
         return {
             **({"designs": [self.paths.design(sha256) for sha256 in designs]} if designs else {}),
             "priors": self.prior_files(),
+            **({"optima": optima} if optima else {}),
             "runs": [file for branch in branches for file in self.run_files(branch)],
             "scores": [self.paths.score_file(branch) for branch in branches],
             "cubes": [*self.cubes(), self.paths.summary()],
+            "digests": self.digests(),
             "figures": [file for suffix in FIGURE_SUFFIXES for file in self.figure_files(suffix)],
         }
 
@@ -228,8 +283,13 @@ class Plan:
         parts = [part for one in every if one for _, part in sections(one.parameters)]
         stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
         found.update((entry.kind, entry.name, entry.origin) for entry in stand_ins)
-        laws = [part.name for part in parts if isinstance(part, LawParameters)]
-        found.update(("law", law, places()[law]) for law in laws if law in places())
+        named = [("law", name) for metric in self.metrics for name in named_in(metric.under)]
+        for part in parts:
+            if isinstance(part, NamedParameters):
+                named += [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
+        for kind, name in named:
+            place = places().get(name) or places().get(f"{kind}/{name}")
+            found.update([(kind, name, place)] if place else [])
         return sorted(found)
 
     def products(self) -> list[str]:
@@ -261,7 +321,12 @@ class Plan:
         plain = self.experiment.model_dump(mode="json", exclude={"mirror", "overwrite", "checkpoint_seconds", *entries})
         for kind, components in entries.items():
             plain[kind] = [
-                {"label": c.label, "name": c.registered.name, "parameters": c.parameters.model_dump(mode="json")}
+                {
+                    "label": c.label,
+                    "name": c.registered.name,
+                    "parameters": c.parameters.model_dump(mode="json"),
+                    **({"under": c.under} if c.under else {}),
+                }
                 for c in components
             ]
         plain["iterations_of"] = {problem: self.iterations(problem) for problem in self.problems}

@@ -1,26 +1,29 @@
 """From a configuration to a plan: everything that a user may have written wrong is found here."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bocu.algorithms.base import AlgorithmParameters
 from bocu.ambiguity.parameters import SetParameters
+from bocu.contexts.cells import points_of
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import Reading, nearest, sections
-from bocu.core.protocols import TIME_VARYING
+from bocu.core.protocols import CONTINUOUS, TIME_VARYING
 from bocu.core.rounds import Outline
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.catalogue import sources_file as catalogue_at_hand
 from bocu.experiment.branches import Branch, Component, ScoringObjective
 from bocu.experiment.clone import scripts_beside
 from bocu.experiment.configuration import (
+    LONGEST_LABEL,
     AlgorithmEntry,
     Entry,
     Experiment,
     FigureEntry,
+    MetricEntry,
     check_file,
     folder_of,
     origin,
@@ -35,6 +38,7 @@ from bocu.objectives.stated import Objective
 from bocu.problems.base import ProblemParameters
 
 MENTIONS = "bocu.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for
+READ_UNDER, SEVERAL_UNDER = "bocu.evaluation.under:read_under", "bocu.evaluation.under:several"  # likewise
 
 
 def make_plan(
@@ -66,6 +70,7 @@ def make_plan(
         Path(scripts) if scripts is not None else scripts_beside(sources_file),
         lambda key: f"{origin(key, files, overrides)}: ",
         lambda key: folder_of(key, files, overrides),
+        shortened="iterations" in (overrides or {}),
     )
     return maker.plan()
 
@@ -77,12 +82,15 @@ class _Maker:
     scripts: Path
     origin: Callable[[str], str]
     folder: Callable[[str], Path]
+    shortened: bool
 
     def plan(self) -> Plan:
         self._refuse_unknown_papers()
         self._refuse_unknown_reference()
         stated = {entry.label: self._problem(i, entry) for i, entry in enumerate(self.experiment.problems)}
         problems = self._with_priors(stated)
+        if not self.shortened:  # a quick look at a few rounds may end before something happens
+            self._refuse_rounds(problems)
         self._outlines = {
             label: self._outline(f"{self.origin('problems')}problems.{i}", problem)
             for i, (label, problem) in enumerate(problems.items())
@@ -90,8 +98,9 @@ class _Maker:
         objectives = [
             self._component("objective", "objectives", i, e) for i, e in enumerate(self.experiment.objectives)
         ]
-        metrics = [self._component("metric", "metrics", i, e) for i, e in enumerate(self.experiment.metrics)]
-        scoring = self._scoring(metrics, problems)
+        stated_metrics = [self._metrics(i, entry) for i, entry in enumerate(self.experiment.metrics)]
+        scoring = self._scoring(stated_metrics, problems)
+        metrics = [metric for of_entry in stated_metrics for metric in of_entry]
         self._refuse_duplicates("problems", list(problems.values()))
         self._refuse_duplicates("objectives", objectives)
         branches = self._branches(problems, objectives)
@@ -140,6 +149,21 @@ class _Maker:
             is_objective = family.is_objective
         made = ScoringObjective if kind == "metric" and is_objective else Component
         return made(entry.label, found, parameters)
+
+    def _metrics(self, position: int, entry: MetricEntry) -> list[Component]:
+        """Return the metrics of an entry: one for each law that it scores under."""
+        metric = replace(self._component("metric", "metrics", position, entry), entry=entry.label)
+        if entry.under is None:
+            return [metric]
+        where, reading = f"{self.origin('metrics')}metrics.{position}.under.", Reading(self.folder("metrics"))
+        laws = [law.model_dump(mode="json") for law in load(READ_UNDER)(entry.under, where, reading)]
+        if not load(SEVERAL_UNDER)(entry.under):
+            return [replace(metric, under=laws[0])]
+        labels = [f"{metric.label}-{place}" for place in range(len(laws))]
+        for label in labels:
+            if len(label) > LONGEST_LABEL or label in [other.label for other in self.experiment.metrics]:
+                raise BocuError(f"{where[:-1]}: '{label}' is too long a label or stands twice; give the entry another")
+        return [replace(metric, label=label, under=law) for label, law in zip(labels, laws, strict=True)]
 
     def _problem(self, position: int, entry: Entry) -> Component:
         component = self._component("problem", "problems", position, entry)
@@ -211,6 +235,14 @@ class _Maker:
                 f"{nearest(wanted, known)}"
             )
 
+    def _refuse_rounds(self, problems: Mapping[str, Component]) -> None:
+        """Refuse a problem that does not go with the number of rounds."""
+        for position, problem in enumerate(problems.values()):
+            try:
+                problem.kind.check_rounds(problem.parameters, self._rounds(problem))
+            except BocuError as error:
+                raise BocuError(f"{self.origin('problems')}problems.{position}.parameters.{error}") from None
+
     @staticmethod
     def _outline(where: str, problem: Component) -> Outline:
         try:
@@ -225,7 +257,7 @@ class _Maker:
         parameters = problem.parameters
         assert isinstance(parameters, ProblemParameters)
         for path, section in sections(component.parameters):
-            if isinstance(section, SetParameters) and section.radius == "announced" and not parameters.announces_radius:
+            if isinstance(section, SetParameters) and section.takes_announced and not parameters.announces_radius:
                 raise BocuError(
                     f"{where}.parameters.{path}radius: found 'announced', but '{problem.label}' announces no radius; "
                     "give a number or another rule"
@@ -286,11 +318,14 @@ class _Maker:
             branches.update({branch.key: branch for branch in found})
         return branches
 
-    def _scoring(self, metrics: Sequence[Component], problems: Mapping[str, Component]) -> dict[str, list[Component]]:
-        """Return the metrics of every problem."""
+    def _scoring(
+        self, metrics: Sequence[Sequence[Component]], problems: Mapping[str, Component]
+    ) -> dict[str, list[Component]]:
+        """Return the metrics of every problem, of those of each entry."""
         found: dict[str, list[Component]] = {label: [] for label in problems}
-        for position, (entry, metric) in enumerate(zip(self.experiment.metrics, metrics, strict=True)):
+        for position, (entry, of_entry) in enumerate(zip(self.experiment.metrics, metrics, strict=True)):
             where = f"{self.origin('metrics')}metrics.{position}"
+            metric = of_entry[0]
             for label in self._labels(entry, problems, where):
                 protocol = self._protocol(problems[label])
                 if protocol not in metric.kind.protocols:
@@ -300,11 +335,41 @@ class _Maker:
                         f"{', '.join(metric.kind.protocols)}"
                     )
                 self._refuse_radius(where, metric, problems[label])
-                found[label].append(metric)
+                self._refuse_alone(where, metric, problems[label])
+                found[label].extend(of_entry)
         for label, own in found.items():
             if not own:
                 raise BocuError(f"{self.origin('metrics')}metrics: none of them scores '{label}'; give one that does")
         return found
+
+    def _refuse_alone(self, where: str, metric: Component, problem: Component) -> None:
+        """Refuse what makes no sense where one law is all that there is, and what its discretisation is too large for.
+
+        One law is all on continuous contexts, and under another law.
+        """
+        protocol = self._protocol(problem)
+        if metric.under is not None and protocol in TIME_VARYING:
+            raise BocuError(f"{where}.under: '{problem.label}' has time steps for contexts, which follow no law")
+        continuous = protocol in CONTINUOUS
+        if not continuous and metric.under is None:
+            return
+        cells = points_of(problem.kind.size(problem.parameters).context_coordinates) if continuous else 0
+        for path, section in sections(metric.parameters):
+            if not isinstance(section, SetParameters):
+                continue
+            counts = section.family.has_radius and getattr(metric.kind, "radius_matters", True)
+            if counts and section.radius == "margin":
+                alone = f"on '{problem.label}'" if metric.under is None else "under a law"
+                raise BocuError(
+                    f"{where}.parameters.{path}radius: found 'margin', the distance of the truth from the reference, "
+                    f"which {alone} is 0; give a number"
+                )
+            most = getattr(section.family, "most_cells", None)  # a stand-in has none
+            if most is not None and cells > most:
+                raise BocuError(
+                    f"{where}.parameters.{path}name: '{section.name}' takes up to {most} contexts; the discretisation "
+                    f"of '{problem.label}' has {cells}"
+                )
 
     def _labels(self, entry: Entry, problems: Mapping[str, Component], where: str) -> list[str]:
         return [problem.label for problem in self._chosen(entry, "problems", problems, where)]
@@ -372,8 +437,8 @@ class _Maker:
         return [
             FigureEntry(label=figure.name, name=figure.name)
             for figure in registered("figure")
-            if (kind := figure.load()).scope == "experiment"
-            or any(self._shows(kind, problem) for problem in problems.values())
+            if (kind := figure.load()).by_default
+            and (kind.scope == "experiment" or any(self._shows(kind, problem) for problem in problems.values()))
         ]
 
     def _against(self, figure: Component) -> Component:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import matplotlib.figure
 
     from bocu.experiment.inputs import FigurePaths
-    from bocu.figures.reading import Cube
+    from bocu.figures.results import Results
 
 Inputs = Mapping[str, Any]
 """Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them."""
@@ -99,6 +99,13 @@ class FigureParameters(PictureParameters):
         return {"cube": paths.cube}
 
 
+class DigestedParameters(FigureParameters):
+    """Parameters of a figure that is drawn from the digest of the cube, which is read in no time."""
+
+    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
+        return {"digest": paths.digest}
+
+
 @dataclass(frozen=True)
 class Drawing:
     """A finished picture with its words.
@@ -128,8 +135,12 @@ class Figure(ABC, Generic[ParametersType]):
     scope: ClassVar[Literal["problem", "experiment"]] = "problem"
     #: The protocols of the problems that it is defined for.
     protocols: ClassVar[tuple[str, ...]] = ()
+    #: Whether a figure of the whole experiment is drawn from the digests of the cubes, and from no cube.
+    digested: ClassVar[bool] = False
     #: Whether it is about candidate priors, and so drawn of problems that have some.
     of_priors: ClassVar[bool] = False
+    #: Whether it is drawn where an experiment names no figures.
+    by_default: ClassVar[bool] = True
     Parameters: ClassVar[type[Parameters]]
 
     def __init__(self, parameters: ParametersType) -> None:
@@ -143,7 +154,8 @@ class Figure(ABC, Generic[ParametersType]):
         """Draw from files.
 
         Args:
-            inputs: the files, by the keys of `Parameters.inputs`; experiment-wide figures get `cubes` and `summary`.
+            inputs: the files, by the keys of `Parameters.inputs`; experiment-wide figures get `summary`, and `digests`
+                where they are `digested`, else `cubes`.
 
         Raises:
             BocuError: a file is missing or broken, or holds nothing that the figure could show.
@@ -160,7 +172,7 @@ class Figure(ABC, Generic[ParametersType]):
             )
 
 
-def nothing_to_show(cube: "Cube", title: str, reason: str, whole_experiment: bool = False) -> Drawing:
+def nothing_to_show(cube: "Results", title: str, reason: str, whole_experiment: bool = False) -> Drawing:
     """Say in a picture why there is none, so that a figure that an experiment cannot fill does not stop it."""
     figure = style.new_figure(0.8)
     said = f"Nothing to show: {reason}."

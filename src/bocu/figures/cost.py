@@ -3,30 +3,37 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Integer
 from bocu.core.protocols import CONTINUOUS, FINITE
+from bocu.evaluation.digests import MEDIAN_ROUNDS
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Cube, seed_counts, spoken
+from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts, spoken
 from bocu.figures.regret import Curve, draw_curves
+from bocu.figures.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
 
+    from bocu.experiment.inputs import FigurePaths
+
 MILLISECONDS = 1e3
 
 
-class CostParameters(FigureParameters):
+class CostParameters(DigestedParameters):
     """Parameters of `Cost`."""
 
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
-    smooth: Annotated[Integer, Field(ge=1)] = Field(50, description="Rounds whose median is one point.")
+    smooth: Annotated[Integer, Field(ge=1)] = Field(MEDIAN_ROUNDS, description="Rounds whose median is one point.")
     log: bool = Field(True, description="Logarithmic axis of time.")
+
+    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
+        # Digests know groups of one size.
+        return super().inputs(paths) if self.smooth == MEDIAN_ROUNDS else {"cube": paths.cube}
 
     def mentioned(self) -> Iterator[Mention]:
         yield from mentions("algorithm", "algorithms", self.algorithms)
@@ -43,7 +50,7 @@ class Cost(Figure[CostParameters]):
     Parameters = CostParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cube = Cube(inputs["cube"])
+        cube = results_of(inputs)
         panels = {objective: self._curves(cube, objective) for objective in cube.objectives()}
         panels = {objective: curves for objective, curves in panels.items() if curves}
         title = "Time of a round"
@@ -81,24 +88,14 @@ class Cost(Figure[CostParameters]):
         alternative = f"Line chart of milliseconds a round, first to last: {spoken(ends)}."
         return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
 
-    def _curves(self, cube: Cube, objective: str) -> list[Curve]:
+    def _curves(self, cube: Results, objective: str) -> list[Curve]:
         found: list[Curve] = []
         for branch in cube.branches(self.parameters.algorithms):
             if branch.objective not in (objective, NO_OBJECTIVE):
                 continue
-            values, seeds = cube.values("seconds", branch)
-            if len(seeds):
-                rounds, seconds = _medians(cube.iterations, values, self.parameters.smooth)
+            rounds, seconds = cube.median_times(branch, self.parameters.smooth)
+            if len(seconds):
                 mean, error = mean_and_error(MILLISECONDS * seconds)
                 title, look = cube.titles[branch.algorithm], cube.looks[branch.algorithm]
-                found.append(Curve(title, look, rounds, mean, error, len(seeds), len(found)))
+                found.append(Curve(title, look, rounds, mean, error, len(seconds), len(found)))
         return found
-
-
-def _medians(iterations: np.ndarray, seconds: np.ndarray, group: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the last round and the median time of every group of rounds, shapes (groups,) and (seeds, groups)."""
-    played = iterations >= 1
-    starts = range(0, int(played.sum()), group)
-    parts = [slice(start, start + group) for start in starts]
-    rounds = np.array([iterations[played][part][-1] for part in parts])
-    return rounds, np.stack([np.median(seconds[:, played][:, part], axis=1) for part in parts], axis=1)

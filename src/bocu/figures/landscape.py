@@ -10,7 +10,7 @@ from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.core.protocols import TIME_VARYING
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
-from bocu.figures.reading import Cube, shown_unit, with_unit
+from bocu.figures.reading import results_of, shown_unit, with_unit
 from bocu.figures.realised import RealisedParameters, arm_axis, realise
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Landscape(Figure[LandscapeParameters]):
     Parameters = LandscapeParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cube = Cube(inputs["cube"])
+        cube = results_of(inputs)
         seed = cube.seeds[0] if self.parameters.seed is None else self.parameters.seed
         realisation = realise(cube, inputs, seed)
         axis = arm_axis(realisation.description.decisions)

@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from bocu.figures import style
-from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch
+from bocu.figures.reading import NO_OBJECTIVE
+from bocu.figures.results import CubeBranch, Results
 
 Titles = dict[tuple[str, CubeBranch], str]
 """What is written for a branch of a problem."""
 
 
 def titles_of(
-    cubes: Mapping[str, Cube], branches: Mapping[tuple[int, str], Sequence[CubeBranch]], given: Mapping[str, str]
+    cubes: Mapping[str, Results], branches: Mapping[tuple[int, str], Sequence[CubeBranch]], given: Mapping[str, str]
 ) -> Titles:
     """Return what to write for every branch of every problem.
 
@@ -34,7 +35,7 @@ def titles_of(
 
 
 def told_apart(
-    cubes: Mapping[str, Cube], cells: Sequence[Sequence[Sequence[str]]], titles: Titles, given: Sequence[str]
+    cubes: Mapping[str, Results], cells: Sequence[Sequence[Sequence[str]]], titles: Titles, given: Sequence[str]
 ) -> Titles:
     """Return titles in which problems that share a panel are told apart, in the order of the panel.
 
@@ -64,7 +65,7 @@ def told_apart(
     return dict(sorted(found.items(), key=lambda item: place.get(called.get(item[0][0], ""), len(place))))
 
 
-def looks_of(cubes: Mapping[str, Cube], titles: Titles) -> dict[str, style.Stroke]:
+def looks_of(cubes: Mapping[str, Results], titles: Titles) -> dict[str, style.Stroke]:
     """Return the look of every title: its algorithm's, or its own where an algorithm stands under several titles."""
     owners: dict[str, set[str]] = {}
     for (problem, branch), title in titles.items():

@@ -16,15 +16,13 @@ from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameter
 from bocu.figures.panel_titles import Titles, looks_of, titles_of, told_apart
 from bocu.figures.reading import (
     NO_OBJECTIVE,
-    Cube,
-    CubeBranch,
+    all_results,
     seed_counts,
     shared_data_label,
     shown_unit,
     spoken,
     with_unit,
 )
-from bocu.figures.realised import paths_of
 from bocu.figures.regret import (
     FROM_INITIAL,
     GAINS,
@@ -41,6 +39,7 @@ from bocu.figures.regret import (
     draw_curves,
     ranked,
 )
+from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -135,7 +134,7 @@ class Panel:
     problem: str
     row: Row
     kind: Kind
-    cubes: Sequence[Cube]
+    cubes: Sequence[Results]
     curves: Sequence[Curve]
 
     @property
@@ -163,10 +162,11 @@ class Panels(Figure[PanelsParameters]):
         paper="Tay et al. 2024, figures 2 and 3",
     )
     scope = "experiment"
+    digested = True
     Parameters = PanelsParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}
+        cubes = {cube.problem: cube for cube in all_results(inputs)}
         metrics = dict.fromkeys(metric for cube in cubes.values() for metric in cube.metrics)
         rows = self.parameters.rows or [Row(metric=metric) for metric in metrics]
         cells = [_cells(row, cubes) for row in rows]
@@ -197,7 +197,7 @@ class Panels(Figure[PanelsParameters]):
 
     def _panel(
         self,
-        cubes: Mapping[str, Cube],
+        cubes: Mapping[str, Results],
         problems: Sequence[str],
         row: Row,
         branches: Mapping[str, Sequence[CubeBranch]],
@@ -215,6 +215,8 @@ class Panels(Figure[PanelsParameters]):
             )
             curves += [curve.thinned(POINTS)] if curve else []
         known = [cubes[problem] for problem in problems if problem in cubes]
+        for cube in known:
+            cube.release()
         return Panel(spoken(problems), row, kind, known, curves)
 
     def _picture(self, grid: Sequence[Sequence[Panel]], order: Sequence[str]) -> "Picture":
@@ -282,7 +284,7 @@ class Panels(Figure[PanelsParameters]):
         return found
 
     def _described(
-        self, cubes: Mapping[str, Cube], rows: Sequence[Row], drawn: Sequence[Panel], picture: "Picture"
+        self, cubes: Mapping[str, Results], rows: Sequence[Row], drawn: Sequence[Panel], picture: "Picture"
     ) -> Drawing:
         kinds = list(dict.fromkeys(QUANTITIES[panel.kind] for panel in drawn))
         scored = spoken(list(dict.fromkeys(row.title or row.metric for row in rows)))
@@ -315,12 +317,12 @@ class Panels(Figure[PanelsParameters]):
         return Drawing(picture, title, caption, alternative, "", label)
 
 
-def _cells(row: Row, cubes: Mapping[str, Cube]) -> list[list[str]]:
+def _cells(row: Row, cubes: Mapping[str, Results]) -> list[list[str]]:
     """Return the problems of every panel of a row."""
     return [[cell] if isinstance(cell, str) else cell for cell in (row.problems or list(cubes))]
 
 
-def _branches(cube: Cube, row: Row, algorithms: Sequence[str] | None) -> list[CubeBranch]:
+def _branches(cube: Results, row: Row, algorithms: Sequence[str] | None) -> list[CubeBranch]:
     """Return the branches of a panel, in the order of the cube."""
     if row.metric not in cube.metrics:
         return []

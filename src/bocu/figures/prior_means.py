@@ -11,8 +11,9 @@ from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.core.protocols import TIME_VARYING
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
-from bocu.figures.reading import Cube, spoken, with_unit
+from bocu.figures.reading import results_of, spoken, with_unit
 from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, realise
+from bocu.figures.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -38,7 +39,7 @@ class PriorMeans(Figure[PriorMeansParameters]):
     Parameters = PriorMeansParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cube = Cube(inputs["cube"])
+        cube = results_of(inputs)
         seed = cube.seeds[0] if self.parameters.seed is None else self.parameters.seed
         description = realise(cube, inputs, seed).description
         if not description.priors:
@@ -73,7 +74,7 @@ class PriorMeans(Figure[PriorMeansParameters]):
         alternative = f"Line chart of {len(labels)} prior means over the decisions. Highest points: {spoken(peaks)}."
         return Drawing(picture, "Prior means", caption, alternative, cube.problem, cube.data_label)
 
-    def _deviations(self, cube: Cube, axis: ArmAxis, priors: Sequence[Any], best: int | None, seed: int) -> Drawing:
+    def _deviations(self, cube: Results, axis: ArmAxis, priors: Sequence[Any], best: int | None, seed: int) -> Drawing:
         labels = [prior.label for prior in priors]
         deviations = np.sqrt(np.stack([np.diag(prior.covariance) for prior in priors]))
         picture = self._map(cube, axis, priors, deviations)
@@ -90,7 +91,7 @@ class PriorMeans(Figure[PriorMeansParameters]):
         return Drawing(picture, "Candidate priors", caption, alternative, cube.problem, cube.data_label)
 
     @staticmethod
-    def _map(cube: Cube, axis: ArmAxis, priors: Sequence[Any], deviations: np.ndarray) -> "Picture":
+    def _map(cube: Results, axis: ArmAxis, priors: Sequence[Any], deviations: np.ndarray) -> "Picture":
         picture = style.new_figure(0.9 + 0.2 * len(priors))
         axes = picture.subplots()
         image = axes.pcolormesh(

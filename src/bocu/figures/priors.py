@@ -11,8 +11,10 @@ from bocu.core.about import About
 from bocu.core.protocols import CONTEXTUAL, TIME_VARYING
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import Cube, CubeBranch, counted, seed_counts, spoken
+from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.reading import counted, results_of, seed_counts, spoken
+from bocu.figures.results import CubeBranch, Results
+from bocu.runs.status import DONE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +27,7 @@ TITLE_WIDTH = 17  # characters of a panel's title that fit in a line
 DOT_SPREAD = 0.62
 
 
-class ChosenPriorsParameters(FigureParameters):
+class ChosenPriorsParameters(DigestedParameters):
     """Parameters of `ChosenPriors`."""
 
     algorithms: list[str] | None = Field(
@@ -52,27 +54,27 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
     of_priors = True
     Parameters = ChosenPriorsParameters
 
-    def _left_out(self, cube: Cube, label: str) -> bool:
+    def _left_out(self, cube: Results, label: str) -> bool:
         named = self.parameters.leave_out
         return label in cube.yardsticks if named is None else cube.names[label] in named
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cube = Cube(inputs["cube"])
-        branches = [
-            branch
+        cube = results_of(inputs)
+        shares = {
+            branch: found
             for branch in cube.branches(self.parameters.algorithms)
-            if not self._left_out(cube, branch.algorithm) and cube.reports("chosen_prior", branch)
-        ]
-        if not branches or not cube.priors:
+            if not self._left_out(cube, branch.algorithm) and (found := cube.trusted_shares(branch)) is not None
+        }
+        if not shares:
             return nothing_to_show(cube, "Priors trusted", "no algorithm reports which prior it trusts")
-        panels, picture = _panels(len(branches), len(cube.priors))
+        panels, picture = _panels(len(shares), len(cube.priors))
         means: dict[str, np.ndarray] = {}
         counts: dict[str, int] = {}
-        for axes, branch in zip(panels, branches, strict=True):
-            chosen, seeds = cube.values("chosen_prior", branch)
-            mean, error = mean_and_error(trusted_shares(chosen, len(cube.priors)))
+        for axes, (branch, found) in zip(panels, shares.items(), strict=True):
+            mean, error = mean_and_error(found)
             _bars(axes, mean, error, cube, branch)
-            means[_panel_title(cube, branch)], counts[_panel_title(cube, branch)] = mean, len(seeds)
+            done = int((cube.status(branch) == DONE).sum())
+            means[_panel_title(cube, branch)], counts[_panel_title(cube, branch)] = mean, done
         picture.supxlabel("share of rounds", fontsize=style.SETTINGS["axes.labelsize"])
         caption = (
             f"Share of rounds in which each candidate prior was trusted on {cube.title}: mean over "
@@ -86,22 +88,7 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
         return Drawing(picture, "Priors trusted", caption, alternative, cube.problem, cube.data_label)
 
 
-def trusted_shares(chosen: np.ndarray, priors: int) -> np.ndarray:
-    """Count how often each prior was trusted.
-
-    Args:
-        chosen: indices of priors, negative where none was, shape (seeds, iterations).
-        priors: number of candidate priors.
-
-    Returns:
-        Shares of the rounds with a choice, shape (seeds, priors); seeds without any are left out.
-    """
-    counts = (chosen[:, :, None] == np.arange(priors)).sum(axis=1)
-    total = counts.sum(axis=1, keepdims=True)
-    return counts[total[:, 0] > 0] / total[total[:, 0] > 0]
-
-
-def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Cube, branch: CubeBranch) -> None:
+def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Results, branch: CubeBranch) -> None:
     colour = cube.looks[branch.algorithm].colour
     places = np.arange(len(mean))
     bars = axes.barh(places, mean, height=0.72, color=colour, alpha=0.85)
@@ -119,7 +106,7 @@ def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Cube, branch:
     _prior_ticks(axes, cube)
 
 
-class RejectionTimesParameters(FigureParameters):
+class RejectionTimesParameters(DigestedParameters):
     """Parameters of `RejectionTimes`."""
 
     algorithms: list[str] | None = Field(
@@ -142,22 +129,23 @@ class RejectionTimes(Figure[RejectionTimesParameters]):
     Parameters = RejectionTimesParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cube = Cube(inputs["cube"])
-        branches = [
-            branch for branch in cube.branches(self.parameters.algorithms) if cube.reports("active_priors", branch)
-        ]
-        if not branches or not cube.priors:
+        cube = results_of(inputs)
+        rejections = {
+            branch: found
+            for branch in cube.branches(self.parameters.algorithms)
+            if (found := cube.rejection_rounds(branch)) is not None
+        }
+        if not rejections or not cube.priors:
             return nothing_to_show(cube, "When priors were rejected", "no algorithm rejects candidate priors")
-        panels, picture = _panels(len(branches), len(cube.priors), abreast=3)
+        panels, picture = _panels(len(rejections), len(cube.priors), abreast=3)
         words: list[str] = []
         counts: dict[str, int] = {}
-        found = [rejection_rounds(cube, branch) for branch in branches]
-        for axes, branch, rounds in zip(panels, branches, found, strict=True):
+        for axes, (branch, rounds) in zip(panels, rejections.items(), strict=True):
             _strips(axes, rounds, cube, branch)
             title = _panel_title(cube, branch)
             words.append(_told(title, rounds, cube) + _resets(cube, branch))
             counts[title] = len(rounds)
-        panels[0].set_xlim(0, _last_needed(found, int(cube.iterations[-1])))
+        panels[0].set_xlim(0, _last_needed(list(rejections.values()), int(cube.iterations[-1])))
         picture.supxlabel("round of rejection", fontsize=style.SETTINGS["axes.labelsize"])
         caption = (
             f"Rounds in which candidate priors were rejected for the first time on {cube.title}: a dot a seed, a bar "
@@ -168,17 +156,7 @@ class RejectionTimes(Figure[RejectionTimesParameters]):
         return Drawing(picture, "When priors were rejected", caption, alternative, cube.problem, cube.data_label)
 
 
-def rejection_rounds(cube: Cube, branch: CubeBranch) -> np.ndarray:
-    """Return the round in which each prior was first rejected, shape (seeds, priors); not a number: in none."""
-    gone = cube.values("active_priors", branch)[0] == 0
-    if cube.reports("rejected_prior", branch):
-        # A prior whose rejection emptied the list is a candidate again at the end of the same round.
-        gone = gone | (cube.values("rejected_prior", branch)[0][:, :, None] == np.arange(gone.shape[2]))
-    first = cube.iterations[gone.argmax(axis=1)].astype(float)
-    return np.where(gone.any(axis=1), first, np.nan)
-
-
-def _strips(axes: "Axes", rounds: np.ndarray, cube: Cube, branch: CubeBranch) -> None:
+def _strips(axes: "Axes", rounds: np.ndarray, cube: Results, branch: CubeBranch) -> None:
     seeds = len(rounds)
     look = cube.looks[branch.algorithm]
     offsets = DOT_SPREAD * ((np.arange(seeds) + 0.5) / max(seeds, 1) - 0.5)
@@ -217,7 +195,7 @@ def _last_needed(found: list[np.ndarray], last: int) -> float:
     return min(1.15 * latest + 1, 1.02 * last)
 
 
-def _told(title: str, rounds: np.ndarray, cube: Cube) -> str:
+def _told(title: str, rounds: np.ndarray, cube: Results) -> str:
     seeds = len(rounds)
     if np.isnan(rounds).all():
         return f"{title} rejected no prior in any of {counted(seeds, 'seed')}."
@@ -232,10 +210,8 @@ def _told(title: str, rounds: np.ndarray, cube: Cube) -> str:
     return f"{told}, and the best one in {int((~np.isnan(rounds[:, best])).sum())} of {counted(seeds, 'seed')}."
 
 
-def _resets(cube: Cube, branch: CubeBranch) -> str:
-    if "all_rejected" not in cube.data or not cube.reports("all_rejected", branch):
-        return ""
-    seeds = int((cube.values("all_rejected", branch)[0] == 1).any(axis=1).sum())
+def _resets(cube: Results, branch: CubeBranch) -> str:
+    seeds = len(cube.resets(branch))
     return f" In {counted(seeds, 'seed')} it rejected all of them and took all back." if seeds else ""
 
 
@@ -251,7 +227,7 @@ def _panels(panels: int, priors: int, abreast: int = PANELS_ABREAST) -> tuple[li
     return list(grid[:panels]), picture
 
 
-def _prior_ticks(axes: "Axes", cube: Cube) -> None:
+def _prior_ticks(axes: "Axes", cube: Results) -> None:
     labels = [f"{label} (best)" if place == cube.best_prior else label for place, label in enumerate(cube.priors)]
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.5, -0.5)
@@ -262,9 +238,9 @@ def _prior_ticks(axes: "Axes", cube: Cube) -> None:
             axes.get_yticklabels()[cube.best_prior].set_fontweight("bold")
 
 
-def _panel_title(cube: Cube, branch: CubeBranch) -> str:
+def _panel_title(cube: Results, branch: CubeBranch) -> str:
     return branch.label.replace(branch.algorithm, cube.titles[branch.algorithm], 1)
 
 
-def _best_words(cube: Cube) -> str:
+def _best_words(cube: Results) -> str:
     return "" if cube.best_prior is None else f" The best prior is {cube.priors[cube.best_prior]}."

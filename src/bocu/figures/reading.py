@@ -1,148 +1,33 @@
-"""What figures and tables ask of a cube, in one place: which seeds count, what things are called, in which unit."""
+"""What figures and tables read: cubes and digests, what things are called, in which unit."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bocu.core.about import read_look
-from bocu.core.errors import BocuError, BrokenFileError
-from bocu.core.loading import refuse_unknown_classes
+from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
-from bocu.experiment.branches import NO_OBJECTIVE
-from bocu.figures import style
-from bocu.io.files import read_netcdf
-from bocu.io.provenance import refuse_other_schema
-from bocu.runs.status import DONE, MISSING
-
-if TYPE_CHECKING:
-    import xarray as xr
+from bocu.evaluation.curves import Kind, MeanCurve, mean_curve, medians, scored_throughout
+from bocu.evaluation.digests import is_digest
+from bocu.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
+from bocu.evaluation.statistics import growth_slopes
+from bocu.experiment.branches import NO_OBJECTIVE as NO_OBJECTIVE
+from bocu.figures.digest import Digest
+from bocu.figures.results import CubeBranch as CubeBranch
+from bocu.figures.results import Results
+from bocu.io.files import open_netcdf, reading
+from bocu.runs.status import DONE as DONE
+from bocu.runs.status import MISSING as MISSING
 
 REGRET, RECOMMENDED_REGRET, PAYOFF = "regret", "recommended_regret", "payoff"
 HYPERVOLUME_SHARE = "hypervolume_share"
 
 
-@dataclass(frozen=True)
-class CubeBranch:
-    """The runs of one algorithm, pursuing one objective ("any": none)."""
+class Cube(Results):
+    """The results of one problem, seed by seed and round by round; see `Results` for what has no rounds."""
 
-    objective: str
-    algorithm: str
-
-    @property
-    def label(self) -> str:
-        """The algorithm's label, with the objective's where it pursues one."""
-        return self.algorithm if self.objective == NO_OBJECTIVE else f"{self.algorithm} ({self.objective})"
-
-
-class Cube:
-    """The results of one problem.
-
-    Attributes:
-        path: its file.
-        data: the data set.
-        names: algorithm label -> registered name.
-        titles: algorithm label -> what is written for it.
-        looks: algorithm label -> how it is drawn.
-        yardsticks: labels of algorithms that know what the others have to learn: shown beside them, never called the
-            best.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        self.path = path
-        self.data: xr.Dataset = read_netcdf(path)
-        refuse_other_schema(path, self.data.attrs)
-        for variable in ("regret", "status", "algorithm_title", "algorithm_look", "algorithm_yardstick"):
-            if variable not in self.data.variables:
-                raise BrokenFileError(path, f"no variable '{variable}'")
-        labels = [str(label) for label in self.data["algorithm"].values]
-
-        def told(variable: str) -> dict[str, str]:
-            return dict(zip(labels, map(str, self.data[variable].values), strict=True))
-
-        self.names, self.titles = told("algorithm_name"), told("algorithm_title")
-        self.looks = {label: style.stroke(read_look(look)) for label, look in told("algorithm_look").items()}
-        self.yardsticks = frozenset(label for label, found in told("algorithm_yardstick").items() if found == "yes")
-
-    @property
-    def problem(self) -> str:
-        """Label of the problem."""
-        return str(self.data.attrs["problem_label"])
-
-    @property
-    def title(self) -> str:
-        """Title of the problem."""
-        return str(self.data.attrs["title"])
-
-    @property
-    def units(self) -> str:
-        """Unit of the payoff."""
-        return str(self.data.attrs["payoff_units"])
-
-    @property
-    def data_label(self) -> str:
-        """What the data are where they are not measured; empty otherwise."""
-        return str(self.data.attrs["data_label"])
-
-    @property
-    def iterations(self) -> np.ndarray:
-        """The rounds, those of the initial design first: 0 and below."""
-        return self.data["iteration"].values
-
-    @property
-    def metrics(self) -> list[str]:
-        """Labels of the metrics."""
-        return [str(label) for label in self.data["metric"].values]
-
-    @property
-    def seeds(self) -> list[int]:
-        """The seeds."""
-        return [int(seed) for seed in self.data["seed"].values]
-
-    @property
-    def outputs(self) -> int:
-        """Payoffs that are observed at once."""
-        return int(self.data.sizes.get("output", 1))
-
-    @property
-    def priors(self) -> list[str]:
-        """Labels of the candidate priors; none where the problem has none."""
-        return [str(label) for label in self.data["prior"].values] if "prior" in self.data.coords else []
-
-    @property
-    def best_prior(self) -> int | None:
-        """Position of the best prior, where the problem knows it."""
-        label = self.data.attrs.get("best_prior", "")
-        return self.priors.index(label) if label in self.priors else None
-
-    def branches(self, algorithms: Sequence[str] | None = None) -> list[CubeBranch]:
-        """Return the branches that the experiment defines, in its order, of all or some algorithms.
-
-        Raises:
-            BocuError: an algorithm is not in the cube.
-        """
-        for label in algorithms or ():
-            if label not in self.names:
-                raise BocuError(f"{self.path}: no algorithm '{label}'; {nearest(label, self.names)}")
-        status = self.data["status"].transpose("objective", "algorithm", "seed").values
-        return [
-            CubeBranch(str(objective), label)
-            for i, objective in enumerate(self.data["objective"].values)
-            for j, label in enumerate(self.names)
-            if np.isin(status[i, j], (MISSING, DONE)).any() and (algorithms is None or label in algorithms)
-        ]
-
-    def objectives(self) -> list[str]:
-        """Return the objectives that some algorithm pursues, or only "any" where none pursues one."""
-        pursued = [branch.objective for branch in self.branches()]
-        return list(dict.fromkeys(o for o in pursued if o != NO_OBJECTIVE)) or [NO_OBJECTIVE]
-
-    def status(self, branch: CubeBranch) -> np.ndarray:
-        """Return the status of every seed, shape (seeds,)."""
-        return self.data["status"].sel(objective=branch.objective, algorithm=branch.algorithm).values
+    needed = (REGRET, *Results.needed)
 
     def values(self, variable: str, branch: CubeBranch, metric: str | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return a variable of the finished seeds of a branch.
@@ -150,11 +35,13 @@ class Cube:
         Returns:
             The values, shape (finished seeds, iterations, ...), and those seeds.
         """
-        chosen = self.data[variable].sel(objective=branch.objective, algorithm=branch.algorithm)
-        if metric is not None:
-            chosen = chosen.sel(metric=metric)
         done = self.status(branch) == DONE
-        return chosen.transpose("seed", "iteration", ...).values[done], self.data["seed"].values[done]
+        with reading(self.path):
+            objective, algorithm = self._places[branch]
+            chosen = self.data[variable].isel(objective=objective, algorithm=algorithm)
+            if metric is not None:
+                chosen = chosen.isel(metric=self.metrics.index(metric))
+            return chosen.transpose("seed", "iteration", ...).values[done], self._seeds[done]
 
     def regret(self, branch: CubeBranch, metric: str, variable: str = REGRET) -> tuple[np.ndarray, np.ndarray]:
         """Return the instantaneous regret in units of the payoff, shape (seeds, iterations), and the seeds.
@@ -165,7 +52,7 @@ class Cube:
         if variable not in self.data:
             return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
         values, seeds = self.values(variable, branch, metric)
-        whole = ~np.isnan(values[:, self.iterations >= 1]).any(axis=1)
+        whole = scored_throughout(self.iterations, values)
         return values[whole], seeds[whole]
 
     def hypervolume_share(self, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray]:
@@ -197,38 +84,74 @@ class Cube:
         values, _ = self.values(variable, branch)
         return bool((np.isfinite(values) if values.dtype.kind == "f" else values >= 0).any())
 
-    def attribute(self, name: str) -> Any:
-        """Return an attribute that is kept as JSON.
+    def totals(self, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        regret, seeds = self.regret(branch, metric)
+        return regret[:, self.iterations >= 1].sum(axis=1), seeds
 
-        Raises:
-            BocuError: it is missing or is no JSON.
-        """
-        try:
-            return json.loads(self.data.attrs[name])
-        except (KeyError, TypeError, ValueError):
-            raise BrokenFileError(self.path, f"attribute '{name}' is missing or no JSON") from None
+    def growth(self, branch: CubeBranch, metric: str) -> np.ndarray:
+        started = self.iterations >= 1
+        regret, _ = self.regret(branch, metric)
+        return growth_slopes(self.iterations[started], regret[:, started].cumsum(axis=1))
 
-    def problem_specification(self) -> dict[str, Any]:
-        """Return the specification of the problem, from which it can be built again.
+    def final_shares(self, branch: CubeBranch, metric: str) -> np.ndarray:
+        return self.hypervolume_share(branch, metric)[0][:, -1]
 
-        Raises:
-            BocuError: it is missing, or asks for a class that is not registered.
-        """
-        recorded: dict[str, Any] = self.attribute("specification")["problem"]
-        refuse_unknown_classes(recorded, str(self.path))
-        return recorded
+    def curve(
+        self, branch: CubeBranch, metric: str, kind: Kind, smooth: int = 1, from_initial: bool = False
+    ) -> MeanCurve | None:
+        if kind == "payoff":
+            found, seeds = self.payoff(branch)
+        else:
+            found, seeds = self.regret(branch, metric, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
+        return mean_curve(self.iterations, found, kind, smooth, from_initial) if len(seeds) else None
 
-    def metric(self, wanted: str | None) -> str:
-        """Return the metric that is wanted, or the first.
+    def round_times(self, branch: CubeBranch) -> np.ndarray:
+        mean: np.ndarray = self.values("seconds", branch)[0].mean(axis=1)
+        return mean[~np.isnan(mean)]
 
-        Raises:
-            BocuError: the cube has no such metric.
-        """
-        if wanted is None:
-            return self.metrics[0]
-        if wanted not in self.metrics:
-            raise BocuError(f"{self.path}: no metric '{wanted}'; {nearest(wanted, self.metrics)}")
-        return wanted
+    def median_times(self, branch: CubeBranch, group: int) -> tuple[np.ndarray, np.ndarray]:
+        return medians(self.iterations, self.values("seconds", branch)[0], group)
+
+    def trusted_shares(self, branch: CubeBranch) -> np.ndarray | None:
+        if not self.priors or not self.reports("chosen_prior", branch):
+            return None
+        return trusted_shares(self.values("chosen_prior", branch)[0], len(self.priors))
+
+    def rejection_rounds(self, branch: CubeBranch) -> np.ndarray | None:
+        if not self.reports("active_priors", branch):
+            return None
+        reported = self.reports("rejected_prior", branch)
+        rejected = self.values("rejected_prior", branch)[0] if reported else None
+        return rejection_rounds(self.iterations, self.values("active_priors", branch)[0], rejected)
+
+    def resets(self, branch: CubeBranch) -> dict[int, int]:
+        if not self.reports("all_rejected", branch):
+            return {}
+        flags, seeds = self.values("all_rejected", branch)
+        rounds = first_rounds(self.iterations, flags == 1)
+        return {int(seed): int(first) for seed, first in zip(seeds, rounds, strict=True) if not np.isnan(first)}
+
+
+def results_at(path: str | Path) -> Results:
+    """Open the results of a problem: its digest or its cube.
+
+    Raises:
+        BocuError: there is no such file, or it is broken.
+    """
+    with open_netcdf(path, decode_times=False) as data:
+        digested = is_digest(data)
+    return Digest(path) if digested else Cube(path)
+
+
+def results_of(inputs: Mapping[str, Any]) -> Results:
+    """Open the results that a figure of one problem is drawn from: the digest, where it stands among its inputs."""
+    return Digest(inputs["digest"]) if "digest" in inputs else Cube(inputs["cube"])
+
+
+def all_results(inputs: Mapping[str, Any]) -> list[Results]:
+    """Open the results that a figure of the whole experiment is drawn from."""
+    paths = inputs["digests"] if "digests" in inputs else inputs["cubes"]
+    return [results_at(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
 
 
 def with_unit(quantity: str, units: str) -> str:
@@ -255,7 +178,7 @@ def spoken(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
 
 
-def shared_data_label(cubes: Sequence[Cube]) -> str:
+def shared_data_label(cubes: Sequence[Results]) -> str:
     """Return the label of data that are not measured, with its problems where not all share it; empty: none."""
     labelled = [cube for cube in cubes if cube.data_label]
     if not labelled or len(labelled) == len(cubes):

@@ -9,8 +9,9 @@ import numpy as np
 
 from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
-from bocu.figures.base import FigureParameters, Inputs
-from bocu.figures.reading import Cube, with_unit
+from bocu.figures.base import DigestedParameters, FigureParameters, Inputs
+from bocu.figures.reading import with_unit
+from bocu.figures.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,11 +23,11 @@ MOST_TICKS = 18
 _PREFIX = "problem_"
 
 
-class RealisedParameters(FigureParameters):
-    """Parameters of a figure that needs the files of the problem besides the cube."""
+class RealisedParameters(DigestedParameters):
+    """Parameters of a figure that needs the files of the problem besides the digest."""
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
-        return {"cube": paths.cube, **_problem_files(paths)}
+        return {**super().inputs(paths), **_problem_files(paths)}
 
 
 class ProblemFigureParameters(FigureParameters):
@@ -47,7 +48,7 @@ def problem_inputs(inputs: Inputs) -> dict[str, Any]:
     return {key.removeprefix(_PREFIX): files for key, files in inputs.items() if key.startswith(_PREFIX)}
 
 
-def realise(cube: Cube, inputs: Inputs, seed: int) -> "Realisation":
+def realise(cube: Results, inputs: Inputs, seed: int) -> "Realisation":
     """Build the problem of a cube as `seed` meets it."""
     from bocu.core.randomness import Streams
     from bocu.runs.seed_run import build_problem

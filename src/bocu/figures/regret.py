@@ -10,26 +10,19 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.parameters import Integer
 from bocu.core.protocols import EVERY
-from bocu.evaluation.statistics import mean_and_error, student_factor
+from bocu.evaluation.curves import Kind
+from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import (
-    NO_OBJECTIVE,
-    RECOMMENDED_REGRET,
-    REGRET,
-    Cube,
-    CubeBranch,
-    seed_counts,
-    shown_unit,
-    spoken,
-    with_unit,
-)
+from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts, shown_unit, spoken, with_unit
+from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-Kind = Literal["cumulative", "average", "instantaneous", "simple", "recommended", "payoff"]
+    from bocu.experiment.inputs import FigurePaths
+
 KIND = (
     "Regret summed up, divided by the rounds so far, of each round, or the least of any round so far; or that of the "
     "decision which the algorithm recommends after the round. `payoff`: no regret but payoffs summed up, those of the "
@@ -56,7 +49,7 @@ DWARFED = 4.0
 """How many times a final regret, or loss, exceeds all better ends before these are not told apart beside it."""
 
 
-class RegretParameters(FigureParameters):
+class RegretParameters(DigestedParameters):
     """Parameters of `Regret`."""
 
     kind: Kind = Field("cumulative", description=KIND)
@@ -72,6 +65,10 @@ class RegretParameters(FigureParameters):
     smooth: Integer = Field(1, ge=1, description="Rounds averaged into one point of instantaneous regret.")
     from_initial: bool = Field(False, description=FROM_INITIAL)
     spread: Spread = Field("standard-error", description=SPREAD)
+
+    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
+        # Digests know single rounds.
+        return {"cube": paths.cube} if self.smooth > 1 else super().inputs(paths)
 
     def mentioned(self) -> Iterator[Mention]:
         yield from mentions("metric", "metrics", self.metrics)
@@ -89,7 +86,7 @@ class Regret(Figure[RegretParameters]):
     Parameters = RegretParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cube = Cube(inputs["cube"])
+        cube = results_of(inputs)
         metrics = [cube.metric(label) for label in self.parameters.metrics or cube.metrics]
         if self._gains:
             metrics = metrics[:1]
@@ -118,7 +115,7 @@ class Regret(Figure[RegretParameters]):
         picture.legend(handles, labels, loc="outside lower center", ncols=3)
         return self._described(cube, picture, curves)
 
-    def _curves(self, cube: Cube, objective: str, metric: str) -> list["Curve"]:
+    def _curves(self, cube: Results, objective: str, metric: str) -> list["Curve"]:
         found: list[Curve] = []
         for branch in cube.branches(self.parameters.algorithms):
             if branch.objective not in (objective, NO_OBJECTIVE):
@@ -150,7 +147,7 @@ class Regret(Figure[RegretParameters]):
     def _quantity(self) -> str:
         return QUANTITIES[self.parameters.kind]
 
-    def _described(self, cube: Cube, picture: "Picture", curves: dict[tuple[str, str], list["Curve"]]) -> Drawing:
+    def _described(self, cube: Results, picture: "Picture", curves: dict[tuple[str, str], list["Curve"]]) -> Drawing:
         kind, smooth = self.parameters.kind, self.parameters.smooth
         metrics = list(dict.fromkeys(metric for _, metric in curves))
         objectives = list(dict.fromkeys(objective for objective, _ in curves))
@@ -205,7 +202,7 @@ class Curve:
 
 
 def curve_of(
-    cube: Cube,
+    cube: Results,
     branch: CubeBranch,
     metric: str,
     kind: Kind,
@@ -218,16 +215,11 @@ def curve_of(
     spread: Spread = "standard-error",
 ) -> Curve | None:
     """Make the line of a branch under a metric; None where no seed is finished or the cube has nothing of the kind."""
-    if kind in GAINS:
-        found, seeds = cube.payoff(branch)
-    else:
-        found, seeds = cube.regret(branch, metric, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
-    if not len(seeds):
+    found = cube.curve(branch, metric, kind, smooth, from_initial)
+    if found is None:
         return None
-    rounds, values = accumulate(cube.iterations, found, kind, smooth, from_initial)
-    mean, error = mean_and_error(values)
-    width = error * student_factor(len(seeds)) if spread == "interval-95" else error
-    return Curve(title, look, rounds, mean, width, len(seeds), position)
+    width = found.error * student_factor(found.seeds) if spread == "interval-95" else found.error
+    return Curve(title, look, found.rounds, found.mean, width, found.seeds, position)
 
 
 def draw_curves(axes: "Axes", curves: Sequence[Curve], log_rounds: bool = False, log_regret: bool = False) -> None:
@@ -266,37 +258,6 @@ def apart(curves: Sequence[Curve], gains: bool = False) -> tuple[list[Curve], li
             far = ordered[kept:]
             return [curve for curve in curves if not any(curve is other for other in far)], far
     return list(curves), []
-
-
-def accumulate(
-    iterations: np.ndarray, regret: np.ndarray, kind: Kind, smooth: int = 1, from_initial: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """Turn instantaneous regret, or payoffs, into what is drawn.
-
-    Args:
-        iterations: rounds, shape (iterations,); those below 1 belong to the initial design and are left out.
-        regret: instantaneous or recommended regret, or payoffs, shape (seeds, iterations).
-        kind: what to make of it.
-        smooth: of instantaneous regret, how many rounds make one point; a ragged last group is a point of its own.
-        from_initial: keep the initial design and count evaluations, the first of which is its first point.
-
-    Returns:
-        Rounds, or evaluations, (points,) and values (seeds, points).
-    """
-    if from_initial:
-        rounds = iterations - iterations[0] + 1
-    else:
-        rounds, regret = iterations[iterations >= 1], regret[:, iterations >= 1]
-    if kind in ("instantaneous", "recommended"):
-        if smooth == 1:
-            return rounds, regret
-        starts = np.arange(0, len(rounds), smooth)
-        sizes = np.diff(np.append(starts, len(rounds)))
-        return rounds[starts + sizes - 1], np.add.reduceat(regret, starts, axis=1) / sizes
-    if kind == "simple":
-        return rounds, np.minimum.accumulate(regret, axis=1)
-    total = regret.cumsum(axis=1)
-    return rounds, total / np.arange(1, len(rounds) + 1) if kind == "average" else total
 
 
 def axis_word(from_initial: bool) -> str:

@@ -18,8 +18,9 @@ from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.core.protocols import TIME_VARYING
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import Cube, counted, with_unit
+from bocu.figures.reading import counted, results_of, with_unit
 from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, paths_of, problem_inputs
+from bocu.figures.results import Results
 from bocu.io.files import read_netcdf
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Rejection(Figure[RejectionParameters]):
     Parameters = RejectionParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cube = Cube(inputs["cube"])
+        cube = results_of(inputs)
         files = paths_of(inputs.get("runs", []))
         if not files:
             return nothing_to_show(cube, TITLE, f"the experiment does not run {self.parameters.algorithm} here")
@@ -138,7 +139,7 @@ class Rejection(Figure[RejectionParameters]):
             picture.legend(handles, labels, loc="outside lower center", ncols=4)
         return self._described(cube, picture, scene, any(moment.rejected for moment in moments))
 
-    def _moments(self, cube: Cube, files: Sequence[Path]) -> list[Moment]:
+    def _moments(self, cube: Results, files: Sequence[Path]) -> list[Moment]:
         """Return the moments to choose from, the clearest first: rejections of wrong priors, or else closest calls."""
         wanted = self.parameters
         if wanted.prior is not None and wanted.prior not in cube.priors:
@@ -156,7 +157,7 @@ class Rejection(Figure[RejectionParameters]):
         return [max(weighed, key=lambda pair: pair[1])[0]] if weighed else []
 
     @staticmethod
-    def _scene(cube: Cube, moments: Sequence[Moment], inputs: dict[str, Any]) -> Scene:
+    def _scene(cube: Results, moments: Sequence[Moment], inputs: dict[str, Any]) -> Scene:
         """Return the first moment whose observation the other model explains, or the clearest."""
         first: Scene | None = None
         for moment in moments[:TRIED]:
@@ -168,7 +169,7 @@ class Rejection(Figure[RejectionParameters]):
         return first
 
     @staticmethod
-    def _described(cube: Cube, picture: "Picture", scene: Scene, rejected: bool) -> Drawing:
+    def _described(cube: Results, picture: "Picture", scene: Scene, rejected: bool) -> Drawing:
         moment = scene.moment
         own, other = scene.labels[moment.prior], scene.labels[scene.other]
         inside, explained = scene.inside(moment.prior), scene.inside(scene.other)
@@ -213,7 +214,7 @@ def _weighed(files: Sequence[Path]) -> Iterator[tuple[Moment, float]]:
             yield Moment(file, seed, round_, here, gone, float(clarity[row, column])), float(strain[row, column])
 
 
-def _scene_of(cube: Cube, moment: Moment, inputs: dict[str, Any]) -> Scene:
+def _scene_of(cube: Results, moment: Moment, inputs: dict[str, Any]) -> Scene:
     from bocu.runs.execution import replay
 
     realisation, algorithm = replay(moment.file, inputs, moment.seed, moment.round - 1)

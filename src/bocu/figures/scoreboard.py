@@ -15,14 +15,13 @@ from bocu.figures import style
 from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import (
     NO_OBJECTIVE,
-    Cube,
-    CubeBranch,
+    all_results,
     reference_label,
     seed_counts,
     shared_data_label,
     spoken,
 )
-from bocu.figures.realised import paths_of
+from bocu.figures.results import CubeBranch, Results
 from bocu.figures.summary import regret_ratio, without
 
 if TYPE_CHECKING:
@@ -115,10 +114,11 @@ class Scoreboard(Figure[ScoreboardParameters]):
         summary="the same numbers as a table, a block a metric, a row an algorithm, a column a problem",
     )
     scope = "experiment"
+    digested = True
     Parameters = ScoreboardParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cubes = {cube.problem: cube for cube in map(Cube, paths_of(inputs["cubes"]))}
+        cubes = {cube.problem: cube for cube in all_results(inputs)}
         names = {label: name for cube in cubes.values() for label, name in cube.names.items()}
         reference = reference_label("scoreboard", self.parameters.reference, names)
         metrics = dict.fromkeys(metric for cube in cubes.values() for metric in cube.metrics)
@@ -130,11 +130,13 @@ class Scoreboard(Figure[ScoreboardParameters]):
             return nothing_to_show(next(iter(cubes.values())), "Scoreboard", reason, whole_experiment=True)
         return self._described(cubes, tables, (reference, written), self._picture(cubes, tables))
 
-    def _written(self, cubes: Mapping[str, Cube]) -> dict[str, str]:
+    def _written(self, cubes: Mapping[str, Results]) -> dict[str, str]:
         own = {label: title for cube in cubes.values() for label, title in cube.titles.items()}
         return {**own, **self.parameters.titles}
 
-    def _table(self, block: ScoreBlock, cubes: Mapping[str, Cube], labels: Sequence[str], reference: str) -> ScoreTable:
+    def _table(
+        self, block: ScoreBlock, cubes: Mapping[str, Results], labels: Sequence[str], reference: str
+    ) -> ScoreTable:
         pursued = (NO_OBJECTIVE, *(block.pursued or [block.metric]))
         scored = [problem for problem, cube in cubes.items() if block.metric in cube.metrics]
         columns = block.problems or scored
@@ -177,7 +179,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
             titles[branch] = self.parameters.titles.get(f"{branch.algorithm}/{branch.objective}", default)
         return titles
 
-    def _picture(self, cubes: Mapping[str, Cube], tables: Sequence[ScoreTable]) -> "Picture":
+    def _picture(self, cubes: Mapping[str, Results], tables: Sequence[ScoreTable]) -> "Picture":
         heads = [self._heads(cubes, table) for table in tables]
         # A heading that the block above has at the same place is not repeated.
         shown = [head if not place or head != heads[place - 1] else [] for place, head in enumerate(heads)]
@@ -190,7 +192,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
             _draw(picture.add_subplot(grid[place]), table, head, widest)
         return picture
 
-    def _heads(self, cubes: Mapping[str, Cube], table: ScoreTable) -> list[str]:
+    def _heads(self, cubes: Mapping[str, Results], table: ScoreTable) -> list[str]:
         mixed = len({bool(cube.data_label) for cube in cubes.values()}) > 1
         heads = []
         for problem in table.columns:
@@ -200,7 +202,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
         return heads
 
     def _described(
-        self, cubes: Mapping[str, Cube], tables: Sequence[ScoreTable], named: tuple[str, str], picture: "Picture"
+        self, cubes: Mapping[str, Results], tables: Sequence[ScoreTable], named: tuple[str, str], picture: "Picture"
     ) -> Drawing:
         label_of_reference, reference = named
         problems = list(dict.fromkeys(problem for table in tables for problem in table.columns if problem in cubes))

@@ -24,6 +24,7 @@ class FigureStandIn(FigureParameters, Told):
             "problem": paths.problem,
             "part": paths.part,
             "cube": paths.cube,
+            "digest": paths.digest,
             "problem_inputs": paths.problem_inputs(),
             "run_files": {name: paths.run_files(name) for name in sorted(names)},
         }

@@ -11,8 +11,15 @@ from bocu.core.about import About
 from bocu.evaluation.statistics import CONFIDENCE, Interval, bootstrap_ratio
 from bocu.figures import style
 from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, reference_label, seed_counts, shared_data_label, spoken
-from bocu.figures.realised import paths_of
+from bocu.figures.reading import (
+    NO_OBJECTIVE,
+    all_results,
+    reference_label,
+    seed_counts,
+    shared_data_label,
+    spoken,
+)
+from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +55,7 @@ class SummaryRow:
     ratios: dict[str, Interval]
 
 
-def without(cubes: Sequence[Cube], reference: str, title: str) -> str:
+def without(cubes: Sequence[Results], reference: str, title: str) -> str:
     """Say on which problems the reference did not run, in a sentence with a space before; empty where there is none."""
     missed = [cube.problem for cube in cubes if all(branch.algorithm != reference for branch in cube.branches())]
     return f" {title} did not run on {spoken(missed)}." if missed else ""
@@ -62,10 +69,11 @@ class Summary(Figure[SummaryParameters]):
         summary="final regret of every algorithm on every problem, relative to a reference",
     )
     scope = "experiment"
+    digested = True
     Parameters = SummaryParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cubes = [Cube(path) for path in paths_of(inputs["cubes"])]
+        cubes = all_results(inputs)
         names: dict[str, str] = {}
         looks: dict[str, style.Stroke] = {}
         titles: dict[str, str] = {}
@@ -103,7 +111,7 @@ class Summary(Figure[SummaryParameters]):
 
     @staticmethod
     def _described(
-        cubes: list[Cube],
+        cubes: list[Results],
         rows: list[SummaryRow],
         drawn: list[SummaryRow],
         titles: dict[str, str],
@@ -150,7 +158,7 @@ def _round_number(value: float, position: float) -> str:
     return f"{value:g}" if f"{value:e}"[0] in "125" else ""
 
 
-def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[SummaryRow]:
+def relative_regret(cube: Results, wanted: str | None, reference: str) -> list[SummaryRow]:
     """Return the final cumulative regret of every algorithm relative to the reference, a row a pursued objective.
 
     Scored by the metric that is wanted, if the problem has it; else by that of the objective's label, or the first.
@@ -170,14 +178,13 @@ def relative_regret(cube: Cube, wanted: str | None, reference: str) -> list[Summ
     return rows
 
 
-def regret_ratio(cube: Cube, branch: CubeBranch, base: CubeBranch, metric: str) -> Interval:
+def regret_ratio(cube: Results, branch: CubeBranch, base: CubeBranch, metric: str) -> Interval:
     """Return regret summed from round 1 on relative to that of another branch; no number where that is not positive."""
-    own, own_seeds = cube.regret(branch, metric)
-    other, other_seeds = cube.regret(base, metric)
+    own, own_seeds = cube.totals(branch, metric)
+    other, other_seeds = cube.totals(base, metric)
     shared = np.intersect1d(own_seeds, other_seeds)
-    started = cube.iterations >= 1
-    numerator = own[np.isin(own_seeds, shared)][:, started].sum(axis=1)
-    denominator = other[np.isin(other_seeds, shared)][:, started].sum(axis=1)
+    numerator = own[np.isin(own_seeds, shared)]
+    denominator = other[np.isin(other_seeds, shared)]
     if not len(shared) or denominator.mean() <= 0:
         return Interval(float("nan"), float("nan"), float("nan"), len(shared))
     return bootstrap_ratio(numerator, denominator)

@@ -10,12 +10,13 @@ from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.protocols import ROLLING
-from bocu.evaluation.statistics import mean_and_error
+from bocu.evaluation.curves import Kind
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts
+from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts
 from bocu.figures.realised import RealisedParameters, realise
-from bocu.figures.regret import Curve, accumulate
+from bocu.figures.regret import Curve, curve_of
+from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 TITLE = "Wind power commitment"
 MARKED = 6
 """Marks along a line."""
+_SHOWN: tuple[Kind, Kind] = ("payoff", "cumulative")
 
 
 class WindFigureParameters(RealisedParameters):
@@ -63,21 +65,27 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
     def compose(self, inputs: Inputs) -> Drawing:
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-        cube = Cube(inputs["cube"])
+        cube = results_of(inputs)
         objective = self._objective(cube)
         same_name = objective if objective in cube.metrics else None
         metric = cube.metric(self.parameters.metric or same_name)
         branches = [
             branch
             for branch in cube.branches(self.parameters.algorithms)
-            if branch.objective in (objective, NO_OBJECTIVE) and len(cube.regret(branch, metric)[1])
+            if branch.objective in (objective, NO_OBJECTIVE) and len(cube.totals(branch, metric)[1])
         ]
         if not branches:
             return nothing_to_show(cube, TITLE, "no run is finished")
         realisation: Any = realise(cube, inputs, cube.seeds[0])
         titles = {**cube.titles, **self.parameters.titles}
-        revenue = [_curve(cube, branch, cube.values("payoff", branch), titles, i) for i, branch in enumerate(branches)]
-        regret = [_curve(cube, branch, cube.regret(branch, metric), titles, i) for i, branch in enumerate(branches)]
+        revenue, regret = (
+            [
+                curve
+                for position, branch in enumerate(branches)
+                if (curve := self._curve(cube, branch, metric, kind, titles, position))
+            ]
+            for kind in _SHOWN
+        )
         begins = realisation.hours.begin.astype("datetime64[s]")
         picture = style.new_figure(4.6)
         above, below = picture.subplots(2, 1, sharex=True)
@@ -88,31 +96,28 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
         below.xaxis.set_major_locator(locator)
         below.xaxis.set_major_formatter(ConciseDateFormatter(locator))
         picture.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=4)
-        caption = f"{_said(realisation, revenue, metric)} {_provenance(cube)}"
+        played = cube.iterations[cube.iterations >= 1] - 1
+        caption = f"{_said(realisation, revenue, metric, played)} {_provenance(cube)}"
         alternative = (
-            f"Two line charts over {len(revenue[0].rounds)} hours. Revenue at the end, from most to least: "
+            f"Two line charts over {cube.iterations[-1]} hours. Revenue at the end, from most to least: "
             f"{_ends(revenue, -1)}. Robust regret at the end, from least to most: {_ends(regret, 1)}."
         )
         return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label)
 
-    def _objective(self, cube: Cube) -> str:
+    @staticmethod
+    def _curve(
+        cube: Results, branch: CubeBranch, metric: str, kind: Kind, titles: Mapping[str, str], position: int
+    ) -> Curve | None:
+        title, look = titles[branch.algorithm], cube.looks[branch.algorithm]
+        return curve_of(cube, branch, metric, kind, title, look, position)
+
+    def _objective(self, cube: Results) -> str:
         found, wanted = cube.objectives(), self.parameters.objective
         if wanted is None:
             return found[0]
         if wanted not in found:
             raise BocuError(f"{cube.path}: no objective '{wanted}'; {nearest(wanted, found)}")
         return wanted
-
-
-def _curve(
-    cube: Cube, branch: CubeBranch, found: tuple[np.ndarray, np.ndarray], titles: Mapping[str, str], position: int
-) -> Curve:
-    """Sum up what one branch gained or lost, shape (seeds, iterations) before."""
-    values, seeds = found
-    rounds, total = accumulate(cube.iterations, values, "cumulative")
-    mean, error = mean_and_error(total)
-    title, look = titles[branch.algorithm], cube.looks[branch.algorithm]
-    return Curve(title, look, rounds, mean, error, len(seeds), position)
 
 
 def _draw(axes: "Axes", curves: list[Curve], begins: np.ndarray) -> None:
@@ -129,8 +134,7 @@ def _draw(axes: "Axes", curves: list[Curve], begins: np.ndarray) -> None:
     style.grid(axes)
 
 
-def _said(realisation: "WindRealisation", curves: list[Curve], metric: str) -> str:
-    played = curves[0].rounds - 1
+def _said(realisation: "WindRealisation", curves: list[Curve], metric: str, played: np.ndarray) -> str:
     margins, generated = realisation.hours.margins[played], realisation.hours.generated[played]
     foreseen = realisation.payoffs(1).max(axis=0)[generated].sum()
     counts = {curve.title: curve.seeds for curve in curves}
@@ -144,7 +148,7 @@ def _said(realisation: "WindRealisation", curves: list[Curve], metric: str) -> s
     )
 
 
-def _provenance(cube: Cube) -> str:
+def _provenance(cube: Results) -> str:
     from bocu.problems.wind_commitment import WindCommitmentParameters
 
     settings = WindCommitmentParameters.model_validate(cube.attribute("specification")["problem"]["parameters"])

@@ -10,7 +10,7 @@ import re
 import shutil
 import socket
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,8 +145,13 @@ def write_json(path: str | os.PathLike[str], data: object) -> None:
     write_text(path, json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n")
 
 
-def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str]) -> None:
+def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str], read_by: Collection[str] = ()) -> None:
     """Write a data set as compressed NetCDF-4, atomically.
+
+    Args:
+        dataset: the data set.
+        path: the file.
+        read_by: dimensions along which single places are read: of each, a stored chunk holds one.
 
     Raises:
         BocuError: a variable lacks `long_name` or `units`, or an attribute is too long for NetCDF readers.
@@ -160,7 +165,11 @@ def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str]) -> None:
     except BocuError as error:
         raise BocuError(f"{path}: {error}") from None
     sealed = dataset.assign_attrs({SEAL: seal(dataset), **lineage_attributes(path)})
-    encoding = {str(name): _encoding(variable) for name, variable in dataset.variables.items() if variable.ndim}
+    encoding = {
+        str(name): _encoding(variable) | _chunks(variable, read_by)
+        for name, variable in dataset.variables.items()
+        if variable.ndim
+    }
     with atomic_path(path) as temporary:
         sealed.to_netcdf(temporary, format="NETCDF4", engine="netcdf4", encoding=encoding)
 
@@ -169,6 +178,13 @@ def _encoding(variable: "xr.Variable") -> dict[str, Any]:
     """Return how a variable is stored: compressed, and with checksums, which text has only as characters."""
     text = {"dtype": "S1"} if variable.dtype.kind in "UO" else {}
     return {"zlib": True, "complevel": 2, "shuffle": True, "fletcher32": True, **text}
+
+
+def _chunks(variable: "xr.Variable", read_by: Collection[str]) -> dict[str, Any]:
+    # Text has a further dimension in the file, and is little.
+    if set(read_by).isdisjoint(variable.dims) or variable.ndim == 1 or variable.dtype.kind in "UO" or not variable.size:
+        return {}
+    return {"chunksizes": [1 if dim in read_by else size for dim, size in variable.sizes.items()]}
 
 
 def check_metadata(name: str, attributes: Mapping[str, object]) -> dict[str, Any]:

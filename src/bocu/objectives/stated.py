@@ -15,7 +15,7 @@ from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.parameters import SetParameters, StatedSet, by_default, sets_that
 from bocu.core.about import About
 from bocu.core.parameters import NoParameters, NotNegative, Number, Parameters, ParametersType, Positive
-from bocu.core.protocols import ANNOUNCED, FINITE, SCALARISED
+from bocu.core.protocols import ANNOUNCED, CONTINUOUS, FINITE, SCALARISED
 from bocu.objectives.functions import UncertaintyObjective
 
 
@@ -39,10 +39,13 @@ class Objective(ABC, Generic[ParametersType]):
     Parameters: ClassVar[type[Parameters]]
 
     #: Protocols whose runs it can score.
-    protocols: ClassVar[tuple[str, ...]] = ANNOUNCED
+    protocols: ClassVar[tuple[str, ...]] = ANNOUNCED + CONTINUOUS
 
     #: Whether values depend on the reference.
     reference_matters: ClassVar[bool] = True
+
+    #: Whether values depend on the radius of its set, where it has one.
+    radius_matters: ClassVar[bool] = True
 
     def __init__(self, parameters: ParametersType) -> None:
         self.parameters = parameters
@@ -81,7 +84,7 @@ class Robust(Objective[NoParameters]):
     """RO: the minimum over all contexts."""
 
     about = About(title="RO", summary="robust: the minimum over all contexts")
-    protocols = FINITE + SCALARISED
+    protocols = FINITE + CONTINUOUS + SCALARISED
     reference_matters = False
 
     Parameters = NoParameters
@@ -166,6 +169,7 @@ class WorstCaseSensitivity(OverASet[WorstCaseSensitivityParameters]):
         summary="worst-case sensitivity: how fast that expectation falls with the radius at 0",
         paper="Tay et al. 2024",
     )
+    radius_matters = False
     Parameters = WorstCaseSensitivityParameters
 
     def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
@@ -186,6 +190,7 @@ class MeanRisk(OverASet[MeanRiskParameters]):
         summary="mean and risk: expectation plus beta times the sensitivity",
         paper="Tay et al. 2024",
     )
+    radius_matters = False
     Parameters = MeanRiskParameters
 
     def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
@@ -228,6 +233,7 @@ class Satisficing(OverASet[SatisficingParameters]):
     """RS: the slope of the least steep line from (0, tau) below the worst-case expectation."""
 
     about = About(title="RS", summary="robust satisficing at an aspiration tau", paper="Tay et al. 2024")
+    radius_matters = False
     Parameters = SatisficingParameters
 
     def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:

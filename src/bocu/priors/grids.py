@@ -13,7 +13,11 @@ from bocu.surrogates.grid import GridPrior
 
 
 def grid_priors(
-    candidates: Sequence[Candidate], files: Mapping[str, str], decisions: np.ndarray, contexts: np.ndarray, noise: float
+    candidates: Sequence[Candidate],
+    files: Mapping[str, str],
+    decisions: np.ndarray,
+    contexts: np.ndarray,
+    noise: float | np.ndarray,
 ) -> tuple[GridPrior, ...]:
     """Lay candidates out on a grid, in their order.
 
@@ -22,7 +26,8 @@ def grid_priors(
         files: of those that were fitted, by label.
         decisions: shape (X, Dx).
         contexts: shape (C, Dc).
-        noise: standard deviation of the observation noise that algorithms reckon with, in units of the payoff.
+        noise: standard deviation of the observation noise that algorithms reckon with, in units of the payoff; one
+            number, or shape (C,).
 
     Raises:
         BocuError: a file is unusable or is another candidate's, or a number is out of range.

@@ -59,6 +59,36 @@ def prepared_rows(path: str | os.PathLike[str], inputs: Sequence[str], chosen: S
     return Rows(points[share], values[share])
 
 
+def table_rows(path: str | os.PathLike[str], inputs: Sequence[str], chosen: Scenario | Period | None) -> Rows:
+    """Read every decision in every situation of a table that a simulator filled.
+
+    Args:
+        path: prepared by `bocu.data.payoff_tables`.
+        inputs: names of the coordinates, decisions first.
+        chosen: which situations; None: all.
+
+    Raises:
+        BocuError: the file is unusable, or has no such input, or its rows know no time.
+    """
+    table = read_netcdf(path)
+    known = [*str(table.attrs["decision_inputs"]).split(), *str(table.attrs["context_inputs"]).split()]
+    if isinstance(chosen, Period):
+        raise BocuError(f"{path}: rows of {chosen.period}: its rows have no time; take `scenarios`")
+    for wanted in [*inputs, *([] if chosen is None else [chosen.input])]:
+        if wanted not in known:
+            raise BocuError(f"{path}: no input '{wanted}'; {nearest(wanted, known)}")
+    decisions, situations = table["decisions"].values, table["features"].values
+    points = np.concatenate(
+        [np.repeat(decisions, len(situations), axis=0), np.tile(situations, (len(decisions), 1))], axis=1
+    )
+    values = table["payoff"].values.ravel()
+    kept = np.ones(len(values), dtype=bool)
+    if chosen is not None:
+        kept = shares(points[:, known.index(chosen.input)], chosen.of) == chosen.part - 1
+    columns = [known.index(name) for name in inputs]
+    return Rows(points[kept][:, columns], values[kept])
+
+
 def shares(values: np.ndarray, count: int) -> np.ndarray:
     """Return which of `count` equally large shares each value is in, the lowest values in share 0, shape (n,)."""
     ranks = np.empty(len(values), dtype=np.int64)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from bocu.contexts.estimates import draw
+from bocu.contexts.references import Estimate
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import Domain, FiniteDomain
@@ -24,6 +25,7 @@ from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Ro
 from bocu.problems.given_design import Design, GivenDesign, read_design
 
 if TYPE_CHECKING:
+    from bocu.contexts.laws import JointLaw
     from bocu.data.catalogue import Catalogue
     from bocu.experiment.branches import ProblemPaths
     from bocu.priors.statements import Candidate
@@ -42,7 +44,7 @@ class ProblemParameters(Parameters):
 
         Args:
             catalogue: the data sets that exist.
-            source: "download", "mirror" or "simulate".
+            source: of the experiment: "download", "mirror", "shipped" or "simulate".
             mirror: the folder of a mirror.
 
         Raises:
@@ -123,10 +125,12 @@ class Realisation(ABC):
     Attributes:
         description: what algorithms may know.
         rehearsal: what comes before each round, where the protocol has such a thing.
+        estimate: how the reference is estimated from the contexts seen; None where it is announced.
     """
 
     description: Description
     rehearsal: Rehearsal | None = None
+    estimate: Estimate | None = None
 
     def round(self, t: int) -> Round:
         """Return what is announced in round `t`, from 1 on, but for distributions, which are the protocol's."""
@@ -144,6 +148,10 @@ class Realisation(ABC):
     def payoff(self, decision: Decision, context: Context) -> Payoff:
         """Return the noise-free payoff, a number, or shape (outputs,) where there are several."""
 
+    def payoff_at(self, t: int, decision: Decision, context: Context) -> Payoff:
+        """Return the noise-free payoff in round `t`, from 1 on; `payoff` where it stands still."""
+        return self.payoff(decision, context)
+
     @abstractmethod
     def payoffs(self, t: int) -> np.ndarray:
         """Return the noise-free payoffs that round `t` is scored by, shape (decisions, contexts).
@@ -154,7 +162,10 @@ class Realisation(ABC):
 
     @abstractmethod
     def reference(self, t: int) -> np.ndarray:
-        """Return the distribution over the contexts that is announced in round `t`, shape (contexts,)."""
+        """Return the distribution over the contexts that is announced in round `t`, shape (contexts,).
+
+        Where it is estimated: what stands before any context was seen.
+        """
 
     def truth(self, t: int) -> np.ndarray:
         """Return the distribution that the context of round `t` comes from, shape (contexts,)."""
@@ -164,6 +175,16 @@ class Realisation(ABC):
         """Return E_c f of continuous decisions, shape (n,), from (n, dimension), and the best there is."""
         raise NotImplementedError(f"{type(self).__name__} has a table of payoffs")
 
+    def expected_in_rounds(self, decisions: np.ndarray, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return E_c f of continuous decisions under the law of their rounds, and the best there is, both (n,).
+
+        Args:
+            decisions: shape (n, dimension).
+            rounds: shape (n,); those of 0 and below belong to the initial design.
+        """
+        values, best = self.expected_payoffs(decisions)
+        return values, np.full(len(values), best)
+
     @property
     def table(self) -> Callable[[np.ndarray], np.ndarray]:
         """What gives the payoffs of continuous decisions (m, dimension) in a finite set of contexts.
@@ -172,6 +193,41 @@ class Realisation(ABC):
         one then serves the others.
         """
         raise NotImplementedError(f"{type(self).__name__} has no finite set of contexts")
+
+    @property
+    def payoff_function(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        """Payoffs (...,) of continuous decisions (..., Dx) and contexts (..., Dc), whose leading axes broadcast.
+
+        Equal for seeds that share their payoffs.
+
+        Raises:
+            BocuError: it can be asked for one payoff at a time only.
+        """
+        raise BocuError(f"{type(self).__name__}: no `payoff_function`, which metrics over continuous contexts need")
+
+    def law(self, t: int) -> "JointLaw":
+        """Return the distribution that the continuous context of round `t` comes from.
+
+        Raises:
+            BocuError: it is not stated.
+        """
+        raise BocuError(f"{type(self).__name__}: no `law` of contexts, which metrics over continuous contexts need")
+
+    def observe(self, decision: Decision, context: Context, payoff: Payoff, generator: np.random.Generator) -> Payoff:
+        """Return what is observed where the noise-free payoff is `payoff`.
+
+        Draws as many numbers whatever was decided, so that all algorithms meet the same noise.
+        """
+        return payoff + self.description.noise * generator.standard_normal(np.shape(payoff) or None)
+
+    def outcomes(self, t: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return all that may come of each decision in round `t`, and how probable it is under the truth.
+
+        Returns:
+            Payoffs (decisions, outcomes) and probabilities (outcomes,): by context, or finer where contexts gather
+            outcomes that differ.
+        """
+        return self.payoffs(t), self.truth(t)
 
     def weights(self, t: int) -> np.ndarray | None:
         """Return the scalarisation weights of round `t`, shape (outputs,); None where there is one output."""
@@ -240,6 +296,14 @@ class Problem(ABC, Generic[ProblemType]):
             BocuError: no problem can be built from these parameters.
         """
         return Outline()
+
+    @classmethod
+    def check_rounds(cls, parameters: ProblemType, iterations: int) -> None:
+        """Refuse parameters that do not go with so many rounds. Opens no file.
+
+        Raises:
+            BocuError: one line with the key, what was found and what is allowed.
+        """
 
     @classmethod
     @planning_only

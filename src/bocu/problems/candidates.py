@@ -99,7 +99,7 @@ class CandidateParameters(ProblemParameters):
         return tuple(candidate.label for candidate in self.candidates)
 
     def laid_out(
-        self, inputs: Mapping[str, Any], decisions: np.ndarray, contexts: np.ndarray, noise: float
+        self, inputs: Mapping[str, Any], decisions: np.ndarray, contexts: np.ndarray, noise: float | np.ndarray
     ) -> tuple[GridPrior, ...]:
         """Return the candidates over grid points (decisions, Dx) and (contexts, Dc), see `grid_priors`."""
         files = dict(zip((candidate.label for candidate in self._fitted()), inputs.get("candidates", []), strict=True))

@@ -11,7 +11,9 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.contexts.laws import ContextLaw
+from bocu.contexts.laws import JointLaw
+from bocu.contexts.schedules import Schedule
+from bocu.contexts.shifts import ShiftParameters, restated
 from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
@@ -25,7 +27,7 @@ from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.expected import ExpectedPayoff, PayoffFunction
 from bocu.problems.functions import function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_of
-from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optimum_of
+from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optima_along, optimum_of
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
 
 
@@ -63,6 +65,11 @@ class ContinuousParameters(ProblemParameters):
         description="distribution of contexts in place of the problem's own: `{name, parameters}`, or a name alone; "
         "the optimum is then searched for, seconds to a minute a branch",
     )
+    shift: ShiftParameters | None = Field(
+        None,
+        description="how that distribution changes over rounds: `{name, parameters}` (see `bocu list shifts`); regret "
+        "is against the optimum of the round, which is searched for",
+    )
 
     def initial_points(self) -> int:
         return points_of(self.initial)
@@ -86,13 +93,28 @@ class ContinuousProblem(Problem[ContinuousType]):
         self._stated_law = None if stated is None else stated.over(own.law.dimension)
         self.setting = own if self._stated_law is None else expectation_named(self.expectation, self._stated_law)
         self.rule = self._rule(self.parameters)
+        self.schedule = self._schedule(self.expectation, self.parameters)
+        self._optima: dict[str, float] = {}
 
     @classmethod
     def outline(cls, parameters: ContinuousType) -> Outline:
         cls._rule(parameters)
-        if parameters.law is not None and parameters.optimum == "published":
+        if parameters.optimum == "published" and (parameters.law is not None or parameters.shift is not None):
             raise BocuError("optimum: found 'published', which is that under the problem's own law; leave one out")
         return Outline()
+
+    @classmethod
+    def check_rounds(cls, parameters: ContinuousType, iterations: int) -> None:
+        if (schedule := cls._schedule(cls.expectation, parameters)) is not None:
+            schedule.check(iterations)
+
+    @staticmethod
+    def _schedule(expectation: str, parameters: ContinuousParameters) -> Schedule | None:
+        if parameters.shift is None:
+            return None
+        own = expectation_named(expectation)
+        base = parameters.law or restated(own.stated["name"], own.stated["parameters"])
+        return Schedule(base, parameters.shift, own.law.dimension)
 
     @classmethod
     @planning_only
@@ -114,14 +136,18 @@ class ContinuousProblem(Problem[ContinuousType]):
         return function_named(self.setting.function)
 
     @property
-    def law(self) -> ContextLaw:
+    def law(self) -> JointLaw:
         """The true distribution of the context."""
         return self.setting.law
 
-    @property
-    def told(self) -> ContextLaw:
-        """The distribution of the contexts that algorithms are told; equal uniform numbers are equal contexts."""
-        return self.law.unclipped() if self.parameters.contexts_told == "as-drawn" else self.law
+    def law_in(self, t: int) -> JointLaw:
+        """Return the distribution that the context of round `t` comes from, from 1 on."""
+        return self.law if self.schedule is None or self.schedule.stands(t) else self.schedule.law(t)
+
+    def told(self, t: int) -> JointLaw:
+        """Return the distribution of the contexts that algorithms are told; equal numbers are equal contexts."""
+        law = self.law_in(t)
+        return law.unclipped() if self.parameters.contexts_told == "as-drawn" else law
 
     @property
     def dimensions(self) -> tuple[int, int]:
@@ -141,6 +167,42 @@ class ContinuousProblem(Problem[ContinuousType]):
         if self.parameters.optimum == "published" and self.setting.published is not None:
             return self.setting.published
         return optimum_of(self.expectation, self.rule, self.payoff, self._stated_law).value
+
+    def expected_in_rounds(self, decisions: np.ndarray, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return E_c f of decisions (n, Dx) under the laws of their rounds (n,), and the best there is, both (n,).
+
+        Where many laws follow one another the best of a round is found from that of others, and is no less than what
+        is asked about.
+        """
+        first = np.maximum(rounds, 1)
+        values, best = np.empty(len(decisions)), np.empty(len(decisions))
+        for key, rows in self._alike(first).items():
+            values[rows] = self._expected_in(int(first[rows[0]]), key)(decisions[rows])
+        optima = self._optima_of(first)
+        for key, rows in self._alike(first).items():
+            best[rows] = np.maximum(optima[key], values[rows].max()) if key else optima[key]
+        return values, best
+
+    def _alike(self, rounds: np.ndarray) -> dict[str, np.ndarray]:
+        """Gather the rows whose rounds have one law, by what it is; empty where it is the one without a shift."""
+        keys = [self._key(int(t)) for t in rounds]
+        return {key: np.flatnonzero([other == key for other in keys]) for key in dict.fromkeys(keys)}
+
+    def _key(self, t: int) -> str:
+        return "" if self.schedule is None or self.schedule.stands(t) else self.schedule.key(t)
+
+    def _expected_in(self, t: int, key: str) -> ExpectedPayoff:
+        # Made anew: points of a law may take tens of megabytes, and there may be a law a round.
+        return expected_payoff(self.expectation, self.rule, self.payoff, self.law_in(t)) if key else self.expected
+
+    def _optima_of(self, rounds: np.ndarray) -> dict[str, float]:
+        """Return the optimum under every law that some rounds have."""
+        laws = {self._key(t): t for t in range(int(rounds.max(initial=1)), 0, -1)}
+        missing = sorted((t, key) for key, t in laws.items() if key and key not in self._optima)
+        if missing:
+            found = optima_along(self.expectation, [self.law_in(t) for t, _ in missing], self.rule, self.payoff)
+            self._optima.update({key: end.value for (_, key), end in zip(missing, found, strict=True)})
+        return {key: self._optima[key] if key else self.best for key in laws}
 
     def contexts_given(self, realisation: Realisation) -> Domain | None:
         return None if self.parameters.contexts_told == "as-drawn" else realisation.description.contexts
@@ -172,7 +234,7 @@ class ContinuousRealisation(Realisation):
         raise NotImplementedError("a continuous problem announces no reference")
 
     def draw_context(self, t: int, generator: np.random.Generator) -> Context:
-        return self.problem.told.sample(generator, 1)[0]
+        return self.problem.told(t).sample(generator, 1)[0]
 
     def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
         """Draw scrambled Sobol decisions, with contexts from the true distribution or from the same sequence."""
@@ -182,10 +244,22 @@ class ContinuousRealisation(Realisation):
             both = scrambled_sobol(np.zeros(whole), np.ones(whole), size, generator)
             return list(zip(both[:, :dimension], both[:, dimension:], strict=True))
         decisions = scrambled_sobol(np.zeros(dimension), np.ones(dimension), size, generator)
-        return list(zip(decisions, self.problem.told.sample(generator, size), strict=True))
+        return list(zip(decisions, self.problem.told(1).sample(generator, size), strict=True))
 
     def expected_payoffs(self, decisions: np.ndarray) -> tuple[np.ndarray, float]:
         return self.problem.expected(decisions), self.problem.best
+
+    @property
+    def payoff_function(self) -> PayoffFunction:
+        return self.problem.payoff
+
+    def law(self, t: int) -> JointLaw:
+        return self.problem.law_in(t)
+
+    def expected_in_rounds(self, decisions: np.ndarray, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self.problem.schedule is None:
+            return super().expected_in_rounds(decisions, rounds)
+        return self.problem.expected_in_rounds(decisions, rounds)
 
 
 class Ackley(ContinuousProblem[ContinuousParameters]):

@@ -8,8 +8,10 @@ rule: then it is negative by the rounding of the search at most.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from bocu.ambiguity import checks
 from bocu.ambiguity.checks import Floats
-from bocu.contexts.laws import ContextLaw
+from bocu.contexts.laws import JointLaw
 from bocu.core.errors import BocuError
 
 PayoffFunction = Callable[[Floats, Floats], Floats]
@@ -43,41 +45,58 @@ class Rule:
     weights: Floats = field(repr=False)
 
 
-def sobol_rule(law: ContextLaw, points: int = 2**21, seed: int = 0) -> Rule:
-    """Scrambled Sobol points of equal weight, a power of 2; `seed` scrambles."""
+def sobol_rule(law: JointLaw, points: int = 2**21, seed: int = 0) -> Rule:
+    """Scrambled Sobol points of equal weight, a power of 2; `seed` scrambles. Of a sample, its contexts themselves."""
+    if law.support is not None:
+        return Rule(*law.support)
     return Rule(law.points(points, np.random.default_rng(seed)), np.full(points, 1.0 / points))
 
 
-def quadrature_rule(law: ContextLaw, panels: int | None = None, order: int = 8) -> Rule:
+def quadrature_rule(law: JointLaw, panels: int | None = None, order: int = 8) -> Rule:
     """Gauss-Legendre rule in every panel of the box, and the atoms at its ends; a product rule in two dimensions.
+
+    Of a sample, its contexts themselves.
 
     Args:
         law: of one or two dimensions, clipped to a finite box.
-        panels: panels of equal width a coordinate; left out, 512 in one dimension and 24 in two.
+        panels: panels of equal width a coordinate; left out, 512 in one dimension and 24 in two. Where a density
+            jumps, each part has its share of them.
         order: nodes a panel.
 
     Raises:
         BocuError: the box is infinite, or the context has more than two dimensions.
     """
+    if law.support is not None:
+        return Rule(*law.support)
     if law.dimension > 2 or not np.isfinite([law.lower, law.upper]).all():
         raise BocuError(
             f"quadrature: found {law.dimension} context dimensions on [{law.lower}, {law.upper}]; "
             "allowed: 1 or 2 on a finite box"
         )
     count = panels or (512 if law.dimension == 1 else 24)
+    axes = [_panels(law, breaks, count, order) for breaks in law.breaks()]
+    weights = law.node_masses([nodes for nodes, _ in axes], [widths for _, widths in axes])
+    for axis in range(law.dimension):
+        others = tuple(other for other in range(law.dimension) if other != axis)
+        kept = weights.sum(axis=others) > 0.0
+        weights = weights.compress(kept, axis=axis)
+        axes[axis] = (np.concatenate([[law.lower], axes[axis][0], [law.upper]])[kept], kept)
+    points = np.stack([axis.ravel() for axis in np.meshgrid(*(nodes for nodes, _ in axes), indexing="ij")], axis=-1)
+    return Rule(points, weights.ravel())
+
+
+def _panels(law: JointLaw, breaks: Sequence[float], count: int, order: int) -> tuple[Floats, Floats]:
+    """Nodes and weights of a Gauss-Legendre rule on the box of one coordinate, no panel across a break."""
     nodes, gauss = np.polynomial.legendre.leggauss(order)
-    half = 0.5 * (law.upper - law.lower) / count
-    middles = law.lower + half * (2 * np.arange(count) + 1)
-    inside = (middles[:, None] + half * nodes).ravel()
-    axes, shares = [], []
-    for marginal, atoms in zip(law.marginals, law.atoms(), strict=True):
-        mass = np.concatenate([atoms[:1], np.tile(half * gauss, count) * marginal.density(inside), atoms[1:]])
-        kept = mass > 0.0
-        axes.append(np.concatenate([[law.lower], inside, [law.upper]])[kept])
-        shares.append(mass[kept])
-    points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=-1)
-    weights = shares[0] if law.dimension == 1 else np.outer(*shares).ravel()
-    return Rule(points, weights)
+    ends = [law.lower, *(place for place in breaks if law.lower < place < law.upper), law.upper]
+    inside, widths = [], []
+    for low, high in pairwise(ends):
+        share = count if len(ends) == 2 else max(1, math.ceil(count * (high - low) / (law.upper - law.lower)))
+        half = 0.5 * (high - low) / share
+        middles = low + half * (2 * np.arange(share) + 1)
+        inside.append((middles[:, None] + half * nodes).ravel())
+        widths.append(np.tile(half * gauss, share))
+    return np.concatenate(inside), np.concatenate(widths)
 
 
 class Optimum(NamedTuple):

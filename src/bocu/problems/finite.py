@@ -6,96 +6,42 @@ The settings of Tay et al. (2024) and Kirschner et al. (2020). All coordinates a
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.contexts.estimates import discretised, product_grid
-from bocu.contexts.stated_laws import LawParameters
+from bocu.contexts.estimates import product_grid
+from bocu.contexts.references import Estimate
+from bocu.contexts.schedules import Schedule
+from bocu.contexts.shifts import ShiftParameters
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, shown
 from bocu.core.kernels import KERNELS
-from bocu.core.parameters import Count, NotNegative, Number, Parameters, Positive
+from bocu.core.parameters import Count, Positive
 from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, Realisation
 from bocu.problems.candidates import CandidateParameters, chosen
+from bocu.problems.distributions import (
+    Distribution,
+    Normal,
+    NormalParameters,
+    Reference,
+    listed,
+    shifting,
+    weights_on,
+)
 from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_of
 from bocu.surrogates.grid import GridPrior, check_scales
 
 """Decisions, or contexts, of a grid: models keep a matrix over all pairs of either."""
 MOST_CELLS = 10**8
 """Pairs of decision and context."""
-
-
-class NormalParameters(Parameters):
-    """A normal distribution, the same in every context coordinate, evaluated on the grid and normalised."""
-
-    mean: Number = Field(0.5, description="mean of every coordinate")
-    sd: Positive | None = Field(None, description="standard deviation of every coordinate; or give the variance")
-    variance: Positive | None = Field(None, description="variance of every coordinate; or give the sd")
-
-    @pydantic.model_validator(mode="after")
-    def _one_spread(self) -> Self:
-        if (self.sd is None) == (self.variance is None):
-            raise ValueError("a normal distribution has an 'sd' or a 'variance', one of the two")
-        return self
-
-    def weights(self, points: np.ndarray) -> np.ndarray:
-        """Return its density on points, normalised."""
-        variance = self.variance if self.variance is not None else (self.sd or 0.0) ** 2
-        # The largest exponent is taken off: far from the mean all densities would otherwise be 0.
-        exponent = -((points - self.mean) ** 2).sum(axis=1) / (2.0 * variance)
-        return discretised(lambda _: np.exp(exponent - exponent.max()), points)
-
-
-class Normal(Parameters):
-    """A normal distribution."""
-
-    normal: NormalParameters = Field(description="its mean, and its `sd` or `variance`")
-
-    def weights_on(self, points: np.ndarray) -> np.ndarray:
-        """Evaluate it on context points (contexts, dimension)."""
-        return self.normal.weights(points)
-
-
-class Weights(Parameters):
-    """A distribution that is written out."""
-
-    weights: list[NotNegative] = Field(min_length=1, description="one weight a context; they are normalised")
-
-    def weights_on(self, points: np.ndarray) -> np.ndarray:
-        """Return the weights, normalised, of as many context points."""
-        weights = np.asarray(self.weights)
-        if len(weights) != len(points) or not weights.sum() > 0.0:
-            raise BocuError(
-                f"weights: found {len(weights)} that sum to {weights.sum():g}; {len(points)} with a positive sum wanted"
-            )
-        return weights / weights.sum()
-
-
-class ByLaw(Parameters):
-    """The density of a law at the contexts, normalised."""
-
-    law: LawParameters = Field(description="the law: `{name, parameters}`, or a name alone (see `bocu list laws`)")
-
-    def weights_on(self, points: np.ndarray) -> np.ndarray:
-        """Evaluate it on context points (contexts, dimension)."""
-        return self.law.weights_on(points)
-
-
-Distribution = Literal["uniform"] | Normal | Weights | ByLaw
-
-
-def weights_on(distribution: Distribution, points: np.ndarray) -> np.ndarray:
-    """Evaluate a distribution on context points of shape (contexts, dimension)."""
-    if isinstance(distribution, str):
-        return np.full(len(points), 1.0 / len(points))
-    return distribution.weights_on(points)
 
 
 class FiniteParameters(CandidateParameters):
@@ -108,13 +54,18 @@ class FiniteParameters(CandidateParameters):
     )
     decision_points: list[Count] = Field(description="points a decision coordinate, evenly spaced over [0, 1]")
     context_points: list[Count] = Field(description="points a context coordinate, evenly spaced over [0, 1]")
-    reference: Distribution | list[Distribution] = Field(
+    reference: Reference = Field(
         Normal(normal=NormalParameters(mean=0.5, variance=0.2)),
         description="reference distribution over the contexts: `uniform`, `{normal: {mean, sd or variance}}`, "
-        "`{weights: [...]}`, `{law: {name, parameters}}`, or a list of these over the rounds, whose last one stays",
+        "`{weights: [...]}`, `{law: {name, parameters}}`, or a list of these over the rounds, whose last one stays; "
+        "`announced`: the truth of the round; or estimated from the contexts seen: `{name: empirical}`, `{name: "
+        "window, length}`, `{name: discounted, rate}`, `{name: kde, bandwidth, length}`",
     )
     truth: Distribution | list[Distribution] = Field(
-        "uniform", description="distribution that contexts come from, as `reference`"
+        "uniform", description="distribution that contexts come from, stated as `reference`"
+    )
+    shift: ShiftParameters | None = Field(
+        None, description="how the truth changes over rounds: `{name, parameters}` (see `bocu list shifts`)"
     )
     initial: InitialDesign = Field(
         5,
@@ -143,6 +94,12 @@ class FiniteParameters(CandidateParameters):
             raise ValueError("a list of distributions holds one or more")
         return value
 
+    @pydantic.model_validator(mode="after")
+    def _sees_what_comes(self) -> Self:
+        if self.protocol == "simulator" and isinstance(self.reference, Estimate):
+            raise ValueError("the learner of a simulator chooses its contexts: an estimate says nothing of the truth")
+        return self
+
     def initial_points(self) -> int:
         return points_of(self.initial)
 
@@ -158,7 +115,8 @@ class FiniteProblem(Problem[FiniteType]):
 
     Attributes:
         decisions, contexts: grid points, shapes (decisions, dimension) and (contexts, dimension).
-        references, truths: distributions over the rounds, the last one stays.
+        references, truths: those stated over the rounds, the last one stays; `truth_in` and `reference_in` are those of
+            a round, shifted or announced.
         own_model: the Gaussian process that the parameters state.
         priors: the candidates.
         model: the Gaussian process that algorithms with one model believe in.
@@ -198,6 +156,11 @@ class FiniteProblem(Problem[FiniteType]):
         return Outline(FiniteDomain(bare.decisions, cls.decision_names, cls.decision_units), priors=labels)
 
     @classmethod
+    def check_rounds(cls, parameters: FiniteType, iterations: int) -> None:
+        if parameters.shift is not None:
+            shifting(parameters.truth, parameters.shift, len(cls.context_names)).check(iterations)
+
+    @classmethod
     @planning_only
     def size(cls, parameters: FiniteType) -> Size:
         priors = max(len(parameters.candidates), 1)
@@ -212,11 +175,27 @@ class FiniteProblem(Problem[FiniteType]):
         cells = len(self.decisions) * len(self.contexts)
         if cells > MOST_CELLS:
             raise BocuError(f"decision_points, context_points: found {cells} pairs; allowed: up to {MOST_CELLS}")
-        self.references = [weights_on(entry, self.contexts) for entry in _listed(settings.reference)]
-        self.truths = [weights_on(entry, self.contexts) for entry in _listed(settings.truth)]
+        self.references = [weights_on(entry, self.contexts) for entry in listed(settings.reference)]
+        self.truths = [weights_on(entry, self.contexts) for entry in listed(settings.truth)]
+
+    @cached_property
+    def schedule(self) -> Schedule | None:
+        """The laws that contexts come from round by round, where they shift."""
+        shift = self.parameters.shift
+        return None if shift is None else shifting(self.parameters.truth, shift, self.contexts.shape[1])
+
+    def truth_in(self, t: int) -> np.ndarray:
+        """Return the distribution that the context of round `t` comes from, shape (contexts,)."""
+        return _of_round(self.truths, t) if self.schedule is None else self.schedule.weights(t, self.contexts)
+
+    def reference_in(self, t: int) -> np.ndarray:
+        """Return the distribution that is told before round `t`, where it is not estimated, shape (contexts,)."""
+        if self.parameters.reference == "announced":
+            return self.truth_in(t) if self.schedule is None else self.schedule.announced(t, self.contexts)
+        return _of_round(self.references, t)
 
     @property
-    def _model_noise(self) -> float:
+    def _model_noise(self) -> float | np.ndarray:
         settings = self.parameters
         return settings.noise if settings.ridge is None else float(np.sqrt(settings.ridge))
 
@@ -251,7 +230,7 @@ class FiniteRealisation(Realisation):
 
     def __init__(self, problem: FiniteProblem, table: np.ndarray) -> None:
         self._table = table
-        self._references, self._truths = problem.references, problem.truths
+        self._problem = problem
         self._replacement = problem.parameters.initial_replacement
         self.description = Description(
             decisions=FiniteDomain(problem.decisions, problem.decision_names, problem.decision_units),
@@ -262,6 +241,8 @@ class FiniteRealisation(Realisation):
             priors=problem.priors,
             best_prior=problem.best_prior,
         )
+        stated = problem.parameters.reference
+        self.estimate = stated if isinstance(stated, Estimate) else None
 
     def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
         if self._replacement:
@@ -279,11 +260,11 @@ class FiniteRealisation(Realisation):
         return self._table
 
     def reference(self, t: int) -> np.ndarray:
-        return self._references[min(t, len(self._references)) - 1]
+        return self._problem.reference_in(t)
 
     def truth(self, t: int) -> np.ndarray:
-        return self._truths[min(t, len(self._truths)) - 1]
+        return self._problem.truth_in(t)
 
 
-def _listed(entry: Distribution | list[Distribution]) -> list[Distribution]:
-    return entry if isinstance(entry, list) else [entry]
+def _of_round(distributions: Sequence[np.ndarray], t: int) -> np.ndarray:
+    return distributions[min(t, len(distributions)) - 1]

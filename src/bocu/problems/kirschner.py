@@ -19,7 +19,8 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.parameters import Count, Positive
 from bocu.core.randomness import Streams
-from bocu.problems.finite import Distribution, FiniteParameters, FiniteProblem, Normal, NormalParameters
+from bocu.problems.distributions import Distribution, Normal, NormalParameters, Reference
+from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.problems.given_design import InitialDesign
 
 REFERENCE = (0.5, 0.05)
@@ -74,7 +75,7 @@ class KirschnerParameters(FiniteParameters):
     )
     decision_points: list[Count] = Field([100], description="points of the decision, evenly spaced over [0, 1]")
     context_points: list[Count] = Field([100], description="points of the context, evenly spaced over [0, 1]")
-    reference: Distribution | list[Distribution] = Field(
+    reference: Reference = Field(
         Normal(normal=NormalParameters(mean=REFERENCE[0], sd=REFERENCE[1])),
         description="reference distribution over the contexts; left out: N(0.5, 0.05), by `spread`",
     )

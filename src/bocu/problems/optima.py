@@ -7,14 +7,14 @@ searches for them and writes `bocu.problems.stored_optima`, a module, so that sc
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from bocu.contexts.laws import ContextLaw, burr_xii, clipped_normal, complicated, uniform
+from bocu.contexts.laws import JointLaw, burr_xii, clipped_normal, complicated, uniform
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.problems.expected import ExpectedPayoff, Optimum, PayoffFunction, Rule, quadrature_rule, sobol_rule
@@ -27,6 +27,12 @@ RuleName = Literal["sobol", "quadrature"]
 # A stored optimum belongs to a payoff whose value there differs by no more than this, relative to 1 + |value|.
 _SAME = 1e-7
 
+# Quadrature that misses more of a law's mass has too few nodes for it.
+_MISSED = 1e-3
+
+SEARCHED = 5
+"""Of many laws that follow one another those under which the whole space of decisions is searched."""
+
 
 @dataclass(frozen=True)
 class PayoffUnderLaw:
@@ -35,6 +41,7 @@ class PayoffUnderLaw:
     Attributes:
         function: name in `bocu.problems.functions`; None for the portfolio, whose payoff is read from a file.
         law: what contexts are drawn from.
+        stated: the same as an experiment file would state it, as plain data.
         sobol: points of the Sobol rule.
         panels: of the quadrature; None for the rule's own choice.
         order: likewise.
@@ -45,7 +52,8 @@ class PayoffUnderLaw:
     """
 
     function: str | None
-    law: ContextLaw
+    law: JointLaw
+    stated: Mapping[str, Any]
     sobol: int = 2**21
     panels: int | None = None
     order: int = 8
@@ -65,36 +73,51 @@ class PayoffUnderLaw:
             raise BocuError(f"rule: found '{name}' for {self.law.dimension} context dimensions; allowed: {self.rules}")
         if name == "sobol":
             return sobol_rule(self.law, self.sobol)
-        return quadrature_rule(self.law, self.panels, self.order)
+        rule = quadrature_rule(self.law, self.panels, self.order)
+        if abs(rule.weights.sum() - 1.0) > _MISSED:
+            raise BocuError(
+                f"rule: 'quadrature' sees {rule.weights.sum():.3g} of the law's mass, which is too narrow; take 'sobol'"
+            )
+        return rule
 
     def screening_rule(self) -> Rule:
         """A cheaper rule, good enough to tell where to search."""
-        return quadrature_rule(self.law, self.coarse) if self.coarse else sobol_rule(self.law, 2**12)
+        if self.coarse:
+            rule = quadrature_rule(self.law, self.coarse)
+            if abs(rule.weights.sum() - 1.0) <= _MISSED:
+                return rule
+        return sobol_rule(self.law, 2**12)
 
 
-def _portfolio(law: ContextLaw, published: float) -> PayoffUnderLaw:
+def _stated(name: str, **parameters: float) -> Mapping[str, Any]:
+    return {"name": name, "parameters": parameters}
+
+
+def _portfolio(law: JointLaw, stated: Mapping[str, Any], published: float) -> PayoffUnderLaw:
     # Smooth in the contexts, and 16 times the cost of a closed form for a thousandth of the points.
     return PayoffUnderLaw(
-        None, law, sobol=2**16, panels=2, order=16, coarse=2, raw=2**10, starts=12, published=published
+        None, law, stated, sobol=2**16, panels=2, order=16, coarse=2, raw=2**10, starts=12, published=published
     )
 
 
 #: By name.
 EXPECTATIONS: dict[str, PayoffUnderLaw] = {
-    "ackley": PayoffUnderLaw("ackley", clipped_normal(1, std=0.15), published=-10.9523),
-    "ackley-2-4": PayoffUnderLaw("ackley-2-4", clipped_normal(4, std=0.15), coarse=0),
-    "modified-branin": PayoffUnderLaw("modified-branin", clipped_normal(2), coarse=6, published=-9.603),
-    "hartmann-6": PayoffUnderLaw("hartmann-6", clipped_normal(1), published=2.6127565),
-    "hartmann-6-as-printed": PayoffUnderLaw("hartmann-6-as-printed", clipped_normal(1)),
-    "complicated-hartmann": PayoffUnderLaw("hartmann-6", complicated()),
-    "complicated-hartmann-as-printed": PayoffUnderLaw("hartmann-6-as-printed", complicated()),
-    "newsvendor": PayoffUnderLaw("newsvendor", burr_xii(), published=0.464),
-    "portfolio-uniform": _portfolio(uniform(2), published=20.0),
-    "portfolio-normal": _portfolio(clipped_normal(2), published=22.0),
+    "ackley": PayoffUnderLaw("ackley", clipped_normal(1, std=0.15), _stated("normal", std=0.15), published=-10.9523),
+    "ackley-2-4": PayoffUnderLaw("ackley-2-4", clipped_normal(4, std=0.15), _stated("normal", std=0.15), coarse=0),
+    "modified-branin": PayoffUnderLaw(
+        "modified-branin", clipped_normal(2), _stated("normal"), coarse=6, published=-9.603
+    ),
+    "hartmann-6": PayoffUnderLaw("hartmann-6", clipped_normal(1), _stated("normal"), published=2.6127565),
+    "hartmann-6-as-printed": PayoffUnderLaw("hartmann-6-as-printed", clipped_normal(1), _stated("normal")),
+    "complicated-hartmann": PayoffUnderLaw("hartmann-6", complicated(), _stated("complicated")),
+    "complicated-hartmann-as-printed": PayoffUnderLaw("hartmann-6-as-printed", complicated(), _stated("complicated")),
+    "newsvendor": PayoffUnderLaw("newsvendor", burr_xii(), _stated("burr-xii"), published=0.464),
+    "portfolio-uniform": _portfolio(uniform(2), _stated("uniform"), published=20.0),
+    "portfolio-normal": _portfolio(clipped_normal(2), _stated("normal"), published=22.0),
 }
 
 
-def expectation_named(name: str, law: ContextLaw | None = None) -> PayoffUnderLaw:
+def expectation_named(name: str, law: JointLaw | None = None) -> PayoffUnderLaw:
     """Look an expectation up; with a law, under that in place of its own.
 
     Raises:
@@ -107,7 +130,7 @@ def expectation_named(name: str, law: ContextLaw | None = None) -> PayoffUnderLa
 
 
 def expected_payoff(
-    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: ContextLaw | None = None
+    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: JointLaw | None = None
 ) -> ExpectedPayoff:
     """`E_c f(x, c)` of a named expectation; the portfolio's needs its `payoff`.
 
@@ -138,7 +161,7 @@ def stored_optimum(name: str, rule: RuleName = "sobol") -> Optimum:
 
 
 def optimum_of(
-    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: ContextLaw | None = None
+    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: JointLaw | None = None
 ) -> Optimum:
     """The optimum of a named expectation: the stored one, or a new search where the payoff or the law is another.
 
@@ -155,7 +178,7 @@ def optimum_of(
 
 
 def search(
-    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: ContextLaw | None = None
+    name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: JointLaw | None = None
 ) -> Optimum:
     """Search for the optimum of a named expectation from many starts; by Sobol points from that by quadrature."""
     expected = expected_payoff(name, rule, payoff, law)
@@ -164,6 +187,26 @@ def search(
         return expected.climb(search(name, "quadrature", payoff, law).decision)
     screen = ExpectedPayoff(expected.payoff, expected.decision_dim, setting.screening_rule())
     return expected.optimum(raw=setting.raw, starts=setting.starts, screen=screen)
+
+
+def optima_along(
+    name: str, laws: Sequence[JointLaw], rule: RuleName = "sobol", payoff: PayoffFunction | None = None
+) -> list[Optimum]:
+    """Search for the optima of a named expectation under laws that follow one another in small steps.
+
+    A search is made under a few of them, evenly spread with the first and the last; under those between, what it found
+    on either side is climbed from.
+    """
+    searched = np.unique(np.linspace(0, len(laws) - 1, min(len(laws), SEARCHED)).round().astype(int)).tolist()
+    found: dict[int, Optimum] = {place: search(name, rule, payoff, laws[place]) for place in searched}
+    for place, law in enumerate(laws):
+        if place not in found:
+            expected = expected_payoff(name, rule, payoff, law)
+            before = max(other for other in searched if other < place)
+            after = min(other for other in searched if other > place)
+            starts = [found[place - 1].decision, found[before].decision, found[after].decision]
+            found[place] = max((expected.climb(start) for start in starts), key=lambda end: end.value)
+    return [found[place] for place in range(len(laws))]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

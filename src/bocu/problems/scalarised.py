@@ -1,7 +1,8 @@
 """Problems with continuous decisions, a grid of contexts and one output or several: those of the DRMOBO paper.
 
-Contexts come from the reference, which is announced. With several outputs each round brings weights that make one of
-them, drawn uniformly from the simplex; every algorithm of one seed meets the same. Decisions lie in a unit cube.
+Contexts come from the reference, which is announced, unless a truth, a shift or an estimated reference is stated. With
+several outputs each round brings weights that make one of them, drawn uniformly from the simplex; every algorithm of
+one seed meets the same. Decisions lie in a unit cube.
 
 Source: the DRMOBO paper, sections 3 and 5 and appendix D. Hartmann has the plus sign that a maximisation needs; the
 second output of Ackley is as printed, at its best away from the centre.
@@ -15,19 +16,26 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.contexts.estimates import covering_grid, discretised, draw
-from bocu.contexts.laws import burr_xii
+from bocu.contexts.estimates import covering_grid, draw
+from bocu.contexts.references import Estimate
+from bocu.contexts.schedules import Schedule
+from bocu.contexts.shifts import ShiftParameters
+from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
-from bocu.core.domains import BoxDomain, FiniteDomain, unit_cube
+from bocu.core.domains import Domain, FiniteDomain, unit_cube
 from bocu.core.parameters import Integer, Number
 from bocu.core.protocols import SCALARISED
 from bocu.core.randomness import Streams, scrambled_sobol
-from bocu.core.rounds import Context, Decision, Description, Payoff
+from bocu.core.rounds import Context, Decision, Description, Outline, Payoff
 from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.problems.distributions import ByLaw, Distribution, shifting, weights_on
 from bocu.problems.functions import TestFunction, function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_of
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
+
+BURR = ByLaw.model_construct(law=LawParameters.model_construct(name="burr-xii", parameters={"a": 2.0, "b": 20.0}))
+"""Burr XII(2, 20), the newsvendor's demand."""
 
 
 class ScalarisedParameters(ProblemParameters):
@@ -42,6 +50,42 @@ class ScalarisedParameters(ProblemParameters):
         "`{file: ...}`: the design itself",
     )
     noise: Annotated[Number, Field(ge=0.0)] = Field(0.0, description="standard deviation of the observation noise")
+    decisions: Annotated[Integer, Field(ge=2, le=100_000)] | None = Field(
+        None,
+        description="size n of a grid of decisions, of ceil(n^(1/D)) points a coordinate, ends included, which are all "
+        "that there are; null: the whole box",
+    )
+    truth: Distribution | None = Field(
+        None,
+        description="distribution that contexts come from: `uniform`, `{normal: {mean, sd or variance}}`, "
+        "`{weights: [...]}`, `{law: {name, parameters}}`; null: the reference, or the problem's own where that is "
+        "announced or estimated",
+    )
+    shift: ShiftParameters | None = Field(
+        None, description="how the truth changes over rounds: `{name, parameters}` (see `bocu list shifts`)"
+    )
+    reference: Distribution | Literal["burr-xii", "announced"] | Estimate | None = Field(
+        None,
+        description="reference distribution over the contexts, stated as `truth`; `announced`: the truth of the round; "
+        "estimated from the contexts seen: `{name: empirical}`, `{name: window, length}`, `{name: discounted, rate}`, "
+        "`{name: kde, bandwidth, length}`; null: the problem's own",
+    )
+
+    #: The distribution of a problem whose file states none.
+    own: ClassVar[Distribution] = "uniform"
+
+    @property
+    def told(self) -> Distribution:
+        """The reference, where it is stated; otherwise the problem's own distribution."""
+        stated = self.reference
+        if stated is None or stated == "announced" or isinstance(stated, Estimate):
+            return self.own
+        return BURR if stated == "burr-xii" else stated
+
+    @property
+    def base(self) -> Distribution:
+        """The truth before it shifts."""
+        return self.told if self.truth is None else self.truth
 
     def initial_points(self) -> int:
         return points_of(self.initial)
@@ -78,6 +122,15 @@ class ScalarisedProblem(Problem[ScalarisedType]):
         """
 
     @cached_property
+    def decisions(self) -> Domain:
+        """The unit cube, or a grid of it."""
+        cube = unit_cube("decision", self.dimensions[0])
+        size = self.parameters.decisions
+        return (
+            cube if size is None else FiniteDomain(covering_grid(cube.lower, cube.upper, size), cube.names, cube.units)
+        )
+
+    @cached_property
     def contexts(self) -> np.ndarray:
         """The context points, shape (contexts, Dc)."""
         dimension = self.dimensions[1]
@@ -85,8 +138,38 @@ class ScalarisedProblem(Problem[ScalarisedType]):
 
     @cached_property
     def reference(self) -> np.ndarray:
-        """The reference, which contexts come from, shape (contexts,)."""
-        return np.full(len(self.contexts), 1.0 / len(self.contexts))
+        """The reference, unless it is announced or estimated, shape (contexts,)."""
+        return weights_on(self.parameters.told, self.contexts)
+
+    @cached_property
+    def truth(self) -> np.ndarray:
+        """What contexts come from, before it shifts, shape (contexts,)."""
+        stated = self.parameters.truth
+        return self.reference if stated is None else weights_on(stated, self.contexts)
+
+    @cached_property
+    def schedule(self) -> Schedule | None:
+        """The laws that contexts come from round by round, where they shift."""
+        shift = self.parameters.shift
+        return None if shift is None else shifting(self.parameters.base, shift, self.dimensions[1])
+
+    def truth_in(self, t: int) -> np.ndarray:
+        """Return the distribution that the context of round `t` comes from, shape (contexts,)."""
+        return self.truth if self.schedule is None else self.schedule.weights(t, self.contexts)
+
+    def reference_in(self, t: int) -> np.ndarray:
+        """Return the distribution that is told before round `t`, where it is not estimated, shape (contexts,)."""
+        if self.parameters.reference == "announced":
+            return self.truth if self.schedule is None else self.schedule.announced(t, self.contexts)
+        return self.reference
+
+    @classmethod
+    def check_rounds(cls, parameters: ScalarisedType, iterations: int) -> None:
+        if parameters.shift is not None:
+            bare = cls.__new__(cls)
+            Problem.__init__(bare, parameters, {})
+            assert bare.schedule is not None
+            bare.schedule.check(iterations)
 
     def payoffs(self, decisions: np.ndarray) -> np.ndarray:
         """Return the payoffs of decisions (m, Dx) in all contexts, shape (m, contexts, K)."""
@@ -94,9 +177,17 @@ class ScalarisedProblem(Problem[ScalarisedType]):
         return found[..., None] if found.ndim == 2 else found
 
     @classmethod
+    def outline(cls, parameters: ScalarisedType) -> Outline:
+        if parameters.decisions is None:
+            return Outline()
+        bare = cls.__new__(cls)
+        Problem.__init__(bare, parameters, {})
+        return Outline(bare.decisions)
+
+    @classmethod
     @planning_only
     def size(cls, parameters: ScalarisedType) -> Size:
-        return Size()
+        return Size(arms=parameters.decisions or 1)
 
     def realise(self, streams: Streams) -> "ScalarisedRealisation":
         return ScalarisedRealisation(self, int(streams["weights"].integers(2**63)))
@@ -108,25 +199,31 @@ class ScalarisedRealisation(Realisation):
     def __init__(self, problem: ScalarisedProblem, entropy: int) -> None:
         self.problem = problem
         self._entropy = entropy
-        decision_dim, context_dim = problem.dimensions
-        grid = unit_cube("context", context_dim)
+        grid = unit_cube("context", problem.dimensions[1])
         self.description = Description(
-            decisions=unit_cube("decision", decision_dim),
+            decisions=problem.decisions,
             contexts=FiniteDomain(problem.contexts, grid.names, grid.units),
             noise=problem.parameters.noise,
             protocol=problem.protocol,
             outputs=problem.outputs,
         )
+        stated = problem.parameters.reference
+        self.estimate = stated if isinstance(stated, Estimate) else None
 
     def payoff(self, decision: Decision, context: Context) -> Payoff:
-        found = self.problem.evaluate(np.asarray(decision), self.problem.contexts[context])
+        domain = self.description.decisions
+        at = domain.points[decision] if isinstance(domain, FiniteDomain) else np.asarray(decision)
+        found = self.problem.evaluate(at, self.problem.contexts[context])
         return found if self.problem.outputs > 1 else float(np.squeeze(found))
 
     def payoffs(self, t: int) -> np.ndarray:
-        raise NotImplementedError("a problem with continuous decisions has no table of payoffs")
+        raise NotImplementedError("payoffs of several outputs, or of a box of decisions, are those of `table`")
 
     def reference(self, t: int) -> np.ndarray:
-        return self.problem.reference
+        return self.problem.reference_in(t)
+
+    def truth(self, t: int) -> np.ndarray:
+        return self.problem.truth_in(t)
 
     @property
     def table(self) -> Callable[[np.ndarray], np.ndarray]:
@@ -140,11 +237,14 @@ class ScalarisedRealisation(Realisation):
         return generator.dirichlet(np.ones(self.problem.outputs))
 
     def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
-        """Draw scrambled Sobol decisions, with contexts from the reference."""
-        box = self.description.decisions
-        assert isinstance(box, BoxDomain)
-        decisions = scrambled_sobol(box.lower, box.upper, size, generator)
-        contexts = draw(self.problem.reference, generator.random(size))
+        """Draw scrambled Sobol decisions, or finite ones uniformly, with contexts from the truth of the first round."""
+        domain = self.description.decisions
+        decisions: Sequence[Decision]
+        if isinstance(domain, FiniteDomain):
+            decisions = generator.integers(domain.size, size=size).tolist()
+        else:
+            decisions = list(scrambled_sobol(domain.lower, domain.upper, size, generator))
+        contexts = draw(self.problem.truth_in(1), generator.random(size))
         return [(decision, int(context)) for decision, context in zip(decisions, contexts, strict=True)]
 
 
@@ -239,10 +339,12 @@ class ScalarisedHartmann(TestFunctionProblem[ScalarisedHartmannParameters]):
 class ScalarisedNewsvendorParameters(TwoOutputsParameters):
     """Which demand."""
 
-    reference: Literal["burr-xii", "uniform"] = Field(
+    own: ClassVar[Distribution] = BURR
+
+    reference: Distribution | Literal["burr-xii", "announced"] | Estimate | None = Field(
         "burr-xii",
-        description="the reference: Burr XII(2, 20), whose density at the points is normalised (none is left for a "
-        "demand of 0), or uniform",
+        description="the reference, stated as for other grids of contexts, or `burr-xii`: Burr XII(2, 20), whose "
+        "density at the points is normalised (none is left for a demand of 0)",
     )
 
 
@@ -256,12 +358,6 @@ class ScalarisedNewsvendor(TestFunctionProblem[ScalarisedNewsvendorParameters]):
     )
     Parameters = ScalarisedNewsvendorParameters
     functions = ("newsvendor", "newsvendor-two")
-
-    @cached_property
-    def reference(self) -> np.ndarray:
-        if self.parameters.reference == "burr-xii":
-            return discretised(burr_xii().density, self.contexts)
-        return super().reference
 
 
 class ScalarisedPortfolioParameters(PortfolioDataParameters, ScalarisedParameters):

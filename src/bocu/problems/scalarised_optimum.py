@@ -223,6 +223,34 @@ class ScalarisedSearch:
         return x, best
 
 
+class FiniteSearch(ScalarisedSearch):
+    """The same of finite decisions, all of which are valued.
+
+    Args:
+        table: the payoffs.
+        decisions: (P, Dx).
+        outputs: K.
+    """
+
+    def __init__(self, table: PayoffTables, decisions: Floats, outputs: int) -> None:
+        super().__init__(table, decisions.shape[1], outputs)
+        self.decisions = decisions
+
+    @cached_property
+    def _tabulated(self) -> Floats:
+        return self.payoffs(self.decisions)
+
+    def pool(self, values: Values) -> Pool:
+        """All decisions: none is searched for."""
+        return Pool(values, self.decisions, self._tabulated)
+
+    def best(self, pool: Pool, weights: Floats) -> NetOptima:
+        """The best decisions at weights `(m, K)`; ties go to the first."""
+        valued = self.valued(pool, weights)
+        first = valued.argmax(axis=1)
+        return NetOptima(valued[np.arange(len(weights)), first], pool.decisions[first])
+
+
 def _centred(dimension: int) -> tuple[Floats, Floats]:
     return np.full(dimension, -0.5), np.full(dimension, 0.5)
 

@@ -21,11 +21,13 @@ from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.data.catalogue import Source
 from bocu.io.files import read_netcdf
 from bocu.priors.fit import Centre, PriorSpecification
 from bocu.priors.statements import Candidate, FittedPrior, Period
 from bocu.priors.stored import differing_in_scale_only, read_prior
 from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.problems.prepared_data import UNSETTLED, settled_source
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
 if TYPE_CHECKING:
@@ -111,9 +113,7 @@ class SensorsParameters(ProblemParameters):
     record: Literal["auto", "log", "matrices"] = Field(
         "auto", description="raw form of the data; auto: the first one that the source brings"
     )
-    source: Literal["download", "mirror", "simulate"] | None = Field(
-        None, description="where the data come from; set by the plan from data.source"
-    )
+    source: Source | None = Field(None, description="where the data come from; set by the plan from data.source")
     log: LogSettings | None = Field(LogSettings(), description="days and interval under record: log")
     matrices: MatricesSettings | None = Field(
         MatricesSettings(), description="days and interval under record: matrices"
@@ -135,8 +135,7 @@ class SensorsParameters(ProblemParameters):
         Raises:
             BocuError: the source does not bring the record, or not at the interval, or `source` is set to another one.
         """
-        if self.source not in (None, source):
-            raise BocuError(f"source: found '{self.source}'; data.source is '{source}': leave this key out")
+        source = settled_source(self.source, DATASET, catalogue, source, mirror)
         record: str = self.record
         if record == "auto":
             offered = catalogue.available_records(DATASET, source, mirror)
@@ -225,7 +224,7 @@ class SensorsParameters(ProblemParameters):
 
     def _prepared(self, catalogue: "Catalogue") -> str:
         if self.source is None:
-            raise BocuError("source: found null; allowed: download, mirror, simulate")
+            raise BocuError(UNSETTLED)
         return catalogue.prepared_path(DATASET, self.record, self.source, self.settings.interval)
 
 

@@ -32,12 +32,14 @@ from bocu.core.parameters import Count, Integer, NotNegative, Parameters, Positi
 from bocu.core.protocols import ROLLING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.data.catalogue import Source
 from bocu.io.files import read_netcdf
 from bocu.priors.observations import Rows
 from bocu.priors.statements import Period, Scenario
 from bocu.problems.base import Problem, Realisation, Rehearsal
 from bocu.problems.candidates import CandidateParameters, chosen
 from bocu.problems.finite import MOST_POINTS
+from bocu.problems.prepared_data import settled_source
 from bocu.surrogates.grid import GridPrior, check_scales
 
 if TYPE_CHECKING:
@@ -89,13 +91,14 @@ class WindCommitmentParameters(CandidateParameters):
     record: Literal["auto", "opsd", "levels-2013-2014", "opsd-2017-2019"] = Field(
         "auto", description="hourly wind power; auto: the first of these that the source brings"
     )
-    source: Literal["download", "mirror", "simulate"] | None = Field(
-        None, description="where the data come from; set by the plan from data.source"
-    )
+    source: Source | None = Field(None, description="where the data come from; set by the plan from data.source")
     start: date | None = Field(
         None, description="day of the first round; null: 1 January 2014, 2018 of the record opsd-2017-2019"
     )
     hours: Count = Field(8736, description="hours that are played, one round each: at most so many rounds; 52 weeks")
+    every: Count = Field(
+        1, description="play one hour in so many; 25 samples a year over all hours of the day, where 24 would not"
+    )
     window: Count = Field(48, description="hours whose empirical distribution is the reference of the next hour")
     margin: MarginParameters = Field(
         MarginParameters(), description="the radius that is announced: the median MMD of consecutive windows"
@@ -136,8 +139,7 @@ class WindCommitmentParameters(CandidateParameters):
         Raises:
             BocuError: the source does not bring the record, or `source` is set to another one.
         """
-        if self.source not in (None, source):
-            raise BocuError(f"source: found '{self.source}'; data.source is '{source}': leave this key out")
+        source = settled_source(self.source, DATASET, catalogue, source, mirror)
         record: str = self.record
         if record == "auto":
             offered = catalogue.available_records(DATASET, source, mirror)
@@ -258,7 +260,7 @@ class WindCommitment(Problem[WindCommitmentParameters]):
                 f"{times[-1]} allow {np.datetime_as_string(times[0] + (before + DAY_HOURS - 1) * HOUR, 'D')} and later"
             )
         known = np.isfinite(factors)
-        played = begin + np.flatnonzero(known[begin:])[: settings.hours]
+        played = begin + np.flatnonzero(known[begin:])[:: settings.every][: settings.hours]
         if len(played) < settings.hours:
             raise BocuError(f"{path}: hours: found {settings.hours}; from {settings.start} on it has {len(played)}")
         first, last = begin - before, int(played[-1])

@@ -4,7 +4,8 @@ import base64
 import json
 import os
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -17,8 +18,9 @@ from bocu.core.parameters import nearest
 from bocu.evaluation.audits import read_audit
 from bocu.evaluation.statistics import CONFIDENCE
 from bocu.experiment.papers import papers
-from bocu.figures.reading import DONE, MISSING, Cube, counted
-from bocu.io.files import read_netcdf, write_text
+from bocu.figures.reading import DONE, MISSING, counted, results_at
+from bocu.figures.results import Results
+from bocu.io.files import open_netcdf, reading, write_text
 from bocu.io.lineage import lineage_of
 from bocu.report import records, tables
 from bocu.report.origins import data_set, source_words, traces
@@ -64,7 +66,7 @@ def build(
 
     Args:
         experiment: the configuration with every parameter as it stands, plain data, from `Plan.describe`.
-        cubes: one file a problem, in the order of the report.
+        cubes: one file a problem, its digest or its cube, in the order of the report.
         summary: the experiment's summary.
         figures: descriptions (JSON) of the figures, in the order of the report; each names its pictures.
         output: the page; tables go to `table_files(output)`.
@@ -75,37 +77,63 @@ def build(
     Raises:
         BocuError: a file is missing or broken, or no algorithm has the label `reference`.
     """
-    opened = [Cube(path) for path in cubes]
+    opened = [results_at(path) for path in cubes]
     planned: Any = experiment.get("algorithms", [])
     known = {label for cube in opened for label in cube.names} | {entry["label"] for entry in planned}
     if reference is not None and reference not in known:
         raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
-    kinds = _records(opened, read_netcdf(summary), reference)
     pictures = [_picture(path, Path(output).parent) for path in figures]
     lineage = lineage_of(output)
     page = {
-        **_page(experiment, opened, kinds, pictures, reference),
+        **_page(experiment, opened, pictures, reference),
+        **_told(opened, summary, pictures, output, reference),
         "audit": _audit(audits),
         "lineage": lineage.text if lineage else "",
     }
     write_text(output, _template().render(page))
-    for kind, path in table_files(output).items():
-        tables.write_csv(path, kinds[kind], COLUMNS[kind])
 
 
-def _records(cubes: Sequence[Cube], summary: Any, reference: str | None) -> dict[str, list[records.Fields]]:
-    def gather(make: Callable[..., list[records.Fields]]) -> list[records.Fields]:
-        return [record for cube in cubes for record in make(cube)]
+def _told(
+    cubes: Sequence[Results],
+    summary: str | Path,
+    pictures: Sequence["Picture"],
+    output: str | Path,
+    reference: str | None,
+) -> dict[str, Any]:
+    """Write the tables, problem by problem, and collect what the page shows of each: no more is ever in memory."""
+    shown: dict[str, list[Any]] = {key: [] for key in ("holes", "resets", "findings", "against", "problems")}
+    with open_netcdf(summary) as totals, ExitStack() as files:
+        write = {
+            kind: files.enter_context(tables.csv_file(path, COLUMNS[kind]))
+            for kind, path in table_files(output).items()
+        }
+        for cube in cubes:
+            with reading(summary):
+                checkpoints = records.checkpoints(totals, cube)
+            kinds = _records(cube, checkpoints, reference)
+            for kind, found in kinds.items():
+                write[kind](found)
+            shown["holes"] += kinds["holes"]
+            shown["resets"] += records.resets(cube)
+            shown["findings"] += _findings(cube, kinds, reference)
+            shown["against"] += [] if reference is None else _against(cube, kinds, reference)
+            shown["problems"].append(_problem(cube, kinds, pictures))
+            cube.release()
+    return shown
 
+
+def _records(
+    cube: Results, checkpoints: list[records.Fields], reference: str | None
+) -> dict[str, list[records.Fields]]:
     return {
-        "final-regret": gather(records.final_regret),
-        "differences": gather(lambda cube: records.difference_records(cube, reference)),
-        "ranks": gather(records.mean_ranks),
-        "growth": gather(records.growth),
-        "hypervolumes": gather(records.final_hypervolumes),
-        "seconds": gather(records.seconds),
-        "checkpoints": gather(lambda cube: records.checkpoints(summary, cube)),
-        "holes": gather(records.holes),
+        "final-regret": records.final_regret(cube),
+        "differences": records.difference_records(cube, reference),
+        "ranks": records.mean_ranks(cube),
+        "growth": records.growth(cube),
+        "hypervolumes": records.final_hypervolumes(cube),
+        "seconds": records.seconds(cube),
+        "checkpoints": checkpoints,
+        "holes": records.holes(cube),
     }
 
 
@@ -158,12 +186,11 @@ def _link(path: Path, folder: Path) -> str:
 
 def _page(
     experiment: Mapping[str, Any],
-    cubes: Sequence[Cube],
-    kinds: Mapping[str, list[records.Fields]],
+    cubes: Sequence[Results],
     pictures: Sequence[Picture],
     reference: str | None,
 ) -> dict[str, Any]:
-    """Collect what the template shows."""
+    """Collect what the template shows of the whole experiment."""
     return {
         "name": experiment["name"],
         "title": experiment.get("title") or experiment["name"],
@@ -171,12 +198,7 @@ def _page(
         "facts": _facts(experiment, cubes),
         "simulated": [cube.problem for cube in cubes if cube.data_label],
         "data_label": next((cube.data_label for cube in cubes if cube.data_label), ""),
-        "holes": kinds["holes"],
-        "resets": [record for cube in cubes for record in records.resets(cube)],
-        "findings": [finding for cube in cubes for finding in _findings(cube, kinds, reference)],
         "reference": _written(cubes, reference),
-        "against": [] if reference is None else [words for cube in cubes for words in _against(cube, kinds, reference)],
-        "problems": [_problem(cube, kinds, pictures) for cube in cubes],
         "pictures": [picture for picture in pictures if not picture.problem],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
         "configuration": yaml.safe_dump(dict(experiment), sort_keys=False, allow_unicode=True, width=100),
@@ -194,7 +216,7 @@ def _audit(files: Sequence[str | Path]) -> Mapping[str, Any] | None:
     return None
 
 
-def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[str, str]]:
+def _facts(experiment: Mapping[str, Any], cubes: Sequence[Results]) -> list[tuple[str, str]]:
     """Say what was run, a heading and a text each."""
     status = [cube.status(branch) for cube in cubes for branch in cube.branches()]
     done = sum(int((one == DONE).sum()) for one in status)
@@ -215,12 +237,12 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Cube]) -> list[tuple[s
     ]
 
 
-def _written(cubes: Sequence[Cube], label: str | None) -> str:
+def _written(cubes: Sequence[Results], label: str | None) -> str:
     """Return what is written for an algorithm; empty for none."""
     return next((cube.titles[label] for cube in cubes if label in cube.titles), label) if label else ""
 
 
-def _against(cube: Cube, kinds: Mapping[str, list[records.Fields]], reference: str) -> list[str]:
+def _against(cube: Results, kinds: Mapping[str, list[records.Fields]], reference: str) -> list[str]:
     """Say for each objective and metric of the page who has more regret than the reference, who less."""
     name = _written([cube], reference)
     if all(branch.algorithm != reference for branch in cube.branches()):
@@ -247,7 +269,7 @@ def _of(kind: Sequence[records.Fields], key: tuple[str, str, str]) -> list[recor
     return [record for record in kind if (record["problem"], record["objective"], record["metric"]) == key]
 
 
-def _findings(cube: Cube, kinds: Mapping[str, list[records.Fields]], reference: str | None) -> list[str]:
+def _findings(cube: Results, kinds: Mapping[str, list[records.Fields]], reference: str | None) -> list[str]:
     """Say for each objective and metric of the page who has the least regret, and whether the next is told apart."""
     sentences = []
     differences = kinds["differences"] if reference is None else records.difference_records(cube)
@@ -272,7 +294,7 @@ def _findings(cube: Cube, kinds: Mapping[str, list[records.Fields]], reference: 
     return sentences
 
 
-def _problem(cube: Cube, kinds: Mapping[str, list[records.Fields]], pictures: Sequence[Picture]) -> dict[str, Any]:
+def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], pictures: Sequence[Picture]) -> dict[str, Any]:
     groups = records.foremost(cube)
     return {
         "label": cube.problem,

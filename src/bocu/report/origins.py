@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bocu.figures.reading import Cube
+from bocu.figures.results import Results
 
 _SHOWN = ("title", "description", "licence", "citation", "homepage", "notes")
 _SOURCES = {
     "simulate": "simulated stand-ins",
     "mirror": "from a local mirror",
+    "shipped": "came with the project",
     "download": "downloaded from their own pages",
 }
 _SPOKEN_FOR = frozenset({*_SHOWN, "source", "dropped", "raw_sha256", "simulated", "data_label"})
@@ -37,7 +38,7 @@ class DataSet:
     further: tuple[tuple[str, str], ...]
 
 
-def data_set(cube: Cube) -> DataSet | None:
+def data_set(cube: Results) -> DataSet | None:
     """Return the data set of a cube, or None where the problem is a formula."""
     known: dict[str, Any] = cube.attribute("data_provenance")
     if not known:
@@ -84,7 +85,7 @@ class Trace:
     mixed: bool
 
 
-def traces(cubes: Sequence[Cube]) -> list[Trace]:
+def traces(cubes: Sequence[Results]) -> list[Trace]:
     """Collect code version, packages, CPU and numeric threads; more than one value of any makes it mixed."""
     found = [
         _trace("bocu", cubes, lambda cube: cube.attribute("code_version")),
@@ -100,7 +101,7 @@ def traces(cubes: Sequence[Cube]) -> list[Trace]:
     return found + [_trace(package, cubes, of(package)) for package in packages]
 
 
-def _trace(heading: str, cubes: Sequence[Cube], values_of: Any) -> Trace:
+def _trace(heading: str, cubes: Sequence[Results], values_of: Any) -> Trace:
     where: dict[str, list[str]] = {}
     for cube in cubes:
         for value in dict.fromkeys(values_of(cube)):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.evaluation.statistics import bootstrap_mean, growth_exponent, mean_and_error, paired_differences, ranks
-from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, Cube, CubeBranch
+from bocu.evaluation.statistics import bootstrap_mean, mean_and_error, mean_slope, paired_differences, ranks
+from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE
+from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 Fields = dict[str, Any]
 
 
-def groups(cube: Cube) -> Iterator[tuple[str, str, list[CubeBranch]]]:
+def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
     """Return what is compared with each other: pursued objective, metric, and the branches that stand side by side."""
     for objective in cube.objectives():
         shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
@@ -26,7 +27,7 @@ def groups(cube: Cube) -> Iterator[tuple[str, str, list[CubeBranch]]]:
             yield objective, metric, shown
 
 
-def foremost(cube: Cube) -> list[tuple[str, str]]:
+def foremost(cube: Results) -> list[tuple[str, str]]:
     """Return the pairs of objective and metric that the page shows; files hold all.
 
     What an objective reaches is scored by the metric of its own label, where there is one.
@@ -35,17 +36,16 @@ def foremost(cube: Cube) -> list[tuple[str, str]]:
     return [(objective, metric) for objective, metric in pairs if metric == objective or objective not in cube.metrics]
 
 
-def final_totals(cube: Cube, branches: list[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
+def final_totals(cube: Results, branches: list[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
     """Return the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
     totals = {}
     for branch in branches:
-        regret, seeds = cube.regret(branch, metric)
-        started = regret[:, cube.iterations >= 1]
-        totals[branch.algorithm] = dict(zip((int(seed) for seed in seeds), started.sum(axis=1).tolist(), strict=True))
+        own, seeds = cube.totals(branch, metric)
+        totals[branch.algorithm] = dict(zip(seeds.tolist(), own.tolist(), strict=True))
     return totals
 
 
-def choose_reference(cube: Cube, totals: dict[str, dict[int, float]], wanted: str | None = None) -> str | None:
+def choose_reference(cube: Results, totals: dict[str, dict[int, float]], wanted: str | None = None) -> str | None:
     """Return the algorithm that others are compared with: the one wanted, or that of the least mean regret.
 
     Yardsticks are not chosen unasked. None where no algorithm has a finished seed.
@@ -57,7 +57,7 @@ def choose_reference(cube: Cube, totals: dict[str, dict[int, float]], wanted: st
     return min(competing, key=lambda label: competing[label]) if competing else None
 
 
-def final_regret(cube: Cube) -> list[Fields]:
+def final_regret(cube: Results) -> list[Fields]:
     """Return mean and standard error of the final cumulative regret, a record an algorithm, objective and metric."""
     records = []
     for objective, metric, branches in groups(cube):
@@ -79,7 +79,7 @@ def final_regret(cube: Cube) -> list[Fields]:
     return records
 
 
-def difference_records(cube: Cube, wanted: str | None = None) -> list[Fields]:
+def difference_records(cube: Results, wanted: str | None = None) -> list[Fields]:
     """Compare every algorithm with the reference on the same seeds, a record an algorithm, objective and metric."""
     records = []
     for objective, metric, branches in groups(cube):
@@ -107,7 +107,7 @@ def difference_records(cube: Cube, wanted: str | None = None) -> list[Fields]:
     return records
 
 
-def mean_ranks(cube: Cube) -> list[Fields]:
+def mean_ranks(cube: Results) -> list[Fields]:
     """Rank the algorithms within each seed, a record an algorithm, objective and metric."""
     records = []
     for objective, metric, branches in groups(cube):
@@ -128,14 +128,12 @@ def mean_ranks(cube: Cube) -> list[Fields]:
     return records
 
 
-def growth(cube: Cube) -> list[Fields]:
+def growth(cube: Results) -> list[Fields]:
     """Return the growth exponent of cumulative regret, a record an algorithm, objective and metric."""
     records = []
-    started = cube.iterations >= 1
     for objective, metric, branches in groups(cube):
         for branch in branches:
-            regret, _ = cube.regret(branch, metric)
-            found = growth_exponent(cube.iterations[started], regret[:, started].cumsum(axis=1))
+            found = mean_slope(cube.growth(branch, metric))
             records.append(
                 {
                     "problem": cube.problem,
@@ -151,7 +149,7 @@ def growth(cube: Cube) -> list[Fields]:
     return records
 
 
-def final_hypervolumes(cube: Cube) -> list[Fields]:
+def final_hypervolumes(cube: Results) -> list[Fields]:
     """Return the share of the best front's hypervolume that is guaranteed at the end, with its interval over seeds.
 
     A record an algorithm, objective and metric; none where payoffs have one output.
@@ -159,8 +157,7 @@ def final_hypervolumes(cube: Cube) -> list[Fields]:
     records = []
     for objective, metric, branches in groups(cube) if cube.outputs > 1 else ():
         for branch in branches:
-            share, _ = cube.hypervolume_share(branch, metric)
-            found = bootstrap_mean(share[:, -1])
+            found = bootstrap_mean(cube.final_shares(branch, metric))
             records.append(
                 {
                     "problem": cube.problem,
@@ -177,19 +174,18 @@ def final_hypervolumes(cube: Cube) -> list[Fields]:
     return records
 
 
-def seconds(cube: Cube) -> list[Fields]:
+def seconds(cube: Results) -> list[Fields]:
     """Return the time of a round (asking and telling), mean and standard error over seeds, a record a branch."""
     records = []
     for branch in cube.branches():
-        values = cube.values("seconds", branch)[0]
-        known = ~np.isnan(values).any(axis=1)
-        mean, error = mean_and_error(values[known].mean(axis=1))
+        times = cube.round_times(branch)
+        mean, error = mean_and_error(times)
         records.append(
             {
                 "problem": cube.problem,
                 "objective": branch.objective,
                 "algorithm": branch.algorithm,
-                "seeds": int(known.sum()),
+                "seeds": len(times),
                 "seconds_per_round": float(mean),
                 "standard_error": float(error),
             }
@@ -197,7 +193,7 @@ def seconds(cube: Cube) -> list[Fields]:
     return records
 
 
-def holes(cube: Cube) -> list[Fields]:
+def holes(cube: Results) -> list[Fields]:
     """Name what is not there: seeds without a run, and finished seeds that a metric does not score, a record each."""
     records = []
     for branch in cube.branches():
@@ -206,7 +202,7 @@ def holes(cube: Cube) -> list[Fields]:
         found = [("no run", "", missing)] if len(missing) else []
         done = np.asarray(cube.seeds)[status == DONE]
         for metric in cube.metrics:
-            unscored = np.setdiff1d(done, cube.regret(branch, metric)[1])
+            unscored = np.setdiff1d(done, cube.totals(branch, metric)[1])
             if len(unscored):
                 found.append(("no regret in some round", metric, unscored))
         records += [
@@ -224,38 +220,37 @@ def holes(cube: Cube) -> list[Fields]:
     return records
 
 
-def resets(cube: Cube) -> list[Fields]:
+def resets(cube: Results) -> list[Fields]:
     """Name the runs in which all candidate priors were rejected, a record a run, with the first such round."""
     records = []
     for branch in cube.branches():
-        if not cube.reports("all_rejected", branch):
-            continue
-        flags, seeds = cube.values("all_rejected", branch)
-        for seed, row in zip(seeds, flags == 1, strict=True):
-            if row.any():
-                records.append(
-                    {
-                        "problem": cube.problem,
-                        "objective": branch.objective,
-                        "algorithm": branch.algorithm,
-                        "seed": int(seed),
-                        "round": int(cube.iterations[row.argmax()]),
-                    }
-                )
+        records += [
+            {
+                "problem": cube.problem,
+                "objective": branch.objective,
+                "algorithm": branch.algorithm,
+                "seed": seed,
+                "round": round_,
+            }
+            for seed, round_ in cube.resets(branch).items()
+        ]
     return records
 
 
-def checkpoints(summary: "xr.Dataset", cube: Cube) -> list[Fields]:
+def checkpoints(summary: "xr.Dataset", cube: Results) -> list[Fields]:
     """Return cumulative regret after some of the rounds, from the summary, a record an algorithm and checkpoint."""
     own = summary.sel(problem=cube.problem)
+    regret = own["cumulative_regret"].transpose("objective", "algorithm", "metric", "seed", "checkpoint")
+    totals, rounds = regret.values, own["iteration_of"].values
+    places = {dim: {str(label): i for i, label in enumerate(regret[dim].values)} for dim in regret.dims[:3]}
     records = []
     for objective, metric, branches in groups(cube):
         for branch in branches:
-            chosen = own["cumulative_regret"].sel(objective=branch.objective, algorithm=branch.algorithm, metric=metric)
-            values = chosen.transpose("seed", "checkpoint").values
+            place = places["objective"][branch.objective], places["algorithm"][branch.algorithm]
+            values = totals[(*place, places["metric"][metric])]
             whole = values[~np.isnan(values).any(axis=1)]
             mean, error = mean_and_error(whole)
-            for place, round_ in enumerate(own["iteration_of"].values):
+            for point, round_ in enumerate(rounds):
                 records.append(
                     {
                         "problem": cube.problem,
@@ -264,8 +259,8 @@ def checkpoints(summary: "xr.Dataset", cube: Cube) -> list[Fields]:
                         "algorithm": branch.algorithm,
                         "round": int(round_),
                         "seeds": len(whole),
-                        "mean": float(mean[place]),
-                        "standard_error": float(error[place]),
+                        "mean": float(mean[point]),
+                        "standard_error": float(error[point]),
                         "units": cube.units,
                     }
                 )

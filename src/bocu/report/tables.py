@@ -1,16 +1,17 @@
 """Tables as people read them, and the CSV files of the same numbers."""
 
+import contextlib
 import csv
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 
 from bocu.evaluation.audits import Audit
 from bocu.evaluation.statistics import CONFIDENCE, GROWTH_FROM
-from bocu.figures.reading import NO_OBJECTIVE, Cube, counted, shown_unit
-from bocu.io.files import write_text
+from bocu.figures.reading import NO_OBJECTIVE, counted, shown_unit
+from bocu.figures.results import Results
+from bocu.io.files import atomic_path
 from bocu.report.records import Fields
 
 NOTICEABLE = 0.01
@@ -37,17 +38,25 @@ class Table:
     best: int | None = None
 
 
-def write_csv(path: str | Path, records: Sequence[Fields], columns: Sequence[str]) -> None:
-    """Write records of one kind; numbers in full, no number as an empty field."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    for record in records:
-        writer.writerow({key: "" if _no_number(value) else value for key, value in record.items()})
-    write_text(path, text.getvalue())
+@contextlib.contextmanager
+def csv_file(path: str | Path, columns: Sequence[str]) -> Iterator[Callable[[Sequence[Fields]], None]]:
+    """Open a CSV file for records of one kind; it appears under its name when the block ends well.
+
+    Returns:
+        What writes records: numbers in full, no number as an empty field.
+    """
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+
+        def write(records: Sequence[Fields]) -> None:
+            for record in records:
+                writer.writerow({key: "" if _no_number(value) else value for key, value in record.items()})
+
+        yield write
 
 
-def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequence[Fields]]) -> Table:
+def comparison(cube: Results, objective: str, metric: str, kinds: Mapping[str, Sequence[Fields]]) -> Table:
     """Set side by side what is known of the algorithms under one objective and metric.
 
     Args:
@@ -105,7 +114,7 @@ def comparison(cube: Cube, objective: str, metric: str, kinds: Mapping[str, Sequ
     return Table(f"problem-{cube.problem}-regret-{objective}-{metric}", caption, header, tuple(rows), best)
 
 
-def along_the_way(cube: Cube, objective: str, metric: str, records: Sequence[Fields]) -> Table:
+def along_the_way(cube: Results, objective: str, metric: str, records: Sequence[Fields]) -> Table:
     """Show how cumulative regret grows over the rounds."""
     own = [r for r in records if (r["problem"], r["objective"], r["metric"]) == (cube.problem, objective, metric)]
     rounds = sorted({record["round"] for record in own})
@@ -142,7 +151,7 @@ def audited(found: Audit) -> Table:
     return Table("audit-table", caption, ("Problem", "Set", "Drawn from", "Cases", "Largest error"), tuple(rows))
 
 
-def hypervolumes(cube: Cube, objective: str, metric: str, records: Sequence[Fields]) -> Table:
+def hypervolumes(cube: Results, objective: str, metric: str, records: Sequence[Fields]) -> Table:
     """Show how much of the best front's hypervolume the decisions that were tried guarantee."""
     own = [r for r in records if (r["problem"], r["objective"], r["metric"]) == (cube.problem, objective, metric)]
     rows = tuple(

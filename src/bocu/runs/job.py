@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bocu.experiment.fingerprints.fingerprint import definitions, run_roots
-from bocu.experiment.paths import RUN_CACHE, checkpoint_folder
+from bocu.experiment.fingerprints.fingerprint import kept_definitions, run_roots
+from bocu.experiment.paths import RUN_CACHE, checkpoint_folder, code_file
 from bocu.io.progress import Progress
 from bocu.runs.execution import Block, execute
 from bocu.runs.run_cache import RunCache
@@ -27,8 +27,9 @@ def run_block(
         BocuError: an input file is missing or broken.
     """
     specification = parameters["specification"]
-    code = definitions([script, *run_roots(specification)])
-    block = Block(specification, inputs, parameters["fingerprint"], code)
+    fingerprint = parameters["fingerprint"]
+    code = kept_definitions(code_file(output, fingerprint), [script, *run_roots(specification)])
+    block = Block(specification, inputs, fingerprint, code)
     cache = RunCache(RUN_CACHE)
     with Progress(block.rounds, "rounds") as progress:
         execute(block, output, checkpoint_folder(output), checkpoint_seconds, progress.advance, cache)

@@ -10,7 +10,8 @@ import numpy as np
 
 from bocu.algorithms.base import Algorithm
 from bocu.ambiguity.parameters import SetParameters
-from bocu.contexts.estimates import shares
+from bocu.contexts.references import Estimate
+from bocu.core.domains import FiniteDomain
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Payoff, Round, Situation
 from bocu.problems.base import Realisation
@@ -87,7 +88,7 @@ class Protocol(ABC):
 
     def start(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, chosen: tuple[Any, Any]) -> Turn:
         """Tell the algorithm a decision and context of the initial design."""
-        return _observe(realisation, algorithm, streams, *chosen, seconds=0.0, initial=True)
+        return _observe(realisation, algorithm, streams, *chosen, seconds=0.0, t=1, initial=True)
 
     def recommended(self, algorithm: Algorithm, turn: Turn) -> Decision:
         """Return the decision that the algorithm would deploy after a turn."""
@@ -107,11 +108,11 @@ class TimeVarying(Protocol):
     """
 
     def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
-        return _announced(realisation, t, len(seen))
+        return _announced(realisation, t, seen)
 
     def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
         decision, seconds = _ask(algorithm, round_)
-        return _observe(realisation, algorithm, streams, decision, round_.t, seconds)
+        return _observe(realisation, algorithm, streams, decision, round_.t, seconds, round_.t)
 
     def replay(self, algorithm: Algorithm, turn: Turn, round_: Round | None) -> None:
         assert round_ is not None
@@ -126,26 +127,24 @@ class GeneralProtocol(Protocol):
     """
 
     def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
-        return _announced(realisation, t, len(seen))
+        return _announced(realisation, t, seen)
 
     def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
         decision, seconds = _ask(algorithm, round_)
         context = realisation.draw_context(round_.t, streams["contexts"])
-        return _observe(realisation, algorithm, streams, decision, context, seconds)
+        return _observe(realisation, algorithm, streams, decision, context, seconds, round_.t)
 
 
 class DataDriven(GeneralProtocol):
     """As general, but the reference is the empirical distribution of the contexts seen; uniform while there is none.
 
+    Where a problem estimates its reference in another way, it is that.
+
     Source: Kirschner et al. 2020, section 2.2.
     """
 
     def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
-        truth = realisation.truth(max(t, 1))
-        reference = shares(seen, len(truth)) if len(seen) else np.full(len(truth), 1.0 / len(truth))
-        return Situation(
-            t, reference, truth, len(seen), realisation.available(max(t, 1)), realisation.margin(max(t, 1))
-        )
+        return _announced(realisation, t, seen, realisation.estimate or Estimate(name="empirical"))
 
 
 class Simulator(GeneralProtocol):
@@ -159,7 +158,7 @@ class Simulator(GeneralProtocol):
         start = time.perf_counter()
         context = algorithm.choose_context(decision, round_)
         seconds += time.perf_counter() - start
-        return _observe(realisation, algorithm, streams, decision, context, seconds)
+        return _observe(realisation, algorithm, streams, decision, context, seconds, round_.t)
 
 
 class RollingSimulator(Simulator):
@@ -185,7 +184,7 @@ class RollingSimulator(Simulator):
         seconds += time.perf_counter() - start
         algorithm.restore(nothing_known)
         context = realisation.draw_context(round_.t, streams["contexts"])
-        payoff = realisation.payoff(deployed, context)
+        payoff = realisation.payoff_at(round_.t, deployed, context)
         return Turn(deployed, context, payoff, payoff, {}, seconds)
 
     def recommended(self, algorithm: Algorithm, turn: Turn) -> Decision:
@@ -214,7 +213,7 @@ class Scalarised(GeneralProtocol):
     """
 
     def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
-        return replace(_announced(realisation, t, len(seen)), weights=realisation.weights(max(t, 1)))
+        return replace(_announced(realisation, t, seen), weights=realisation.weights(max(t, 1)))
 
 
 PROTOCOLS: Mapping[str, Protocol] = {
@@ -228,11 +227,17 @@ PROTOCOLS: Mapping[str, Protocol] = {
 }
 
 
-def _announced(realisation: Realisation, t: int, observed: int) -> Situation:
+def _announced(realisation: Realisation, t: int, seen: np.ndarray, estimate: Estimate | None = None) -> Situation:
     first = max(t, 1)
+    estimate = estimate or realisation.estimate
+    contexts = realisation.description.contexts
+    if estimate is not None and isinstance(contexts, FiniteDomain):
+        reference, observed = estimate.weights(seen, contexts.points), estimate.counted(len(seen))
+    else:
+        reference, observed = realisation.reference(first), len(seen)
     return Situation(
         t,
-        realisation.reference(first),
+        reference,
         realisation.truth(first),
         observed,
         realisation.available(first),
@@ -253,10 +258,11 @@ def _observe(
     decision: Decision,
     context: Context,
     seconds: float,
+    t: int,
     initial: bool = False,
 ) -> Turn:
-    payoff = realisation.payoff(decision, context)
-    observation = payoff + realisation.description.noise * streams["noise"].standard_normal(np.shape(payoff) or None)
+    payoff = realisation.payoff_at(t, decision, context)
+    observation = realisation.observe(decision, context, payoff, streams["noise"])
     start = time.perf_counter()
     algorithm.tell(decision, context, observation)
     seconds += time.perf_counter() - start

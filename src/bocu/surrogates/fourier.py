@@ -57,7 +57,7 @@ class FourierSampler:
         theta = sample_weights(
             waves.features(posterior.decisions, posterior.contexts),
             posterior.values - self.prior.mean,
-            self.prior.noise,
+            self.prior.noise_at(posterior.contexts),
             generator,
         )
         return self.prior.mean + waves.table(theta)
@@ -160,14 +160,14 @@ def _unit_circle(angle: np.ndarray) -> np.ndarray:
 
 
 def sample_weights(
-    features: np.ndarray, values: np.ndarray, noise: float, generator: np.random.Generator
+    features: np.ndarray, values: np.ndarray, noise: float | np.ndarray, generator: np.random.Generator
 ) -> np.ndarray:
     """Sample the weights of a Bayesian linear model with standard normal prior, given data.
 
     Args:
         features: at the observations, shape (t, m).
         values: observed, shape (t,).
-        noise: standard deviation of the observations' noise.
+        noise: standard deviation of the observations' noise, one number or shape (t,).
         generator: where randomness comes from.
 
     Returns:
@@ -178,6 +178,9 @@ def sample_weights(
     prior: np.ndarray = generator.standard_normal((m,))
     if t == 0:
         return prior
+    if isinstance(noise, np.ndarray):
+        # Observations in units of their own noise.
+        features, values, noise = features / noise[:, None], values / noise, 1.0
     if t < m:
         gram = features @ features.T
         gram[np.diag_indices(t)] += noise**2

@@ -13,9 +13,10 @@ observations there are. The triangular solve beside it, O(observations^2), is sm
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.core.kernels import Kernel
+from bocu.core.kernels import NUMBERS_AT_ONCE, Kernel
 from bocu.core.plain import State
 from bocu.surrogates.cholesky import GrownCholesky
+from bocu.surrogates.grams import gram_of
 
 SMALLEST_NOISE = 1e-7  # in prior standard deviations; below, rounding outweighs the noise of repeated observations
 INITIAL_CAPACITY = 32  # observations and distinct decisions; storage doubles when full
@@ -32,12 +33,13 @@ class GridPrior:
         decision_kernel: kernel of unit variance over decisions.
         context_kernel: kernel of unit variance over contexts.
         variance: prior variance of the payoff, in its squared units.
-        noise: standard deviation of the observation noise, in units of the payoff; at least 1e-7 of the prior's.
+        noise: standard deviation of the observation noise, in units of the payoff; at least 1e-7 of the prior's. One
+            number, or shape (C,): one a context.
         mean: prior mean, in units of the payoff.
         label: its name among candidate priors.
 
     Attributes:
-        decision_gram: unit-variance covariances of the decisions, shape (X, X), read-only.
+        over_decisions: unit-variance covariances of the decisions.
         context_gram: unit-variance covariances of the contexts, shape (C, C), read-only.
 
     Raises:
@@ -51,7 +53,7 @@ class GridPrior:
         decision_kernel: Kernel,
         context_kernel: Kernel,
         variance: float = 1.0,
-        noise: float = 0.01,
+        noise: float | np.ndarray = 0.01,
         mean: float = 0.0,
         label: str = "",
     ) -> None:
@@ -63,13 +65,17 @@ class GridPrior:
         self.decision_kernel = decision_kernel
         self.context_kernel = context_kernel
         self.variance = float(variance)
-        self.noise = float(noise)
+        self.noise = float(noise) if np.ndim(noise) == 0 else _one_a_context(np.asarray(noise), len(self.contexts))
         self.mean = float(mean)
         self.label = label
-        self.decision_gram = decision_kernel(self.decisions, self.decisions)
+        self.over_decisions = gram_of(decision_kernel, self.decisions)
         self.context_gram = context_kernel(self.contexts, self.contexts)
-        self.decision_gram.flags.writeable = False
         self.context_gram.flags.writeable = False
+
+    @property
+    def decision_gram(self) -> np.ndarray:
+        """Unit-variance covariances of the decisions, shape (X, X), read-only; slow and large for many decisions."""
+        return self.over_decisions.matrix()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -80,6 +86,10 @@ class GridPrior:
     def size(self) -> int:
         """Points of the grid, X * C."""
         return len(self.decisions) * len(self.contexts)
+
+    def noise_at(self, contexts: np.ndarray | int) -> float | np.ndarray:
+        """Return the standard deviation of the noise under contexts, by their indices; one number where all agree."""
+        return self.noise if isinstance(self.noise, float) else self.noise[contexts]
 
 
 class GridPosterior:
@@ -105,7 +115,7 @@ class GridPosterior:
         self._values = np.empty(INITIAL_CAPACITY)
         self._positions = np.empty(INITIAL_CAPACITY, dtype=np.int64)  # among the distinct decisions
         self._position_of: dict[int, int] = {}
-        self._rows = np.empty((INITIAL_CAPACITY, len(prior.decisions)))  # of the Gram matrix, one a distinct decision
+        self._combined = prior.over_decisions.combination()  # of the distinct decisions
         self._in_fields = 0  # observations that mean and variance contain
         self._mean = np.full(prior.shape, prior.mean)
         self._variance = np.full(prior.shape, prior.variance)
@@ -139,7 +149,7 @@ class GridPosterior:
         if not np.isfinite(value):
             raise BocuError(f"value of decision {decision}, context {context}: found {value}; allowed: finite numbers")
         cross = self._cross(np.array([decision]), np.array([context]))[:, 0]
-        noise_variance = prior.noise**2
+        noise_variance = float(prior.noise_at(context)) ** 2
         self._factor.append(cross, prior.variance + noise_variance, noise_variance)
         self._record(int(decision), int(context), float(value))
 
@@ -173,7 +183,7 @@ class GridPosterior:
         prior = self.prior
         weights = self._collapsed(self.solve(self.values - prior.mean))
         distinct = np.fromiter(self._position_of, dtype=np.int64, count=len(self._position_of))
-        return prior.mean + prior.decision_gram[np.ix_(decisions, distinct)] @ weights
+        return prior.mean + prior.over_decisions.block(decisions, distinct) @ weights
 
     def variance_of(self, decisions: np.ndarray) -> np.ndarray:
         """Posterior variance of some decisions under all contexts, from the factor alone, shape (r, C).
@@ -202,7 +212,7 @@ class GridPosterior:
         """
         prior = self.prior
         (x, c), (other_x, other_c) = np.asarray(first).T, np.asarray(second).T
-        before = prior.variance * prior.decision_gram[np.ix_(x, other_x)] * prior.context_gram[np.ix_(c, other_c)]
+        before = prior.variance * prior.over_decisions.block(x, other_x) * prior.context_gram[np.ix_(c, other_c)]
         return before - self._factor.forward(self._cross(x, c)).T @ self._factor.forward(self._cross(other_x, other_c))
 
     def solve(self, right: np.ndarray) -> np.ndarray:
@@ -218,8 +228,7 @@ class GridPosterior:
         Returns:
             The weighted sum, shape (X, C).
         """
-        collapsed = self._collapsed(weights)
-        return self._rows[: len(collapsed)].T @ collapsed
+        return self._combined(self._collapsed(weights))
 
     def state(self) -> State:
         """Return all that the observations left behind, as arrays and numbers."""
@@ -238,6 +247,7 @@ class GridPosterior:
         """Put back what `state` gave, bit for bit."""
         self.count = 0
         self._position_of = {}
+        self._combined = self.prior.over_decisions.combination()
         for decision, context, value in zip(state["decisions"], state["contexts"], state["values"], strict=True):
             self._record(int(decision), int(context), float(value))
         self._factor.restore(state["factor"])
@@ -248,16 +258,20 @@ class GridPosterior:
 
     def _update_fields(self) -> None:
         """Bring mean and variance up to date; the numbers do not depend on how often this is done."""
+        rows = max(1, NUMBERS_AT_ONCE // len(self.prior.contexts))
         for n in range(self._in_fields, self.count):
             row = self._factor.row(n)
             weights = np.ones(n + 1)
             weights[:n] = -self._factor.backward(row[:n], size=n)
             covariance = self.combination(weights)  # of the grid with observation n, given those before
-            gain = covariance / row[n] ** 2
             error = self._values[n] - self._mean[self._decisions[n], self._contexts[n]]
-            self._variance -= gain * covariance
-            np.maximum(self._variance, 0.0, out=self._variance)
-            self._mean += np.multiply(gain, error, out=gain)
+            for start in range(0, len(covariance), rows):
+                some = slice(start, start + rows)
+                known, variance = covariance[some], self._variance[some]
+                gain = known / row[n] ** 2
+                variance -= np.multiply(gain, known, out=known)
+                np.maximum(variance, 0.0, out=variance)
+                self._mean[some] += np.multiply(gain, error, out=gain)
             self._in_fields = n + 1
             self._deviation = None
 
@@ -278,7 +292,7 @@ class GridPosterior:
         prior = self.prior
         return (
             prior.variance
-            * prior.decision_gram[np.ix_(self.decisions, decisions)]
+            * prior.over_decisions.block(self.decisions, decisions)
             * prior.context_gram[np.ix_(self.contexts, contexts)]
         )
 
@@ -286,28 +300,35 @@ class GridPosterior:
         if self.count == len(self._values):
             self._decisions, self._contexts = _doubled(self._decisions), _doubled(self._contexts)
             self._values, self._positions = _doubled(self._values), _doubled(self._positions)
-        position = self._position_of.setdefault(decision, len(self._position_of))
-        if position == len(self._rows):
-            self._rows = _doubled(self._rows)
-        self._rows[position] = self.prior.decision_gram[decision]
+        if decision not in self._position_of:
+            self._position_of[decision] = len(self._position_of)
+            self._combined.add(decision)
         self._decisions[self.count] = decision
         self._contexts[self.count] = context
         self._values[self.count] = value
-        self._positions[self.count] = position
+        self._positions[self.count] = self._position_of[decision]
         self.count += 1
 
 
-def check_scales(variance: float, noise: float) -> None:
-    """Refuse a prior variance and a standard deviation of the noise that no posterior can be reckoned with.
+def check_scales(variance: float, noise: float | np.ndarray) -> None:
+    """Refuse a prior variance and standard deviations of the noise that no posterior can be reckoned with.
 
     Raises:
         BocuError: one is not positive, or the noise is too small beside the prior.
     """
-    for name, number in (("variance", variance), ("noise", noise)):
-        if not (np.isfinite(number) and number > 0.0):
-            raise BocuError(f"{name}: found {number}; allowed: a positive number")
-    if noise < SMALLEST_NOISE * np.sqrt(variance):
-        raise BocuError(f"noise: found {noise}; allowed: {SMALLEST_NOISE} prior standard deviations or more")
+    for name, numbers in (("variance", variance), ("noise", noise)):
+        for number in np.ravel(numbers):
+            if not (np.isfinite(number) and number > 0.0):
+                raise BocuError(f"{name}: found {number}; allowed: a positive number")
+    smallest = np.min(noise)
+    if smallest < SMALLEST_NOISE * np.sqrt(variance):
+        raise BocuError(f"noise: found {smallest}; allowed: {SMALLEST_NOISE} prior standard deviations or more")
+
+
+def _one_a_context(noise: np.ndarray, contexts: int) -> np.ndarray:
+    if noise.shape != (contexts,):
+        raise BocuError(f"noise: found shape {noise.shape}; allowed: one number, or ({contexts},), one a context")
+    return _read_only(noise.astype(float))
 
 
 def _table(name: str, points: np.ndarray, kernel: Kernel) -> np.ndarray:

@@ -12,7 +12,11 @@ import numpy as np
 
 
 def correction_weights(
-    solve: Callable[[np.ndarray], np.ndarray], values: np.ndarray, prior: np.ndarray, noise: float, normal: np.ndarray
+    solve: Callable[[np.ndarray], np.ndarray],
+    values: np.ndarray,
+    prior: np.ndarray,
+    noise: float | np.ndarray,
+    normal: np.ndarray,
 ) -> np.ndarray:
     """Return what multiplies ``k(., Z)`` in the correction.
 
@@ -20,7 +24,7 @@ def correction_weights(
         solve: multiplies a vector (t,) with ``(K + R^2 I)^{-1}``.
         values: observed, less what is not part of the prior's sample, shape (t,).
         prior: the sample of the prior at the observations, shape (t,).
-        noise: standard deviation R of the observations' noise.
+        noise: standard deviation R of the observations' noise, one number or shape (t,).
         normal: standard normal draws, shape (t,).
 
     Returns:

@@ -13,11 +13,15 @@ newest observation or later.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
+
+if TYPE_CHECKING:
+    from bocu.surrogates.grid import GridPrior
 
 INITIAL_CAPACITY = 32  # rows; doubled when full
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
@@ -71,6 +75,18 @@ class TimeVaryingPrior:
         return self.forgetting == other.forgetting and (
             self.covariance is other.covariance or np.array_equal(self.covariance, other.covariance)
         )
+
+
+def drifting(prior: "GridPrior", forgetting: float, label: str) -> TimeVaryingPrior:
+    """Let a prior on a grid forget: over the pairs of decision and context, those of one decision together.
+
+    Args:
+        prior: of the payoffs at any one time.
+        forgetting: as `TimeVaryingPrior` has it.
+        label: its name.
+    """
+    covariance = prior.variance * np.kron(prior.decision_gram, prior.context_gram)
+    return TimeVaryingPrior(label, np.full(prior.size, prior.mean), covariance, forgetting)
 
 
 class TimeVaryingPosteriors:

@@ -90,7 +90,7 @@ def _checkpoints(plan: Plan) -> Iterator[Leftover]:
     known = {
         plan.paths.checkpoint(branch, first, last): (branch, first, last)
         for branch in plan.branches.values()
-        for first, last in plan.blocks
+        for first, last in plan.blocks_of(branch)
     }
     folders = {path.parent for path in Path(plan.results, "checkpoints").rglob("*") if path.is_file()}
     for folder in sorted(folders):

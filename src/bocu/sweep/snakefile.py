@@ -10,16 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.experiment.fingerprints.fingerprint import keep_definitions
+from bocu.experiment.paths import code_file
 from bocu.experiment.plan import Plan
 from bocu.experiment.planning import make_plan
 from bocu.experiment.record import refuse_to_shrink, write_record
 from bocu.sweep import calls
+from bocu.sweep.blocks import keep
 
 SOURCES = "../../data/sources.yaml"  # from the folder of the rules
 SCRIPTS = "../scripts"
 RULES_WITH_SCRIPT = (
     *("download", "mirror", "simulate", "prepare", "fit_prior"),
-    *("run", "score", "cube", "summary", "figure", "report"),
+    *("optima", "run", "score", "cube", "summary", "figure", "report"),
 )
 _FULL_COLLECTIONS = 200  # generations of garbage between two full collections; Python's own number is 10
 
@@ -57,9 +60,23 @@ def begin(plan: Plan, workflow: Any, logs: str | Sequence[str]) -> None:
     """Record what is about to be made, compile what jobs would compile one by one, and note that this call begins."""
     from bocu.runs.compiling import compile_ahead
 
+    keep(plan)
     write_record(plan, workflow.configfiles, workflow.config_settings.config)
+    _keep_code(plan)
     compile_ahead(plan)
     calls.begin(plan.experiment.name, logs)
+
+
+def _keep_code(plan: Plan) -> None:
+    """Write down the code behind the runs, which each of their jobs would find out by reading it all."""
+    roots: dict[Path, list[str]] = {}
+    for branch in plan.branches.values():
+        first, last = plan.blocks_of(branch)[0]
+        parameters = plan.parameters.run(branch, first, last)
+        file = code_file(plan.paths.run_file(branch, first, last), parameters["fingerprint"])
+        roots.setdefault(file, plan.parameters.run_roots(branch))
+    for file, own in roots.items():
+        keep_definitions(file, own)
 
 
 def end() -> None:

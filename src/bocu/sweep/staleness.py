@@ -41,7 +41,6 @@ class Staleness:
         self._contents = functools.cache(_if_there(contents_sha256))
         self._bytes = functools.cache(sha256)
         self._fault = functools.cache(_fault)
-        self._blocks = frozenset(plan.blocks)
 
     def explain(self, file: str) -> Explanation:
         """Say why a file, named as the plan names it, is stale.
@@ -92,9 +91,10 @@ class Staleness:
         branch = self._branch(parts[:-1])
         match = _BLOCK.fullmatch(parts[-1])
         block = (int(match[1]), int(match[2])) if match else None
-        if block is None or block not in self._blocks:
-            shown = [f"{first}-{last}" for first, last in self.plan.blocks[:MANY]]
-            more = ", ..." if len(self.plan.blocks) > MANY else ""
+        blocks = self.plan.blocks_of(branch)
+        if block is None or block not in blocks:
+            shown = [f"{first}-{last}" for first, last in blocks[:MANY]]
+            more = ", ..." if len(blocks) > MANY else ""
             raise _NotPlanned(f"its blocks of seeds are {', '.join(shown)}{more}")
         return self.run(branch, *block)
 
@@ -175,7 +175,7 @@ class Staleness:
     def _data(self, file: str) -> Explanation:
         parts = Path(file).parts
         if len(parts) >= 4 and parts[0] == "data" and parts[1] in SOURCES and parts[2] in self.plan.catalogue.datasets:
-            if parts[3] == "raw":
+            if parts[3] == "raw" and parts[1] != "shipped":
                 return self._raw(file, parts[1], parts[2], parts[-1])
             made = self.plan.catalogue.prepared_files().get(file)
             if made is not None:
@@ -223,19 +223,31 @@ class Staleness:
             [jobs.script("fit_prior"), *jobs.prior_roots(problem, prior)],
         )
 
+    def _optima(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        problem, entry = self._problem(parts[0]), Path(parts[-1]).stem
+        if entry not in self.plan.optima(problem):
+            raise _NotPlanned(f"'{problem}' has no metric '{entry}' on a discretisation")
+        jobs = self.plan.parameters
+        return self._made(
+            [file],
+            self.plan.inputs.problem(problem),
+            jobs.optima(problem, entry),
+            [jobs.script("optima"), *jobs.optima_roots(problem, entry)],
+        )
+
     def _score(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         branch, jobs = self._branch([*parts[:-1], Path(parts[-1]).stem]), self.plan.parameters
-        runs = [] if part else self.plan.run_files(branch)
-        inputs = {**self.plan.inputs.problem(branch.problem.label), "runs": runs}
+        inputs = self.plan.inputs.score(branch, part)
         return self._made([file], inputs, jobs.score(branch, part), [jobs.script("score"), *jobs.score_roots(branch)])
 
     def _cube(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         jobs = self.plan.parameters
         if file == self.plan.paths.summary(part):
-            return self._made([file], self.plan.cubes(part), jobs.summary(), [jobs.script("summary")])
+            return self._made([file], self.plan.digests(part), jobs.summary(), [jobs.script("summary")])
         problem = self._problem(Path(parts[-1]).stem)
-        inputs = self.plan.score_files(problem, part)
-        return self._made([file], inputs, jobs.cube(problem, part), [jobs.script("cube")])
+        inputs, paths = self.plan.score_files(problem, part), self.plan.paths
+        outputs = [paths.cube(problem, part), paths.digest(problem, part)]
+        return self._made(outputs, inputs, jobs.cube(problem, part), [jobs.script("cube")])
 
     def _figure(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         if file not in self.plan.figure_files(Path(file).suffix[1:], part):
@@ -258,7 +270,7 @@ class Staleness:
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         paths, jobs = self.plan.paths, self.plan.parameters
         pictures = [name for suffix in FIGURE_SUFFIXES for name in self.plan.figure_files(suffix, part)]
-        inputs = [*pictures, *self.plan.cubes(part), *self.plan.audits(part), paths.summary(part)]
+        inputs = [*pictures, *self.plan.digests(part), *self.plan.audits(part), paths.summary(part)]
         return self._made(
             [paths.report(part), paths.report_tables(part)], inputs, jobs.report(), [jobs.script("report")]
         )
@@ -285,8 +297,10 @@ _MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation
     "runs": Staleness._run_at,
     "scores": Staleness._score,
     "cubes": Staleness._cube,
+    "digests": Staleness._cube,
     "designs": Staleness._design,
     "priors": Staleness._prior,
+    "optima": Staleness._optima,
     "figures": Staleness._figure,
     "report": Staleness._report,
     "audit.json": Staleness._audit,

@@ -67,7 +67,7 @@ def statuses(plan: Plan, staleness: Staleness, queue: Mapping[str, str] = NO_QUE
     """
     held = held_locks()
     for branch in plan.branches.values():
-        for first, last in plan.blocks:
+        for first, last in plan.blocks_of(branch):
             state = queue.get(block_name(branch, first, last), "")
             yield _status_of(plan, staleness, branch, first, last, held, state)
 

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ def verify(plan: Plan) -> Verification:
     for file in _prepared(plan):
         prepared = found.look(file, _sealed)
         if prepared is not None:
-            _verify_raw(found, file, json.loads(prepared.attrs["raw_sha256"]), plan.experiment.data.mirror)
+            _verify_raw(found, file, _raw_files(plan, file), json.loads(prepared.attrs["raw_sha256"]))
     for stage, files in plan.files().items():
         for file in files:
             found.look(file, _reader(plan, stage, file))
@@ -74,18 +74,25 @@ def _prepared(plan: Plan) -> list[str]:
     return [file for file in dict.fromkeys(files) if file.startswith(tuple(f"data/{source}/" for source in SOURCES))]
 
 
-def _verify_raw(found: Verification, prepared: str, hashes: dict[str, str], mirror: str | None) -> None:
-    """Compare raw files, and those of the mirror that they were copied from, with what a prepared file was made of."""
-    folder = Path(prepared).parent
-    places = [folder / "raw"] + ([Path(mirror) / folder.name] if mirror else [])
-    for place in places:
-        for name, wanted in hashes.items():
+def _raw_files(plan: Plan, prepared: str) -> list[str]:
+    """Return the raw files of a prepared one, and those of the mirror that they were copied from."""
+    dataset, record, source, _ = plan.catalogue.prepared_files()[prepared]
+    raw, mirror = plan.catalogue.raw_paths(dataset, record, source), plan.experiment.data.mirror
+    if source != "mirror" or mirror is None:
+        return raw
+    return [*raw, *(Path(mirror, dataset, Path(file).name).as_posix() for file in raw)]
 
-            def read(file: str, wanted: str = wanted) -> None:
-                if (digest := sha256(file)) != wanted:
-                    raise BocuError(f"{file}: SHA-256 {digest}; {prepared} was made of a file with {wanted}")
 
-            found.look(str(place / name), read)
+def _verify_raw(found: Verification, prepared: str, raw: Sequence[str], hashes: dict[str, str]) -> None:
+    """Compare raw files with what a prepared file was made of."""
+    for file in raw:
+
+        def read(file: str) -> None:
+            wanted = hashes.get(Path(file).name)
+            if (digest := sha256(file)) != wanted:
+                raise BocuError(f"{file}: SHA-256 {digest}; {prepared} was made of a file with {wanted}")
+
+        found.look(file, read)
 
 
 def _reader(plan: Plan, stage: str, file: str) -> Callable[[str], Any]:

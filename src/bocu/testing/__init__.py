@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from bocu.testing.algorithms import check_algorithm as check_algorithm
     from bocu.testing.breaches import Breach as Breach
     from bocu.testing.figures import check_figure as check_figure
+    from bocu.testing.laws import check_law as check_law
+    from bocu.testing.laws import check_shift as check_shift
     from bocu.testing.metrics import check_metric as check_metric
     from bocu.testing.objectives import check_objective as check_objective
     from bocu.testing.problems import check_problem as check_problem
@@ -29,10 +31,12 @@ _HOME = {
     "Breach": "breaches",
     "check_algorithm": "algorithms",
     "check_figure": "figures",
+    "check_law": "laws",
     "check_metric": "metrics",
     "check_objective": "objectives",
     "check_problem": "problems",
     "check_set": "sets",
+    "check_shift": "laws",
 }
 
 __all__ = sorted(_HOME)

@@ -80,7 +80,7 @@ def subject(kind: str, what: str | type) -> Subject:
     """Find what is to be looked at, and look whether it is a class of the kind.
 
     Args:
-        kind: "problem", "set", "objective", "algorithm", "metric" or "figure".
+        kind: "problem", "set", "law", "shift", "objective", "algorithm", "metric" or "figure".
         what: as an experiment file may name it, relative to the file of the caller's caller; or the class.
 
     Raises:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.evaluation.cubes import build_cube, build_summary
+from bocu.evaluation.digests import build_digest
 from bocu.evaluation.scores import score
 from bocu.experiment.plan import Plan
 from bocu.experiment.planning import make_plan
@@ -89,14 +90,15 @@ def _planned(found: Subject, wanted: Mapping[str, Any]) -> Plan:
 
 def _play(plan: Plan) -> None:
     for branch in plan.branches.values():
-        for first, last in plan.blocks:
+        for first, last in plan.blocks_of(branch):
             block = Block({**branch.specification, "seeds": [first, last]}, {}, "conformance")
             execute(block, plan.paths.run_file(branch, first, last), plan.paths.checkpoint(branch, first, last))
         metrics = [{"label": each.label, **each.specification} for each in plan.metrics_of(branch.problem.label)]
         score(plan.run_files(branch), {}, branch.specification, metrics, plan.paths.score_file(branch))
     for problem in plan.problems:
         build_cube(json.loads(plan.parameters.cube(problem)["description"]), plan.paths.cube(problem))
-    build_summary(plan.cubes(), plan.paths.summary())
+        build_digest(plan.paths.cube(problem), plan.paths.digest(problem))
+    build_summary(plan.digests(), plan.paths.summary())
 
 
 def _check(found: Subject, parameters: Any, plan: Plan, folder: str) -> None:

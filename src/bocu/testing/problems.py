@@ -8,6 +8,7 @@ import numpy as np
 
 from bocu.core.costs import Size
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
+from bocu.core.protocols import SCALARISED
 from bocu.core.randomness import STREAMS, Streams
 from bocu.core.rounds import Outline, Situation
 from bocu.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
@@ -147,9 +148,9 @@ class _Meeting:
             )
             self.found.wants(inside, f"{said}: found {member}; allowed: {domain.lower} to {domain.upper}")
 
-    def _payoff(self, realisation: Realisation, decision: Any, context: Any, where: str) -> np.ndarray:
+    def _payoff(self, realisation: Realisation, decision: Any, context: Any, where: str, t: int = 1) -> np.ndarray:
         with self.found.calling(f"{where}: payoff"):
-            payoff = np.asarray(realisation.payoff(decision, context))
+            payoff = np.asarray(realisation.payoff_at(t, decision, context))
         outputs = realisation.description.outputs
         shape = (outputs,) if outputs > 1 else ()
         self.found.wants(payoff.shape == shape, f"{where}: payoff has shape {payoff.shape}; allowed: {shape}")
@@ -177,7 +178,7 @@ class _Meeting:
                 size = told.contexts.size
                 sound = found.shape == (size,) and (found >= 0.0).all() and abs(found.sum() - 1.0) < _TOLERANCE
                 self.found.wants(sound, f"{said}: {name}: no distribution over {size} contexts: {found}")
-        if isinstance(told.decisions, FiniteDomain):
+        if isinstance(told.decisions, FiniteDomain) and told.protocol not in SCALARISED:
             self._table(one, other, t)
         elif isinstance(told.contexts, BoxDomain):
             self._expected(one)
@@ -196,7 +197,7 @@ class _Meeting:
         generator = np.random.default_rng(t)
         for _ in range(_TRIED):
             row, column = (int(generator.integers(size)) for size in shape)
-            payoff = float(self._payoff(one, row, t if moving else column, said))
+            payoff = float(self._payoff(one, row, t if moving else column, said, t))
             near = abs(payoff - table[row, column]) <= _TOLERANCE * max(1.0, abs(payoff))
             self.found.wants(near, f"{said}: payoff({row}, {column}) is {payoff}; payoffs has {table[row, column]}")
 

@@ -114,7 +114,7 @@ def _fraction(
     """Where to look next between a and b: inverse quadratic interpolation where it is safe, else the middle."""
     fa, fb, fc = value_a[rows], value_b[rows], value_c[rows]
     width = b[rows] - a[rows]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         xi = (a[rows] - b[rows]) / (c[rows] - b[rows])
         phi = (fa - fb) / (fc - fb)
         quadratic = fa / (fb - fa) * fc / (fb - fc) + (c[rows] - a[rows]) / width * fa / (fc - fa) * fb / (fc - fb)

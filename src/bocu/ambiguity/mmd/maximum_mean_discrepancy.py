@@ -57,6 +57,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
     leaves_support = True
     costly = True
     compiled = True
+    most_cells = 256
     sensitivity_power = 1.0
 
     def __init__(self, epsilon: float, gram: ArrayLike) -> None:
@@ -180,6 +181,9 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         image = p @ self._gram.matrix
         squared = np.diag(self._gram.matrix) - 2.0 * image + np.einsum("bn,bn->b", image, p)[:, None]
         return np.where(f == 0.0, np.sqrt(np.maximum(squared, 0.0)), np.inf).min(axis=1)
+
+    def _vertex_distances(self, p: Floats) -> Floats:
+        return np.sqrt(self._reference(p).squared_distances)
 
     def _groups(self, p: Floats) -> Iterator[tuple[Any, PreparedReference]]:
         """Rows that share a reference, and that reference."""

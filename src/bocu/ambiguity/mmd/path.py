@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bocu.ambiguity.base import Tangent
+from bocu.ambiguity.base import ROUNDING, Tangent
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.mmd.departure import Departure
 from bocu.ambiguity.mmd.gram import SINGULAR, Gram
@@ -26,6 +26,9 @@ _DRIFT = 1e-9
 
 #: Share of contexts that may be empty for the path to be followed from the reference.
 _FEW_EMPTY = 0.3
+
+#: Share of the way to the nearest single context beyond which the walk from the floor is short.
+_PIVOTED_WAY = 0.08
 
 #: Contexts beyond which sets of contexts rarely settle by block pivoting, and the share of directions lost to jitter.
 _MOST_PIVOTED = 320
@@ -78,6 +81,14 @@ class PreparedReference:
         self.positive = bool(self.p.all())
 
     @cached_property
+    def squared_distances(self) -> Floats:
+        """Squared distance `(n,)` to each single context, rounded up."""
+        diagonal, inner = np.diag(self.gram.matrix), self.p @ self.embedded
+        rounding = ROUNDING * (diagonal + 2.0 * np.abs(self.embedded) + inner)
+        squared: Floats = np.maximum(diagonal - 2.0 * self.embedded + inner, 0.0) + rounding
+        return squared
+
+    @cached_property
     def _departure(self) -> Departure:
         return Departure(self.p, self.gram.matrix)
 
@@ -102,8 +113,6 @@ class PreparedReference:
         left = np.flatnonzero(f.max(axis=1) > 0.0)
         if self.positive:
             left = self._interior(f, left, radii, answers)
-        if len(left) and len(self.p) <= _MOST_PIVOTED and self.gram.lost_share <= _FEW_LOST:
-            left = left[~self._pivot(f, left, radii, answers)]
         if len(left):
             self._walk(f, left, radii, answers)
         return answers
@@ -134,7 +143,14 @@ class PreparedReference:
         far = ~inside
         if few.any():
             far[few] = ~self._walk_from_reference(f, rows[few], once[few], radii, answers)
+        if far.any() and self._settles(radii[-1]):
+            far[far] = ~self._pivot(f, rows[far], radii, answers)
         return rows[far]
+
+    def _settles(self, radius: float) -> bool:
+        """Whether block pivoting is worth trying: far from the floor, and sets of contexts do not turn in circles."""
+        near = radius**2 <= _PIVOTED_WAY**2 * self.squared_distances.min()
+        return bool(near and len(self.p) <= _MOST_PIVOTED and self.gram.lost_share <= _FEW_LOST)
 
     def _walk_from_reference(
         self, f: Floats, rows: np.ndarray, directions: Floats, radii: list[float], answers: list[PathPoints]

@@ -2,7 +2,8 @@
 
 The points are those of `bocu.ambiguity.mmd.critical_line`: `M r + t f - nu = z` with z 0 where q = p + r has mass and
 not negative elsewhere. For a guess of the contexts with mass, r and z are affine in t, and t follows from the radius;
-all contexts whose q or z is negative change sides, until there is none (Judice and Pires, 1994). Systems are factorised
+all contexts whose q or z is negative change sides, until there is none; where that turns in circles, the last of them
+alone, for a while (Judice and Pires, 1994). Systems are factorised
 on the smaller side: M on the contexts with mass, or its centred inverse N on those without.
 
 Guesses come from the row before, for related decisions share most of their contexts; the first from the straight line
@@ -24,8 +25,14 @@ _R0, _R1, _Z0, _Z1, _X, _Y, _W, _SUM = range(8)
 #: Turns in which the number of contexts on the wrong side may fail to fall below its least.
 _PATIENCE = 8
 
+#: Turns that follow, in each of which only the last of them changes sides, until there are fewer.
+_ALONE = 24
+
 #: In payoff ranges, what a reduced cost may fall below 0 by where rounding keeps a set from settling.
 _LOOSE = 1e-11
+
+#: Rows before one among which the most similar is looked for.
+_REMEMBERED = 64
 
 
 @compiled
@@ -148,17 +155,21 @@ def _settle(
         loose = patience > _PATIENCE // 2
         least_q = -1e-13 * largest if loose else 0.0
         least_z = -_LOOSE * t if loose else 0.0
-        wrong = 0
+        wrong, last = 0, -1
+        all_sides = patience <= _PATIENCE
         for i in range(n):
             if (inside[i] and p[i] + v[_X, i] < least_q) or (not inside[i] and v[_Z0, i] + t * v[_Z1, i] < least_z):
-                inside[i] = not inside[i]
-                wrong += 1
+                wrong, last = wrong + 1, i
+                if all_sides:
+                    inside[i] = not inside[i]
         if wrong == 0:
             return t if t > 0.0 else -1.0
+        if not all_sides:
+            inside[last] = not inside[last]
         patience += 1
         if wrong < best:
             best, patience = wrong, 0
-        elif patience > _PATIENCE:
+        elif patience > _PATIENCE + _ALONE:
             return -1.0
 
 
@@ -240,6 +251,20 @@ def _polish(
 
 
 @compiled
+def _nearest(b: Index, F: Array, known: Array) -> Index:
+    """The settled one of the rows before b whose payoffs are nearest to it, -1 where there is none."""
+    best, nearest = np.inf, np.int64(-1)
+    for k in range(max(0, b - _REMEMBERED), b):
+        if known[k].all():
+            apart = 0.0
+            for i in range(F.shape[1]):
+                apart += (F[k, i] - F[b, i]) ** 2
+            if apart < best:
+                best, nearest = apart, np.int64(k)
+    return nearest
+
+
+@compiled
 def pivot(F: Array, D: Array, p: Array, M: Array, N: Array, radii: Array) -> tuple[Array, Array, Array, Array]:
     """Points of every row of payoffs at the radii.
 
@@ -261,20 +286,27 @@ def pivot(F: Array, D: Array, p: Array, M: Array, N: Array, radii: Array) -> tup
     t_at, solved = np.zeros((count, stops)), np.zeros(count, np.bool_)
     block, at, v = np.empty((n, n)), np.empty(n, np.int64), np.empty((8, n))
     inside = np.empty(n, np.bool_)
-    guess, known = np.empty((stops, n), np.bool_), np.zeros(stops, np.bool_)
+    kept, known = np.empty((count, stops, n), np.bool_), np.zeros((count, stops), np.bool_)
     for b in range(count):
         f, d = F[b], D[b]
         A2 = 0.0
         for i in range(n):
             A2 -= f[i] * d[i]
         settled = 0
+        near = _nearest(b, F, known)
         for stop in range(stops):
-            for i in range(n):
-                inside[i] = guess[stop, i] if known[stop] else p[i] + radii[stop] / np.sqrt(A2) * d[i] > 0.0
-            t = _settle(radii[stop], inside, f, d, p, M, N, block, at, v)
+            t = -1.0
+            if near >= 0:
+                for i in range(n):
+                    inside[i] = kept[near, stop, i]
+                t = _settle(radii[stop], inside, f, d, p, M, N, block, at, v)
+            if t < 0.0:
+                for i in range(n):
+                    inside[i] = p[i] + radii[stop] / np.sqrt(A2) * d[i] > 0.0
+                t = _settle(radii[stop], inside, f, d, p, M, N, block, at, v)
             if t < 0.0:
                 break
-            guess[stop], known[stop] = inside, True
+            kept[b, stop], known[b, stop] = inside, True
             t_at[b, stop] = _polish(t, radii[stop], inside, f, p, M, N, block, at, v)
             for i in range(n):
                 r[b, stop, i] = max(v[_X, i], -p[i]) if inside[i] else -p[i]

@@ -11,6 +11,8 @@ own. Files other than Python, and other packages, are not looked into: versions 
 """
 
 import functools
+import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,6 +39,7 @@ from bocu.experiment.fingerprints.definition_links import (
 from bocu.experiment.fingerprints.import_effects import acting
 from bocu.experiment.plugins.lookup import HASHED
 from bocu.experiment.registry import BRIDGE, REGISTRY, find
+from bocu.io.files import write_json
 
 # What a script uses of these makes no number: the wrapper of jobs, progress, where machine code is kept, names of
 # files, the hashes themselves.
@@ -81,6 +84,27 @@ def definitions(roots: Iterable[str]) -> dict[str, dict[str, str]]:
         module = Path(node[0]).name if node[0].endswith(".py") else node[0]  # scripts, wherever they lie
         hashes.setdefault(module, {}).setdefault(_name(node), []).append(own_hash(node))
     return {module: {name: hash_of(all_)[:_SHORT] for name, all_ in of.items()} for module, of in hashes.items()}
+
+
+def keep_definitions(file: str | os.PathLike[str], roots: Iterable[str]) -> None:
+    """Write down what `definitions` returns, for the jobs of a sweep: each would work out the same."""
+    write_json(file, definitions(roots))
+
+
+def kept_definitions(file: str | os.PathLike[str], roots: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return what was written down of `roots`, or work it out where nothing can be read.
+
+    Args:
+        file: named by the fingerprint of the roots.
+        roots: as of `fingerprint`.
+    """
+    try:
+        found: dict[str, dict[str, str]] = json.loads(Path(file).read_text(encoding="utf-8"))
+        if found and all(isinstance(of, dict) for of in found.values()):
+            return found
+    except (OSError, ValueError, AttributeError):
+        pass
+    return definitions(roots)
 
 
 def own_code(root: str) -> str:
@@ -138,9 +162,8 @@ def named_code(data: Any) -> list[str]:
             for stated in (value.get("set"), *_parts(value)):
                 if isinstance(stated, Mapping):
                     found[find("set", stated["name"]).target] = None
-            law = value.get("law")
-            if isinstance(law, Mapping) and "name" in law:
-                found[find("law", law["name"]).target] = None
+            if isinstance(value.get("name"), str) and isinstance(value.get("parameters"), Mapping):
+                found.update(dict.fromkeys(_stated(value["name"])))
             if isinstance(value.get("botorch"), str):
                 found[BRIDGE] = None
             found.update(dict.fromkeys(_factories(value)))
@@ -153,6 +176,18 @@ def named_code(data: Any) -> list[str]:
         elif isinstance(value, str) and _NAMED.fullmatch(value) and source(value.partition(":")[0]) is not None:
             found[value] = None
     return sorted(found)
+
+
+def _stated(name: str) -> Iterator[str]:
+    """Return where the law or shift stands that is stated by a name with parameters."""
+    if HASHED in name:
+        yield find("law", name).target
+        return
+    for kind in ("law", "shift"):
+        try:
+            yield find(kind, name).target
+        except BocuError:
+            continue
 
 
 def _parts(stated: Mapping[str, Any]) -> list[Any]:

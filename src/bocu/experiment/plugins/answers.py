@@ -47,6 +47,7 @@ def family(found: Any, entry: Entry) -> Plain:
         "set": _of_set,
         "figure": lambda found: {
             "scope": found.scope,
+            "digested": found.digested,
             "of_priors": found.of_priors,
             "draws_problem": getattr(found.Parameters, "draws_problem", False),
         },
@@ -69,7 +70,9 @@ def _of_set(found: Any) -> Plain:
 #: Methods that classes need not have; where one has none of its own, planning asks the base class in its own process.
 _ASKED = {
     "check": "Algorithm",
+    "check_rounds": "Problem",
     "plays": "Algorithm",
+    "refuses": "Algorithm",  # by `plays`
     "work": "Algorithm",
     "resolve": "ProblemParameters",
     "takes": "ProblemParameters",
@@ -128,6 +131,11 @@ def problem(found: Any, entry: Entry, values: Plain) -> Plain:
 def outline(found: Any, entry: Entry, values: Plain) -> Plain:
     """Say what is known of a problem before its data are read."""
     return plain_outline(found.outline(_made(found, values)))
+
+
+def check_rounds(found: Any, entry: Entry, values: Plain, iterations: int) -> None:
+    """Refuse parameters of a problem that do not go with so many rounds."""
+    found.check_rounds(_made(found, values), iterations)
 
 
 def resolve(found: Any, entry: Entry, values: Plain, sources: str, source: str, mirror: str | None) -> Plain:
@@ -199,6 +207,7 @@ def figure_files(found: Any, entry: Entry, values: Plain, paths: Plain) -> Plain
             problem=paths["problem"],
             part=paths["part"],
             cube=paths["cube"],
+            digest=paths["digest"],
             problem_inputs=lambda: paths["problem_inputs"],
             run_files=lambda name: paths["run_files"].get(name, []),
         )
@@ -247,7 +256,7 @@ _QUESTIONS: Mapping[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         *(family, parameters, problem, outline, resolve, files, takes, with_candidates, candidates),
-        *(check, work, unfit, figure_files, mentioned),
+        *(check, check_rounds, work, unfit, figure_files, mentioned),
     )
 }
 

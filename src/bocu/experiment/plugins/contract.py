@@ -27,6 +27,7 @@ _WANTED = {
     "problem": _Wanted(("bocu.problems.base:Problem",), "bocu.problems.base:ProblemParameters"),
     "set": _Wanted(("bocu.ambiguity.base:AmbiguitySet",), "bocu.ambiguity.parameters:SetParameters", protocols=False),
     "law": _Wanted(("bocu.contexts.stated_laws:Law",), protocols=False),
+    "shift": _Wanted(("bocu.contexts.shifts:Shift",), protocols=False),
     "objective": _Wanted((_OBJECTIVE,)),
     "algorithm": _Wanted(("bocu.algorithms.base:Algorithm",)),
     "metric": _Wanted(("bocu.evaluation.metrics:Metric", _OBJECTIVE)),

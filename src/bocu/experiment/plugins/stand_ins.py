@@ -67,6 +67,7 @@ class StandIn:
         self.is_objective: bool = told["is_objective"]
         self.of_priors: bool = told.get("of_priors", False)
         self.scope: str = told.get("scope", "problem")
+        self.digested: bool = told.get("digested", False)
         self.finite_slope_at_zero: bool = told.get("finite_slope_at_zero", True)
         self.sensitivity_power: float | None = told.get("sensitivity_power")
         self.has_radius: bool = told.get("has_radius", True)
@@ -120,6 +121,11 @@ class StandIn:
         """As of a problem."""
         return read_outline(self.ask("outline", values=parameters.values()))
 
+    def check_rounds(self, parameters: "ProblemStandIn", iterations: int) -> None:
+        """As of a problem."""
+        if self.says("check_rounds"):
+            self.ask("check_rounds", values=parameters.values(), iterations=iterations)
+
     def size(self, parameters: "ProblemStandIn") -> Size:
         """As of a problem."""
         return Size(**parameters.told["size"])
@@ -138,7 +144,7 @@ class StandIn:
 
     def plays(self, protocol: str, outline: Outline) -> bool:
         """As of an algorithm."""
-        if not self.says("plays"):
+        if not (self.says("plays") or self.says("refuses")):
             return protocol in self.protocols
         plays: bool = self.ask("plays", protocol=protocol, about=plain_outline(outline))
         return plays

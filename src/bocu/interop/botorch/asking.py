@@ -23,7 +23,7 @@ from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
-from bocu.core.rounds import Context, Decision, Description, Round
+from bocu.core.rounds import Context, Decision, Description, Outline, Round
 from bocu.interop.botorch.models import compile_nothing, draw_seed, fitted, seeded
 from bocu.interop.botorch.over_contexts import Risk, Scoring, over, scoring, weights_of
 
@@ -124,6 +124,12 @@ class BotorchAlgorithm(Algorithm[Asking]):
     Raises:
         BocuError: decisions are no bounded box, or contexts neither finite nor in one.
     """
+
+    @classmethod
+    @planning_only
+    def refuses(cls, protocol: str, outline: Outline) -> str:
+        finite = isinstance(outline.decisions, FiniteDomain)
+        return super().refuses(protocol, outline) or ("it searches a box; decisions are finite" if finite else "")
 
     @classmethod
     @planning_only

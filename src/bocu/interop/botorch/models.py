@@ -133,13 +133,17 @@ class FactoryPosterior:
         decisions: number of coordinates of a decision, which come first.
         contexts: number of coordinates of a context; 0: the context is no input.
         least_variance: what is less is rounding.
+        scale: a typical difference of payoffs.
     """
 
-    def __init__(self, model: "Model", decisions: int, contexts: int, least_variance: float) -> None:
+    def __init__(
+        self, model: "Model", decisions: int, contexts: int, least_variance: float, scale: float = 1.0
+    ) -> None:
         self.model = model
         self.decisions = decisions
         self.contexts = contexts
         self.least_variance = least_variance
+        self.scale = scale
 
     def surface(self, points: np.ndarray, sqrt_beta: float) -> "ModelSurface":
         """Return the payoff `mu + sqrt_beta sigma` over contexts (M, Dc)."""
@@ -187,8 +191,10 @@ class FactoryModel:
                 self._latest = key, fitted(self.parameters, self.inputs, self.outputs[:, None])
         # What a model keeps of its predictions moves later ones in the last bits: each posterior starts afresh.
         model = copy.deepcopy(self._latest[1])
-        least = max(LEAST_VARIANCE * float(self.outputs.var()), np.finfo(float).tiny)
-        return FactoryPosterior(model, self.decisions, self.inputs.shape[1] - self.decisions, least)
+        variance = float(self.outputs.var())
+        least = max(LEAST_VARIANCE * variance, np.finfo(float).tiny)
+        contexts = self.inputs.shape[1] - self.decisions
+        return FactoryPosterior(model, self.decisions, contexts, least, variance**0.5 or 1.0)
 
     def glance(self, generator: np.random.Generator) -> FactoryPosterior:
         """Return what `posterior` would: the fits follow from the observations alone."""

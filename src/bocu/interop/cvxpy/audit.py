@@ -21,13 +21,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.ambiguity.base import worst_case
+from bocu.ambiguity.base import AmbiguitySet, worst_case
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import sections
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.evaluation.audits import Audit
+from bocu.evaluation.discretised import on_cells
+from bocu.evaluation.scorers import build_scorer
 from bocu.interop.cvxpy.formulations import READ
 from bocu.interop.cvxpy.programme import Programme, programme_of
 from bocu.interop.cvxpy.sets import ConvexSet
@@ -177,19 +179,23 @@ class _Draw:
         _, run = self._run(branch)
         seed, rounds = int(run["seed"].item()), run["iteration"].values
         realisation = problem.realise(Streams(seed))
-        contexts = realisation.description.contexts
-        if not isinstance(contexts, FiniteDomain):
-            return
-        protocol, seen = PROTOCOLS[problem.protocol], run[context_variable(contexts)].values
-        sets = {metric.label: _ambiguity(metric).over(contexts.points) for metric in metrics}
-        announcers = {metric.label: Announcer(_ambiguity(metric), contexts.points) for metric in metrics}
+        protocol = PROTOCOLS[problem.protocol]
+        seen = run[context_variable(realisation.description.contexts)].values
         scores = self._stored(branch, seed)
+        sets: dict[str, AmbiguitySet] = {}
         for metric in metrics:
             place = int(self.generator.integers(len(rounds)))
-            situation = protocol.situation(realisation, int(rounds[place]), seen[:place])
+            stated = [protocol.situation(realisation, int(rounds[place]), seen[:place])]
+            shown, (situation,) = on_cells(*build_scorer(metric.specification).met(realisation, stated))
+            contexts = shown.description.contexts
+            if not isinstance(contexts, FiniteDomain):
+                continue
+            if metric.label not in sets:
+                sets[metric.label] = _ambiguity(metric).over(contexts.points)
+            announcer = Announcer(_ambiguity(metric), contexts.points)
             kind = "recommended" if _recommended(run, place) and self.generator.integers(2) else "scored"
-            payoffs = _payoffs(realisation, run, kind, place, situation)
-            here = sets[metric.label].with_epsilon(announcers[metric.label].epsilon(situation) or 0.0)
+            payoffs = _payoffs(shown, run, kind, place, situation)
+            here = sets[metric.label].with_epsilon(announcer.epsilon(situation) or 0.0)
             if (here.has_radius and here.epsilon == 0.0) or not varies(payoffs):
                 continue
             stored = scores is not None and kind == "scored" and metric.registered.name == "dro"

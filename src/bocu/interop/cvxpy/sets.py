@@ -40,6 +40,7 @@ class ConvexSet(AmbiguitySet):
 
     leaves_support = True
     costly = True
+    most_cells = 256
 
     def __init__(self, epsilon: float) -> None:
         super().__init__(epsilon)

@@ -1,0 +1,269 @@
+"""Robustness curves: what recommended decisions are worth as the law of contexts moves away from the one met.
+
+Drawn from metrics that score along a path of laws (`under: {from, to, steps}`): nothing is run again.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from bocu.ambiguity.parameters import SetParameters, StatedSet
+from bocu.core.about import About
+from bocu.core.domains import FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
+from bocu.core.rounds import Situation
+from bocu.evaluation.cubes import METRIC_SPECIFICATION
+from bocu.evaluation.scorers import build_scorer
+from bocu.evaluation.statistics import mean_and_error, student_factor
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, spoken, with_unit
+from bocu.figures.realised import RealisedParameters, realise
+from bocu.figures.regret import SPREAD, SPREADS, Spread
+from bocu.io.files import canonical_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from bocu.experiment.inputs import FigurePaths
+
+TITLE = "Robustness curves"
+PANEL_HEIGHT = 2.2
+BEST = "best under each law"
+
+
+class RobustnessCurveParameters(RealisedParameters):
+    """Parameters of `RobustnessCurve`."""
+
+    metrics: list[str] | None = Field(
+        None,
+        description="Labels of entries of `metrics` that score under a path of laws, a panel each; all such, if left "
+        "out.",
+    )
+    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    distance: StatedSet | None = Field(
+        None,
+        description="The set in whose units the horizontal axis tells how far each law is from the first of its path; "
+        "left out, the axis is s.",
+    )
+
+    spread: Spread = Field("standard-error", description=SPREAD)
+
+    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
+        # What is recommended stands in the cube alone.
+        problem_files = {} if self.distance is None else super().inputs(paths)
+        return {"cube": paths.cube, **{key: files for key, files in problem_files.items() if key != "digest"}}
+
+    def mentioned(self) -> Iterator[Mention]:
+        for mention in mentions("metric", "metrics", self.metrics):
+            yield Mention(mention.key, mention.kind, f"{mention.name}-0")
+        yield from mentions("algorithm", "algorithms", self.algorithms)
+
+
+@dataclass(frozen=True)
+class Family:
+    """The metrics along one path.
+
+    Attributes:
+        label: that of their entry.
+        metrics: labels, by growing s.
+        specifications: likewise.
+        s: likewise.
+    """
+
+    label: str
+    metrics: Sequence[str]
+    specifications: Sequence[Mapping[str, Any]]
+    s: np.ndarray
+
+
+class RobustnessCurve(Figure[RobustnessCurveParameters]):
+    """Value of the decision recommended at the end along a path of laws, a panel a metric and objective pursued."""
+
+    about = About(
+        title="Robustness curves",
+        summary="what recommended decisions are worth as the law of contexts moves away from the one met",
+    )
+    protocols = GRID + CONTINUOUS + SCALARISED
+    by_default = False
+    Parameters = RobustnessCurveParameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        import pandas as pd
+
+        cube = Cube(inputs["cube"])
+        wanted = self.parameters.metrics
+        families = [each for each in _families(cube) if wanted is None or each.label in wanted]
+        objectives = cube.objectives()
+        tables = {
+            (objective, family.label): self._table(cube, objective, family, self._places(cube, family, inputs))
+            for objective in objectives
+            for family in families
+        }
+        if not families or all(table.empty for table in tables.values()):
+            reason = "no run is finished" if families else "no metric scores under a path of laws"
+            return nothing_to_show(cube, TITLE, reason)
+        picture = style.new_figure(PANEL_HEIGHT * len(objectives) + 0.55)
+        panels = picture.subplots(len(objectives), len(families), squeeze=False)
+        for row, objective in zip(panels, objectives, strict=True):
+            for axes, family in zip(row, families, strict=True):
+                _draw(axes, tables[objective, family.label], cube, self.parameters.spread)
+                pursued = f"pursuing {objective}: " if len(objectives) > 1 else ""
+                axes.set_title(f"{pursued}{family.label}")
+                axes.set_xlabel(self._axis)
+                axes.set_ylabel(with_unit("value", cube.units) if axes is row[0] else "")
+        handles, labels = panels[0][0].get_legend_handles_labels()
+        picture.legend(handles, labels, loc="outside lower center", ncols=3)
+        return self._described(cube, picture, families, pd.concat(tables, names=["objective", "metric"]))
+
+    @property
+    def _axis(self) -> str:
+        if self.parameters.distance is None:
+            return "s (0: from, 1: to)"
+        return f"{self.parameters.distance.name} distance from s = 0"
+
+    def _places(self, cube: Cube, family: Family, inputs: Inputs) -> np.ndarray:
+        """Return where each law stands on the horizontal axis, shape (laws,)."""
+        if self.parameters.distance is None:
+            return family.s
+        return _distances(cube, family, inputs, self.parameters.distance)
+
+    def _table(self, cube: Cube, objective: str, family: Family, places: np.ndarray) -> "pd.DataFrame":
+        """Return the values at the end of every run: a row for algorithm, seed and law."""
+        import pandas as pd
+
+        rows: list[tuple[str, int, float, float]] = []
+        for branch in cube.branches(self.parameters.algorithms):
+            if branch.objective not in (objective, NO_OBJECTIVE):
+                continue
+            for place, metric in zip(places, family.metrics, strict=True):
+                values, best, seeds = _at_the_end(cube, branch, metric)
+                title = cube.titles[branch.algorithm]
+                rows += [(title, int(seed), float(place), float(v)) for seed, v in zip(seeds, values, strict=True)]
+                rows += [(BEST, int(seed), float(place), float(v)) for seed, v in zip(seeds, best, strict=True)]
+        table = pd.DataFrame(rows, columns=["algorithm", "seed", "place", "value"])
+        return table.groupby(["algorithm", "seed", "place"], sort=False, as_index=False).max()
+
+    def _described(self, cube: Cube, picture: Any, families: Sequence[Family], values: "pd.DataFrame") -> Drawing:
+        counts = values[values["algorithm"] != BEST].groupby("algorithm", sort=False)["seed"].nunique().to_dict()
+        said = {family.label: _path_said(family) for family in families}
+        caption = (
+            f"{cube.title}: what the decision recommended at the end of a run is worth by "
+            f"{spoken([family.label for family in families])} as contexts follow another law than the one met, "
+            f"{'; '.join(f'{label} {path}' for label, path in said.items())}. Mean (lines) and "
+            f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}; black: the best decision "
+            "under each law."
+        )
+        means = values.groupby(["objective", "metric", "algorithm", "place"], sort=False)["value"].mean()
+        ends = []
+        for (objective, metric, algorithm), line in means.groupby(level=[0, 1, 2], sort=False):
+            pursued = "" if objective == NO_OBJECTIVE else f" pursuing {objective}"
+            ends.append(f"{algorithm}{pursued} by {metric} from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
+        alternative = f"Line charts of value along a path of laws: {'; '.join(ends)}."
+        return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label)
+
+
+def _families(cube: Cube) -> list[Family]:
+    """Gather the metrics of a cube that score along paths of laws."""
+    found: dict[str, list[tuple[float, str, dict[str, Any]]]] = {}
+    for label, text in zip(cube.metrics, cube.data[METRIC_SPECIFICATION].values, strict=True):
+        specification = json.loads(str(text))
+        under = specification.get("under")
+        if under is not None:
+            path = {**specification, "under": {**under, "s": None}}
+            found.setdefault(canonical_json(path), []).append((under["s"], label, specification))
+    families = []
+    for members in found.values():
+        if len(members) > 1:
+            members.sort(key=lambda member: member[0])
+            s, labels, specifications = zip(*members, strict=True)
+            families.append(Family(labels[0].rpartition("-")[0], labels, specifications, np.array(s)))
+    return families
+
+
+def _at_the_end(cube: Cube, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what recommended decisions are worth, the best there was, and the seeds, each of shape (seeds,).
+
+    Where nothing is recommended, the last decision counts.
+    """
+    values, seeds = cube.values("value", branch, metric)
+    regret, _ = cube.values("regret", branch, metric)
+    recommended, _ = cube.values("recommended_value", branch, metric)
+    worth = np.where(np.isfinite(recommended[:, -1]), recommended[:, -1], values[:, -1])
+    whole = np.isfinite(worth)
+    return worth[whole], (values + regret)[whole, -1], seeds[whole]
+
+
+def _distances(cube: Cube, family: Family, inputs: Inputs, stated: SetParameters) -> np.ndarray:
+    realisation = realise(cube, inputs, cube.seeds[0])
+    weights = []
+    for specification in family.specifications:
+        first = _first_situation(realisation)
+        shown, (situation,) = build_scorer(specification).met(realisation, [first])
+        weights.append(situation.reference)
+    contexts = shown.description.contexts
+    assert isinstance(contexts, FiniteDomain)
+    around = stated.over(contexts.points)
+    found = np.array([float(around.distance(each, weights[0])) for each in weights])
+    if not np.isfinite(found).all():
+        raise BocuError(
+            f"distance: by '{stated.name}' a law of {family.label} is infinitely far from the first; take tv or mmd"
+        )
+    return found
+
+
+def _first_situation(realisation: Any) -> Situation:
+    from bocu.evaluation.discretised import is_continuous
+
+    if is_continuous(realisation):
+        return Situation(1, np.empty(0), np.empty(0), 0)
+    return Situation(1, realisation.reference(1), realisation.truth(1), 0)
+
+
+def _path_said(family: Family) -> str:
+    under = family.specifications[0]["under"]
+    return f"from {_law_said(under['from'])} to {_law_said(under['to'])}, s up to {family.s[-1]:g}"
+
+
+def _law_said(end: str | Mapping[str, Any]) -> str:
+    if isinstance(end, str):
+        return f"the {end}"
+    law = end["law"]
+    told = ", ".join(f"{key} {value}" for key, value in law["parameters"].items())
+    return f"{law['name']} ({told})" if told else str(law["name"])
+
+
+def _draw(axes: "Axes", table: "pd.DataFrame", cube: Cube, spread: Spread) -> None:
+    import seaborn as sns
+
+    def band(values: "pd.Series[float]") -> tuple[float, float]:
+        """Return the ends of the band around the mean of one place."""
+        mean, error = mean_and_error(values.to_numpy()[:, None])
+        half = float(error[0]) if len(values) > 1 else 0.0
+        half *= student_factor(len(values)) if spread == "interval-95" and len(values) > 1 else 1.0
+        return float(mean[0]) - half, float(mean[0]) + half
+
+    looks = {cube.titles[label]: look for label, look in cube.looks.items()}
+    for algorithm, values in table.groupby("algorithm", sort=False):
+        best = algorithm == BEST
+        look: dict[str, Any] = {"color": style.BLACK, "linewidth": 0.9} if best else looks[str(algorithm)].line()
+        marker = {} if best else {"marker": looks[str(algorithm)].marker, "markeredgecolor": "none"}
+        sns.lineplot(
+            values,
+            x="place",
+            y="value",
+            ax=axes,
+            label=str(algorithm),
+            legend=False,
+            errorbar=None if best else band,
+            err_kws={"alpha": style.BAND_OPACITY, "linewidth": 0},
+            **look,
+            **marker,
+        )
+    style.grid(axes)

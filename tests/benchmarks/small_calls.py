@@ -1,0 +1,59 @@
+"""What a call costs where there is little to do: `python tests/benchmarks/small_calls.py`, processor time, one thread.
+
+Values of one decision over 64 contexts, as the inner loop of a continuous search asks for them, beside those of 1,024
+decisions at once a decision and the sort that they contain; and the distances from a reference to 1,024 single contexts
+under MMD, with which every search for the best decision begins, beside those by the general formula.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402
+
+from bocu.ambiguity import (  # noqa: E402
+    AmbiguitySet,
+    MaximumMeanDiscrepancy,
+    TotalVariation,
+    squared_exponential_gram,
+)
+from bocu.contexts.estimates import product_grid  # noqa: E402
+
+
+def microseconds(call: Callable[[], Any], calls: int, repeats: int = 15) -> float:
+    """Least mean processor time of a call."""
+    call()
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        for _ in range(calls):
+            call()
+        times.append((time.process_time() - start) / calls)
+    return 1e6 * min(times)
+
+
+def main() -> None:
+    """Measure and print."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    generator = np.random.default_rng(0)
+    payoffs, reference = generator.standard_normal((1024, 64)), generator.dirichlet(np.ones(64))
+    around = TotalVariation(0.3)
+    one = microseconds(lambda: around.values(payoffs[0], reference), 300)
+    many = microseconds(lambda: around.values(payoffs, reference), 10) / len(payoffs)
+    alone = microseconds(lambda: np.argsort(-payoffs, axis=1), 10) / len(payoffs)
+    print(f"total variation: one decision {one:.1f} us, of 1,024 at once {many:.2f} us, their sort {alone:.2f} us")
+    contexts = product_grid([0.0, 0.0], [1.0, 1.0], 32)
+    spread = generator.dirichlet(np.ones(len(contexts)))
+    kernel = MaximumMeanDiscrepancy(0.1, squared_exponential_gram(contexts, 0.1)).prepare(spread)
+    cold = microseconds(lambda: kernel.with_epsilon(0.2)._vertex_distances(spread), 20)
+    general = microseconds(lambda: AmbiguitySet._vertex_distances(kernel, spread), 1, 3)
+    print(f"MMD, distances to 1,024 single contexts: {cold:.0f} us, by the general formula {general:.0f} us")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""The page on contexts that shift: every experiment that it prints can be planned, and names all there is."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bocu.experiment.planning import make_plan
+from bocu.experiment.registry import registered
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/shifts.md").read_text()
+BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_every_example_can_be_planned(block, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "\n".join(f"{day},{20 * day},{10 + day}" for day in range(20))
+    (tmp_path / "weather.csv").write_text(f"day,rain,heat\n{rows}\n")
+    config = {**yaml.safe_load(block), "name": "page", "seeds": 1, "iterations": 40, "algorithms": ["random"]}
+    config |= {"metrics": ["so"], "figures": []}
+    (tmp_path / "page.yaml").write_text(yaml.safe_dump(config))
+    plan = make_plan(config, [tmp_path / "page.yaml"], sources_file=ROOT / "data/sources.yaml")
+    assert len(plan.branches) == len(config["problems"])
+
+
+@pytest.mark.parametrize("kind", ["law", "shift"])
+def test_everything_registered_stands_in_a_table(kind):
+    assert [entry.name for entry in registered(kind) if f"\n| `{entry.name}` |" not in PAGE] == []

@@ -1,0 +1,61 @@
+"""The experiment of contexts that shift: what it has, and a smaller one of it to its scores."""
+
+import numpy as np
+import pytest
+from experiments import run_all
+
+from bocu.evaluation.opening import open_cube
+from bocu.experiment.configuration import read_experiment_file
+from bocu.experiment.planning import make_plan
+
+SHIFTS = ("jump", "drift", "season")
+REFERENCES = ("stated", "announced", "empirical", "window")
+
+
+def plan_of(root, **changes):
+    experiment = {**read_experiment_file(root / "config/experiments/shifts.yaml"), **changes}
+    return make_plan(experiment, overrides=changes, sources_file=root / "data/sources.yaml")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_function_meets_every_shift_and_every_grid_the_references(root):
+    plan = plan_of(root)
+    wanted = {f"{problem}-{shift}" for problem in ("ackley", "branin", "newsvendor") for shift in SHIFTS}
+    wanted |= {f"{problem}-{told}" for problem in ("two", "grid") for told in REFERENCES}
+    assert wanted | {"grid-discounted", "grid-kde"} == set(plan.problems)
+    for label, problem in plan.problems.items():
+        shift = problem.parameters.shift
+        assert shift is not None
+        if label.partition("-")[2] in SHIFTS:
+            assert shift.name == label.partition("-")[2]
+    continuous = {key[2] for key in plan.branches if key[0] == "ackley-jump"}
+    assert {"random", "gp-ucb", "sbo-kde", "drbo-kde"} == continuous
+
+
+def test_it_runs_to_its_scores(root):
+    kept = ["newsvendor-season", "grid-discounted", "grid-kde", "grid-announced"]
+    problems = read_experiment_file(root / "config/experiments/shifts.yaml")["problems"]
+    changes = {
+        "name": "smoke",
+        "iterations": 20,
+        "seeds": 1,
+        "problems": [entry for entry in problems if entry["label"] in kept],
+        "algorithms": ["random", "ucb-so"],
+        "figures": [],
+    }
+    run_all(plan_of(root, **changes))
+    for label in kept:
+        cube = open_cube("results/smoke", label).load()
+        assert np.isfinite(cube["regret"]).all()
+        assert cube["regret"].min() >= 0.0
+    told = {label: open_cube("results/smoke", label).load() for label in kept[1:]}
+    # Random decisions and the contexts that they meet are the same whatever is told.
+    random = [cube["value"].sel(algorithm="random").values for cube in told.values()]
+    np.testing.assert_array_equal(random[0], random[1])
+    np.testing.assert_array_equal(random[0], random[2])
+    learned = [cube["value"].sel(algorithm="ucb-so").values for cube in told.values()]
+    assert not np.array_equal(learned[0], learned[2])
