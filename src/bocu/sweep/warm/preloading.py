@@ -21,6 +21,7 @@ _FIRST = (
     "bocu.runs.job",
     "bocu.evaluation.scores",
     "bocu.evaluation.cubes",
+    "bocu.evaluation.digests",
     "filelock",
     "netCDF4",
     "scipy.linalg",
