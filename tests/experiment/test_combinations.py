@@ -57,9 +57,11 @@ def planned(kind, algorithm, root):
         "iterations": 1,
         "problems": PROBLEMS[kind],
         "objectives": stated(),
-        "algorithms": [{"name": algorithm, "parameters": NEEDED.get(algorithm, {})}],
+        "algorithms": [{"name": algorithm, "label": "asked", "parameters": NEEDED.get(algorithm, {})}],
         "figures": [],
     }
+    if algorithm != "random":  # which no problem is without
+        experiment["algorithms"].append("random")
     if kind == "grids, candidate priors":
         scales = {"short": 0.1, "long": 0.5}
         experiment["priors"] = [
@@ -72,7 +74,7 @@ def planned(kind, algorithm, root):
             return set()
         raise
     found = set()
-    for problem, label, _ in plan.branches:
+    for problem, label, _ in (key for key in plan.branches if key[2] == "asked"):
         protocol = plan.problem_parameters(problem).protocol_among(plan.problems[problem].kind.protocols)
         objective, _, distance = label.partition("-")
         found.add((protocol, None, None) if label == "any" else (protocol, objective, distance or None))

@@ -26,6 +26,7 @@ FILES = [
     "robustness-curves",
     "irrigation",
     "wake-steering",
+    "drifting",
 ]
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 
@@ -143,6 +144,7 @@ SMOKE = {
     "tay2024-as-coded": ["gp-sample"],
     "kirschner2020": ["a-general-sd", "a-data-driven-sd", "a-simulator-sd"],
     "unknown-prior-contextual": ["gp-sample", "gp-sample-simulator"],
+    "drifting": ["slow"],
 }
 
 
