@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.evaluation.statistics import bootstrap_mean, mean_and_error, mean_slope, paired_differences, ranks
+from bocu.figures.law_paths import metrics_off_paths
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE
 from bocu.figures.results import CubeBranch, Results
 
@@ -30,9 +31,11 @@ def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
 def foremost(cube: Results) -> list[tuple[str, str]]:
     """Return the pairs of objective and metric that the page shows; files hold all.
 
-    What an objective reaches is scored by the metric of its own label, where there is one.
+    What an objective reaches is scored by the metric of its own label, where there is one. Metrics along paths of laws
+    stand in figures and files.
     """
-    pairs = [(objective, metric) for objective, metric, _ in groups(cube)]
+    shown = set(metrics_off_paths(cube))
+    pairs = [(objective, metric) for objective, metric, _ in groups(cube) if metric in shown]
     return [(objective, metric) for objective, metric in pairs if metric == objective or objective not in cube.metrics]
 
 
