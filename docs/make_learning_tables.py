@@ -3,8 +3,9 @@
     python docs/make_learning_tables.py irrigation
 
 prints, in Markdown, of each algorithm and problem the mean of the metric `met` over rounds 61 to 80 with its standard
-error over seeds, in brackets that of `worst-tenth`: `value` in the cubes under results/EXPERIMENT, of what was decided. Where
-decisions are tried on a simulator, of what is recommended after those rounds: the best value less `recommended_regret`.
+error over seeds, in brackets that of `worst-tenth`: `value` in the cubes under results/EXPERIMENT, of what was decided.
+Where decisions are tried on a simulator, it is of what is recommended after those rounds: best value less
+`recommended_regret`.
 """
 
 import argparse
@@ -20,7 +21,7 @@ MET, WORST = "met", "worst-tenth"
 
 
 def learned(results: Path, problem: str) -> dict[str, str]:
-    """Return what each branch of a problem earns, by the title of its row; branches without a finished run have none."""
+    """Return what each branch of a problem earns, by the title of its row; none without a finished run."""
     cube = bocu.open_cube(results, problem)
     earned = cube["value"]
     if "recommended_regret" in cube:

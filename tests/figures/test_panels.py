@@ -62,6 +62,13 @@ def test_runs_of_other_objectives_scored_by_each(cubes):
     assert list(curves(untitled)) == ["TS-BOCU (dro)", "TS-BOCU (wcs)"]
 
 
+def test_a_baseline_stays_grey_where_objectives_tell_curves_apart(cubes):
+    rows = [{"metric": metric, "pursued": ["dro", "wcs"]} for metric in METRICS]
+    found = curves(drawn(cubes, rows=rows, algorithms=["random", "ts-bocu", "drbo"]).figure.axes[0])
+    assert found["Random"].get_color() == style.GREY
+    assert len({line.get_color() for line in found.values()}) == len(found) > 3
+
+
 def test_what_is_written_alike_looks_alike_in_all_panels(cubes):
     rows = [{"metric": "dro", "problems": ["one"]}, {"metric": "wcs", "problems": ["one"]}]
     figure = drawn(cubes, rows=rows, titles={"drbo": "robust", "ts-bocu": "robust"}).figure

@@ -5,13 +5,14 @@ import pytest
 import synthetic_cubes
 import synthetic_objectives
 
+from bocu.figures import style
 from bocu.figures.landscape import Landscape, LandscapeParameters
 from bocu.figures.prior_means import PriorMeans, PriorMeansParameters
 from bocu.figures.reading import Cube
 from bocu.figures.realised import arm_axis, paths_of
 from bocu.figures.rejection import Rejection, RejectionParameters, account
-from bocu.figures.summary import Summary, SummaryParameters, relative_regret
-from bocu.io.files import read_netcdf
+from bocu.figures.summary import LINE, ROW_MARGIN, Summary, SummaryParameters, relative_regret
+from bocu.io.files import open_netcdf, read_netcdf
 
 
 def lines(axes):
@@ -134,6 +135,17 @@ def test_summary_is_the_ratio_to_random(hills):
     drawing = Summary(SummaryParameters()).draw(inputs)
     assert drawing.problem == ""
     assert "relative to Random" in drawing.figure.axes[0].get_xlabel()
+
+
+def test_a_row_of_the_summary_is_as_high_as_what_stands_in_it(cube_path, tmp_path):
+    with open_netcdf(cube_path) as data:
+        few = data.load().sel(algorithm=["random", "mle"]).assign_attrs(problem_label="few")
+    drawing = Summary(SummaryParameters()).draw({"cubes": [cube_path, synthetic_cubes.write(few, tmp_path / "few.nc")]})
+    axes = drawing.figure.axes[0]
+    many = len(synthetic_cubes.ALGORITHMS)
+    (edge,) = (line.get_ydata()[0] for line in axes.get_lines() if line.get_color() == style.PALE)
+    bottom, top = axes.get_ylim()
+    assert (edge - top, bottom - edge) == pytest.approx([LINE * count + ROW_MARGIN for count in (many, 2)])
 
 
 def test_summary_says_which_problem_is_simulated(cube_path, simulated_path):

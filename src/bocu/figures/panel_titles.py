@@ -1,5 +1,6 @@
 """What curves in a grid of panels are called, and how they look."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from bocu.figures import style
@@ -66,13 +67,21 @@ def told_apart(
 
 
 def looks_of(cubes: Mapping[str, Results], titles: Titles) -> dict[str, style.Stroke]:
-    """Return the look of every title: its algorithm's, or its own where an algorithm stands under several titles."""
+    """Return the look of every title: its algorithm's, or its own where an algorithm stands under several titles.
+
+    What none of those is drawn in, a baseline's grey, stays also then.
+    """
     owners: dict[str, set[str]] = {}
     for (problem, branch), title in titles.items():
         owners.setdefault(cubes[problem].names[branch.algorithm], set()).add(title)
     shared = any(len(found) > 1 for found in owners.values())
     looks: dict[str, style.Stroke] = {}
+    numbers = itertools.count()
     for (problem, branch), title in titles.items():
-        if title not in looks:
-            looks[title] = style.numbered_stroke(len(looks)) if shared else cubes[problem].looks[branch.algorithm]
+        if title in looks:
+            continue
+        own = cubes[problem].looks[branch.algorithm]
+        single = len(owners[cubes[problem].names[branch.algorithm]]) == 1
+        keeps = not shared or (single and own.colour not in style.NUMBERED_COLOURS)
+        looks[title] = own if keeps else style.numbered_stroke(next(numbers))
     return looks

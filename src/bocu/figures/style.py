@@ -58,7 +58,7 @@ DASHES: Mapping[str, Dash] = {
 }
 """What looks of algorithms name (`bocu.core.about.Look`)."""
 
-_NUMBERED_COLOURS = (VERMILLION, BLUE, GREEN, PURPLE, ORANGE, SKY, BLACK)
+NUMBERED_COLOURS = (VERMILLION, BLUE, GREEN, PURPLE, ORANGE, SKY, BLACK)
 _NUMBERED_DASHES = (SOLID, DASHED, DASH_DOT, LONG_DASH, DASH_DOT_DOT, DOTTED)
 _NUMBERED_MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 
@@ -88,7 +88,7 @@ def stroke(look: Look) -> Stroke:
 def numbered_stroke(position: int) -> Stroke:
     """Return the line of a position in a list, where what is told apart is not the algorithm."""
     return Stroke(
-        _NUMBERED_COLOURS[position % len(_NUMBERED_COLOURS)],
+        NUMBERED_COLOURS[position % len(NUMBERED_COLOURS)],
         _NUMBERED_DASHES[position % len(_NUMBERED_DASHES)],
         _NUMBERED_MARKERS[position % len(_NUMBERED_MARKERS)],
     )

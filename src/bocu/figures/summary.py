@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
+LINE, ROW_MARGIN = 0.13, 0.18
+"""Heights of an algorithm's line, and of what is left between rows, inches."""
+
+
 class SummaryParameters(ComparingParameters):
     """Parameters of `Summary`."""
 
@@ -89,15 +93,18 @@ class Summary(Figure[SummaryParameters]):
             reason = f"no problem has a positive mean regret of {reference} to compare with"
             return nothing_to_show(cubes[0], "Summary", reason, whole_experiment=True)
         labels = [label for label in names if any(label in row.ratios for row in drawn)]
-        picture = style.new_figure(0.9 + len(drawn) * (0.13 * len(labels) + 0.18))
+        # A row is as high as what stands in it.
+        heights = np.array([LINE * len(row.ratios) + ROW_MARGIN for row in drawn])
+        picture = style.new_figure(0.9 + heights.sum())
         axes = picture.subplots()
-        for place, row in enumerate(drawn):
-            _row(axes, place, row, labels, looks, titles)
+        ends = heights.cumsum()
+        for end, height, row in zip(ends, heights, drawn, strict=True):
+            _row(axes, end - height, row, labels, looks, titles)
         axes.axvline(1, color=style.INK, linewidth=0.8)
         mixed = len({row.simulated for row in drawn}) > 1
         marked = [f"{row.title}\n(simulated)" if mixed and row.simulated else row.title for row in drawn]
-        axes.set_yticks(range(len(drawn)), marked)
-        axes.set_ylim(len(drawn) - 0.5, -0.5)
+        axes.set_yticks(ends - heights / 2, marked)
+        axes.set_ylim(ends[-1], 0.0)
         axes.tick_params(axis="y", length=0)
         _scale(axes, drawn)
         metrics = list(dict.fromkeys(row.metric for row in drawn))
@@ -191,17 +198,20 @@ def regret_ratio(cube: Results, branch: CubeBranch, base: CubeBranch, metric: st
 
 
 def _row(
-    axes: "Axes", place: int, row: SummaryRow, labels: list[str], looks: dict[str, style.Stroke], titles: dict[str, str]
+    axes: "Axes",
+    start: float,
+    row: SummaryRow,
+    labels: list[str],
+    looks: dict[str, style.Stroke],
+    titles: dict[str, str],
 ) -> None:
-    step = 0.72 / max(len(labels), 1)
-    for position, label in enumerate(labels):
-        if label not in row.ratios:
-            continue
+    """Draw a row that starts at a height, one line an algorithm that is compared there."""
+    for position, label in enumerate(label for label in labels if label in row.ratios):
         ratio = row.ratios[label]
-        height = place + (position - (len(labels) - 1) / 2) * step
+        height = start + ROW_MARGIN / 2 + (position + 0.5) * LINE
         look = looks[label]
         if np.isfinite(ratio.low):
             axes.hlines(height, ratio.low, ratio.high, color=look.colour, linewidth=1.2)
         axes.plot(ratio.value, height, look.marker, color=look.colour, linestyle="none", label=titles[label])
-    if place:
-        axes.axhline(place - 0.5, color=style.PALE, linewidth=0.6)
+    if start:
+        axes.axhline(start, color=style.PALE, linewidth=0.6)
