@@ -82,7 +82,11 @@ CASES = {
     "irrigation-observed": Case("irrigation", "observed", SUFFOLK, ANNUAL, PLANS),
     "irrigation-models": Case("irrigation", "historical", BY_MODEL, ANNUAL, PLANS),
     "irrigation-thresholds": Case(
-        "irrigation-thresholds", "historical", SUFFOLK, ANNUAL, (SuffolkThresholds.early, SuffolkThresholds.late)
+        "irrigation-thresholds",
+        "historical",
+        {name: law for name, law in SUFFOLK.items() if law in SuffolkThresholds.laws},
+        ANNUAL,
+        (SuffolkThresholds.early, SuffolkThresholds.late),
     ),
     "irrigation-nebraska": Case(
         "irrigation-nebraska", "observed", NEBRASKA, ANNUAL, (NebraskaMaize.early, NebraskaMaize.late)

@@ -47,8 +47,9 @@ def write_products(plan: Plan) -> dict[str, str]:
         names = [*flat(inputs.problem(branch.problem.label)), *plan.run_files(branch)]
         write(f"score {'/'.join(branch.key)}", paths.score_file(branch), parameters.score(branch), names)
     for problem in plan.problems:
-        write(f"cube {problem}", paths.cube(problem), parameters.cube(problem), plan.score_files(problem))
-    write("summary", paths.summary(), parameters.summary(), plan.cubes())
+        files = paths.cube(problem), paths.digest(problem)
+        write(f"cube {problem}", files[0], parameters.cube(problem), plan.score_files(problem), files[1])
+    write("summary", paths.summary(), parameters.summary(), plan.digests())
     for figure, folders in plan.figure_problems.items():
         for folder in folders:
             pictures = [paths.figure(figure, folder, suffix) for suffix in ("json", "png", "svg")]
@@ -56,7 +57,7 @@ def write_products(plan: Plan) -> dict[str, str]:
             write(f"figure {folder}/{figure}", pictures[0], parameters.figure(figure, folder), names, *pictures[1:])
     Path(paths.report_tables()).mkdir(parents=True)
     pictures = [file for suffix in ("png", "svg", "json") for file in plan.figure_files(suffix)]
-    write("report", paths.report(), parameters.report(), [*pictures, *plan.cubes(), paths.summary()])
+    write("report", paths.report(), parameters.report(), [*pictures, *plan.digests(), paths.summary()])
     return found
 
 

@@ -35,7 +35,9 @@ def fabricate(sizes: Sizes, path: Path) -> None:
     from bocu.io.provenance import SCHEMA_VERSION
     from bocu.runs.status import STATUS_ATTRIBUTES
 
-    labels = {dim: [f"{dim[0]}-{i}" for i in range(sizes[f"{dim}s"])] for dim in ("objective", "algorithm", "metric")}
+    # Metrics are called as the objectives that runs pursue: of these pairs the page has tables.
+    called = {"objective": "o", "algorithm": "a", "metric": "o"}
+    labels = {dim: [f"{letter}-{i}" for i in range(sizes[f"{dim}s"])] for dim, letter in called.items()}
     numbers = {"seed": range(sizes["seeds"]), "iteration": range(1, sizes["rounds"] + 1)}
     shape = {dim: len(values) for dim, values in {**labels, **numbers}.items()}
     noise, described = np.random.default_rng(0), {"long_name": "a number", "units": "1"}
@@ -108,12 +110,12 @@ def figures(paths: Sequence[Path], folder: Path) -> None:
     kind = "cube" if paths[0].name.startswith("cube") else "digest"
     whole = {f"{kind}s": list(paths)}
     for figure in (
-        Panels(PanelsParameters(rows=[{"metric": "m-0", "problems": [f"p-{i}" for i in range(min(5, len(paths)))]}])),
+        Panels(PanelsParameters(rows=[{"metric": "o-0", "problems": [f"p-{i}" for i in range(min(5, len(paths)))]}])),
         Summary(SummaryParameters()),
-        Scoreboard(ScoreboardParameters(blocks=[{"metric": "m-0", "pursued": ["o-0"]}])),
+        Scoreboard(ScoreboardParameters(blocks=[{"metric": "o-0", "pursued": ["o-0"]}])),
     ):
         figure.draw(whole)
-    drawn = Regret(RegretParameters(metrics=["m-0"]))
+    drawn = Regret(RegretParameters(metrics=["o-0"]))
     for path in paths:
         save(drawn.draw({kind: path}), *(folder / f"f{suffix}" for suffix in (".png", ".svg", ".json")))
 

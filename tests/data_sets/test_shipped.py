@@ -37,7 +37,9 @@ def test_files_are_those_of_the_catalogue_with_their_licence(
     assert not re.search(r"^data/shipped/[^/]+/[^/]+\.nc$", tracked, re.MULTILINE), "what is prepared is not shipped"
 
 
-@pytest.mark.parametrize(("dataset", "record"), SHIPPED)
+@pytest.mark.parametrize(
+    ("dataset", "record"), [*SHIPPED, ("irrigation", "suffolk"), ("wake-steering", "row-of-three")]
+)
 def test_what_is_prepared_is_real_and_says_so(
     root: Path, catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dataset: str, record: str
 ) -> None:

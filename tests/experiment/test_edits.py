@@ -192,7 +192,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         SCORES,
     ),
     # Cubes and what is drawn from them
-    "how cubes are built": ("evaluation/cubes.py", "CHECKPOINTS = (0.1,", "CHECKPOINTS = (0.2,", ["summary"]),
+    "how cubes are built": ("evaluation/cubes.py", "CHECKPOINTS = (0.1,", "CHECKPOINTS = (0.2,", ["cube *", "summary"]),
     "a figure": ("figures/regret.py", "MARKED_LINES = 6", "MARKED_LINES = 7", ["figure */regret"]),
     "another figure": (
         "figures/priors.py",

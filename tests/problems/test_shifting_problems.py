@@ -13,6 +13,8 @@ from bocu.contexts.stated_laws import LawParameters
 from bocu.core import places
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
+from bocu.core.rounds import Situation
+from bocu.evaluation.discretised import on_cells
 from bocu.evaluation.opening import open_cube
 from bocu.experiment.planning import make_plan
 from bocu.experiment.registry import find
@@ -253,3 +255,14 @@ def test_a_problem_that_shifts_keeps_its_promises(name, parameters):
     if name == "kirschner":
         parameters = {**parameters, "truth": {"law": LOW}}
     check_problem(name, parameters, rounds=6, seeds=1)
+
+
+def test_robust_metrics_see_the_law_of_the_round():
+    realisation = Newsvendor(Newsvendor.Parameters(shift=JUMP), {}).realise(Streams(0))
+    bare = [Situation(t, np.empty(0), np.empty(0), 0) for t in (-2, 1, 3, 4, 9)]
+    discretised, situations = on_cells(realisation, bare)
+    early, late = situations[0].reference, situations[3].reference
+    assert situations[1].reference is situations[2].reference is early
+    assert situations[4].truth is late
+    np.testing.assert_array_equal(late, discretised.cells.masses(LawParameters.model_validate(HIGH).over(1)))
+    assert np.abs(early - late).sum() > 0.5

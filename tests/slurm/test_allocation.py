@@ -1,5 +1,6 @@
 """A sweep inside one SLURM job, by profiles/allocation."""
 
+import re
 import shlex
 import signal
 import subprocess
@@ -13,19 +14,19 @@ from slurm.test_faults import assert_undisturbed, catches, numbers, one_block
 PROFILE = ROOT / "profiles/allocation"
 
 
-def submit(sweep, target, *options):
-    """Submit the whole sweep as one job, as its profile says."""
+def submit(sweep, target, *options, output="slurm.txt"):
+    """Submit the whole sweep as one job, as its profile says; with `--wait` return what it wrote, else its number."""
     sweep.submits = True
     words = [
         *(str(BIN / "snakemake"), "--snakefile", str(ROOT / "Snakefile")),
         *("--workflow-profile", str(PROFILE), "--configfile", "experiment.yaml", "--", target),
     ]
-    asked = ["--partition=debug", "--ntasks=1", "--cpus-per-task=2", "--mem=3000", "--output=slurm.txt"]
+    asked = ["--partition=debug", "--ntasks=1", "--cpus-per-task=2", "--mem=3000", f"--output={output}"]
     command = ["sbatch", "--parsable", *asked, *options, f"--chdir={sweep.folder}"]
     wrapped = f"export PATH={shlex.quote(str(BIN))}:$PATH; exec {shlex.join(words)}"
     done = subprocess.run([*command, "--wrap", wrapped], capture_output=True, text=True)
-    assert done.returncode == 0 or "--wait" in options, done.stderr
-    return done.stdout.strip(), (sweep.folder / "slurm.txt").read_text() if "--wait" in options else ""
+    assert done.returncode == 0, (sweep.folder / output).read_text()
+    return (sweep.folder / output).read_text() if "--wait" in options else done.stdout.strip()
 
 
 def children_at_work(sweep):
@@ -37,9 +38,9 @@ def children_at_work(sweep):
 @pytest.mark.slurm
 def test_a_sweep_in_one_job_gives_the_local_cube_bit_for_bit(cluster, sweep, undisturbed):
     sweep.configure(tiny())
-    number, text = submit(sweep, CUBE, "--wait")
+    text = submit(sweep, CUBE, "--wait")
     assert numbers(sweep.folder / CUBE).identical(numbers(undisturbed(tiny()))), text
-    assert sweep.jobs("COMPLETED") == [number]
+    assert len(sweep.jobs("COMPLETED")) == 1
     assert "no warm start" not in text
     log = next((sweep.folder / ".snakemake/log").glob("*.log")).read_text()
     assert "Provided cores: 2" in log
@@ -51,15 +52,28 @@ def test_a_cancelled_job_saves_what_it_has_and_the_next_goes_on_from_there(clust
     """SIGTERM reaches the runs, which save though no checkpoint is due, and Snakemake, which leaves no lock."""
     experiment = one_block(1000)
     sweep.configure(experiment)
-    number, _ = submit(sweep, CUBE)
+    number = submit(sweep, CUBE)
     wait_until(lambda: children_at_work(sweep), "a run that computes")
     subprocess.run(["scancel", number], check=True)
     wait_until(lambda: number in sweep.jobs("CANCELLED"), "the end of the job")
     assert sweep.checkpoints()
     assert not list((sweep.folder / ".snakemake/locks").glob("*"))
-    _, text = submit(sweep, CUBE, "--wait")
+    text = submit(sweep, CUBE, "--wait")
     assert "going on from a checkpoint" in sweep.log(), text
     assert_undisturbed(sweep, undisturbed, experiment)
+
+
+@pytest.mark.slurm
+def test_allocations_share_a_folder_and_each_makes_its_problem(cluster, sweep, wait_until):
+    labels = {"a": 60, "b": 50}
+    problems = [{"name": "hills", "label": label, "parameters": {"grid": grid}} for label, grid in labels.items()]
+    sweep.configure(tiny(problems=problems))
+    numbers = [submit(sweep, f"results/tiny/cubes/{label}.nc", output=f"{label}.txt") for label in labels]
+    wait_until(lambda: set(sweep.jobs("COMPLETED") + sweep.jobs("FAILED")) == set(numbers), "the end of both")
+    assert set(sweep.jobs("COMPLETED")) == set(numbers)
+    rest = sweep.run(slurm=False)
+    assert not re.search(r"^(run|score|cube) ", rest, re.MULTILINE)  # a line a finished job
+    assert re.search(r"^report ", rest, re.MULTILINE)
 
 
 def test_the_profile_repeats_the_default_one():

@@ -199,7 +199,9 @@ def test_with_a_killed_zygote_its_children_end_and_another_takes_its_place(tmp_p
     os.kill(own._zygote.number, signal.SIGKILL)
     thread.join()
     assert ended[0][0] is None
-    assert is_gone(process)  # when its job is reported as failed, nothing of it can write any more
+    while not is_gone(process):  # it has closed its files, and takes no further step of its own
+        time.sleep(0.01)
+    assert not (tmp_path / "ended").exists()
     ending, said = run(own, tmp_path, "say(again=True)")
     assert (ending.status, said) == (0, {"again": True})
     own.close()
@@ -246,6 +248,7 @@ def test_jobs_after_an_edit_run_what_stands_there_then(copied, tmp_path):
     assert told == [f"{file} was edited: jobs from here on run what stands there now"]
 
 
+@pytest.mark.ci
 def test_a_job_of_before_an_edit_goes_on(copied, tmp_path):
     told = []
     own = Workers(told.append)
@@ -267,6 +270,7 @@ def test_a_job_of_before_an_edit_goes_on(copied, tmp_path):
     assert len(told) == 1
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("line", "why"),
     [
@@ -299,3 +303,22 @@ def test_what_differs_from_the_environment_of_the_zygote_is_sent():
         "c": None,
         "d": "4",
     }
+
+
+class Scheduler:
+    """What the executor touches of Snakemake's scheduler."""
+
+    def __init__(self):
+        self._open_jobs = threading.Semaphore(0)
+
+
+def test_a_scheduler_looks_by_the_clock_once_a_timespan():
+    from snakemake_executor_plugin_warm import _look_once_a_timespan
+
+    scheduler = Scheduler()
+    _look_once_a_timespan(scheduler)
+    for _ in range(2):  # after a look it may set the next
+        for _ in range(50):
+            scheduler._schedule_reevalutation(0.2)
+        assert scheduler._open_jobs.acquire(timeout=60)
+        assert not scheduler._open_jobs.acquire(blocking=False)

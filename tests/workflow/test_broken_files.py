@@ -17,12 +17,14 @@ pytestmark = pytest.mark.workflow
 RUN = "results/tiny/runs/hills/any/random/seeds-0-1.nc"
 SCORE = "results/tiny/scores/hills/any/random.nc"
 CUBE = "results/tiny/cubes/hills.nc"
+DIGEST = "results/tiny/digests/hills.nc"
 FIGURE = "results/tiny/figures/hills/regret"
 REPORT = "results/tiny/report"
 PRODUCTS = {
     RUN: {"run", "score", "cube", "summary", "figure", "report"},
     SCORE: {"score", "cube", "summary", "figure", "report"},
     CUBE: {"cube", "summary", "figure", "report"},
+    DIGEST: {"cube", "summary", "figure", "report"},
     "results/tiny/cubes/summary.nc": {"summary", "report"},
     f"{FIGURE}.png": {"figure", "report"},
     f"{FIGURE}.svg": {"figure", "report"},
@@ -78,7 +80,7 @@ def test_what_was_deleted_stands_again_after_one_call(there):
     assert "Nothing to be done" in again.stdout + again.stderr
 
 
-@pytest.mark.parametrize("product", [RUN, SCORE, CUBE])
+@pytest.mark.parametrize("product", [RUN, SCORE, DIGEST])
 def test_a_truncated_file_is_set_aside_and_made_by_the_next_call(there, product):
     truncate(there.folder / product)
     first = everything(there, check=False)
@@ -145,7 +147,7 @@ def verified(pipeline, status):
 
 
 def test_verify_reads_all_and_finds_nothing_in_what_was_just_made(there):
-    assert verified(there, 0) == ([], "results/tiny: 13 files read, 0 faults, 0 not made yet")
+    assert verified(there, 0) == ([], "results/tiny: 14 files read, 0 faults, 0 not made yet")
 
 
 def test_verify_names_each_fault_and_changes_nothing(there):
@@ -155,7 +157,7 @@ def test_verify_names_each_fault_and_changes_nothing(there):
     (there.folder / RUN.replace("0-1", "2-3")).unlink()
     faults, count = verified(there, 1)
     assert [fault.partition(": ")[0] for fault in faults] == [*products, f"{REPORT}/index.html"]
-    assert count == "results/tiny: 12 files read, 8 faults, 1 not made yet"
+    assert count == "results/tiny: 13 files read, 8 faults, 1 not made yet"
     assert not list(there.folder.rglob("*.broken"))
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-pytestmark = [pytest.mark.workflow]
+pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
 RULES = """
 rule all:

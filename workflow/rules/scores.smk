@@ -1,6 +1,6 @@
 # Scores: the best decisions on discretised contexts, and the runs of a branch under each metric.
 
-from bocu.experiment.scoring_costs import optima_seconds, scoring_seconds
+from bocu.experiment.scoring_costs import more_minutes, optima_seconds, scoring_seconds
 from bocu.experiment.stages import stage_memory, stage_minutes
 
 
@@ -15,8 +15,11 @@ rule optima:
         f"{plan.results}/benchmarks/optima/{{problem}}/{{entry}}.tsv"
     resources:
         mem_mb=lambda wildcards, attempt: stage_memory("optima", attempt),
-        runtime=lambda wildcards, attempt: stage_minutes(
-            "optima", attempt, optima_seconds(plan, wildcards.problem, wildcards.entry)
+        runtime=lambda wildcards, attempt: (
+            stage_minutes("optima", attempt)
+            + more_minutes(
+                optima_seconds(plan, wildcards.problem, wildcards.entry), attempt
+            )
         ),
     params:
         optima=lambda wildcards: plan.parameters.optima(
@@ -41,8 +44,9 @@ rule score:
         f"{plan.results}/benchmarks{{part}}/scores/{{problem}}/{{objective}}/{{algorithm}}.tsv"
     resources:
         mem_mb=lambda wildcards, attempt: stage_memory("score", attempt),
-        runtime=lambda wildcards, attempt: stage_minutes(
-            "score", attempt, scoring_seconds(plan, plan.branch_at(wildcards))
+        runtime=lambda wildcards, attempt: (
+            stage_minutes("score", attempt)
+            + more_minutes(scoring_seconds(plan, plan.branch_at(wildcards)), attempt)
         ),
     params:
         score=lambda wildcards: plan.parameters.score(

@@ -94,8 +94,10 @@ def _prepare_seasons(
     scaled = 0.5 + (weather - weather.mean(axis=0)) / (DEVIATIONS * weather.std(axis=0))
     data = _laid_out(profit - prices.fixed, _by_ends(table["plan"].values), scaled)
     data = data.assign(
-        {name: table[name] for name in ("law", "origin", "year")},
-        situation_values=(("situation", "context_dim"), weather, _said(" and ".join(SEASON_INPUTS), "mm")),
+        {
+            **{name: table[name] for name in ("law", "origin", "year")},
+            "situation_values": (("situation", "context_dim"), weather, _said(" and ".join(SEASON_INPUTS), "mm")),
+        }
     )
     notes = [
         f"Profit: {prices.yields:g} {prices.currency} a tonne of dry yield, less {prices.water:g} a mm of water, less "

@@ -3,12 +3,13 @@
 A worst case costs what its set says of a solve (`AmbiguitySet.solve_cost`), and every one an evaluation of payoffs.
 """
 
+import math
 from typing import TYPE_CHECKING
 
 from bocu.ambiguity.parameters import SetParameters
 from bocu.contexts.cells import REFINEMENT, points_of
 from bocu.core.parameters import sections
-from bocu.experiment.resources import START_SECONDS
+from bocu.experiment.resources import MORE, START_SECONDS, TIME_MARGIN
 
 if TYPE_CHECKING:
     from bocu.experiment.branches import Branch, Component
@@ -40,6 +41,11 @@ def scoring_seconds(plan: "Plan", branch: "Branch") -> float:
     rows = plan.problem_parameters(problem).initial_points() + branch.iterations
     decisions = plan.experiment.seeds.count * rows
     return sum(decisions * _value_seconds(metric, cells) for metric in metrics)
+
+
+def more_minutes(seconds: float, attempt: int) -> int:
+    """Return the minutes to ask for besides those of the stage, of a job that is forecast to take so many seconds."""
+    return math.ceil(seconds * TIME_MARGIN / 60) * MORE ** (attempt - 1)
 
 
 def told(plan: "Plan", cores: int) -> list[str]:

@@ -42,12 +42,6 @@ def stage_memory(rule: str, attempt: int) -> int:
     return memory(WORKFLOW_MB + _LARGER * taken()[rule].memory_mb, attempt)
 
 
-def stage_minutes(rule: str, attempt: int, more_seconds: float = 0.0) -> int:
-    """Return the minutes to ask for in an attempt at a job of a rule.
-
-    Args:
-        rule: its name.
-        attempt: 1 for the first.
-        more_seconds: what the job at hand is forecast to take besides what such jobs took.
-    """
-    return minutes(START_SECONDS + _LONGER * taken()[rule].seconds + more_seconds, attempt)
+def stage_minutes(rule: str, attempt: int) -> int:
+    """Return the minutes to ask for in an attempt at a job of a rule."""
+    return minutes(START_SECONDS + _LONGER * taken()[rule].seconds, attempt)

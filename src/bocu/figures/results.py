@@ -1,5 +1,6 @@
 """What figures and tables ask of the results of a problem, whether they stand in a cube or in its digest."""
 
+import functools
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -88,7 +89,7 @@ class Results(ABC):
             if np.isin(self._status[i, j], (MISSING, DONE)).any()
         }
 
-    @property
+    @functools.cached_property
     def problem(self) -> str:
         """Label of the problem."""
         return str(self.data.attrs["problem_label"])
@@ -113,7 +114,7 @@ class Results(ABC):
         """The rounds, those of the initial design first: 0 and below."""
         return self._iterations
 
-    @property
+    @functools.cached_property
     def metrics(self) -> list[str]:
         """Labels of the metrics."""
         return [str(label) for label in self.data["metric"].values]

@@ -94,8 +94,12 @@ class SuffolkThresholds(SuffolkPotatoes):
     """Potatoes in Suffolk, watered as soon as the soil falls below thresholds."""
 
     early = late = (30.0, 50.0, 70.0)
+    laws = ("historical", "ssp585-2080-99")
     names = ("early threshold", "late threshold")
     unit = "% of the available water"
+
+    def weather(self) -> list[Season]:
+        return [season for season in super().weather() if season.law in self.laws]
 
     def harvests(self, season: Season, early: Sequence[float], late: Sequence[float]) -> list[list[Harvest]]:
         return self.field.by_thresholds(season, early, late)

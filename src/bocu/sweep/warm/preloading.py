@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bocu.experiment.registry import registered
+from bocu.io import provenance
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -20,6 +21,7 @@ _FIRST = (
     "bocu.runs.job",
     "bocu.evaluation.scores",
     "bocu.evaluation.cubes",
+    "bocu.evaluation.digests",
     "filelock",
     "netCDF4",
     "scipy.linalg",
@@ -58,7 +60,7 @@ def _classes(kinds: tuple[str, ...]) -> Iterator[str]:
 
 
 def preload() -> None:
-    """Import what comes first.
+    """Import what comes first, and work out what every job would.
 
     Raises:
         Exception: what an import raised.
@@ -66,6 +68,7 @@ def preload() -> None:
     """
     for module in first():
         importlib.import_module(module)
+    provenance.machine()  # keeps what it finds; every file that is written asks for it
     threads = sum(1 for _ in Path("/proc/self/task").iterdir())
     if threads > 1:
         raise RuntimeError(f"an imported module has started threads ({threads} in all)")
