@@ -88,7 +88,8 @@ def test_aquacrop_is_left_as_it_was():
 def test_evapotranspiration_is_that_of_the_station():
     pytest.importorskip("aquacrop", reason=EXTRA)
     import pandas as pd
-    from aquacrop.utils import get_filepath, prepare_weather
+    from aquacrop.utils.data import get_filepath
+    from aquacrop.utils.prepare_weather import prepare_weather
 
     names = ["year", "day", "high", "low", "rain", "radiation"]
     generator = pd.read_csv(get_filepath("CP.dat"), sep=r"\s+", header=None, names=names)
@@ -116,8 +117,12 @@ def test_seasons_are_those_of_the_files():
 def plainly(field, season, early, late):
     """A season by AquaCrop as anybody would call it: no copies, no functions of ours."""
     import pandas as pd
-    from aquacrop import AquaCropModel, Crop, InitialWaterContent, IrrigationManagement, Soil
+    from aquacrop.core import AquaCropModel
     from aquacrop.entities.co2 import CO2
+    from aquacrop.entities.crop import Crop
+    from aquacrop.entities.inititalWaterContent import InitialWaterContent
+    from aquacrop.entities.irrigationManagement import IrrigationManagement
+    from aquacrop.entities.soil import Soil
 
     month, day = field.planting
     planted = pd.Timestamp(season.label, month, day)

@@ -196,7 +196,7 @@ def test_a_metric_under_a_law_leaves_run_jobs_untouched():
     assert [metric.label for metric in more.metrics] == ["so", "path-0", "path-1", "path-2", "tenth-0", "tenth-1"]
     (branch,), (other,) = plain.branches.values(), more.branches.values()
     assert plain.run_files(branch) == more.run_files(other)
-    for first, last in plain.blocks:
+    for first, last in plain.blocks_of(branch):
         assert plain.parameters.run(branch, first, last) == more.parameters.run(other, first, last)
     assert plain.parameters.score(branch) != more.parameters.score(other)
     assert plain.optima("newsvendor") == {}

@@ -15,7 +15,8 @@ from bocu.data.simulators.soil_water import quickly
 from bocu.data.simulators.weather import Season
 
 if TYPE_CHECKING:
-    from aquacrop import AquaCropModel, IrrigationManagement
+    from aquacrop.core import AquaCropModel
+    from aquacrop.entities.irrigationManagement import IrrigationManagement
 
 CARBON_DIOXIDE = 369.41
 """Parts a million: the concentration of the year 2000, at which AquaCrop's crops are stated."""
@@ -92,8 +93,11 @@ class Field:
 
     def _model(self, season: Season, irrigation: "IrrigationManagement") -> "AquaCropModel":
         """Return the season on the day of planting; its first day is that of the schedule too."""
-        from aquacrop import AquaCropModel, Crop, InitialWaterContent, Soil
+        from aquacrop.core import AquaCropModel
         from aquacrop.entities.co2 import CO2
+        from aquacrop.entities.crop import Crop
+        from aquacrop.entities.inititalWaterContent import InitialWaterContent
+        from aquacrop.entities.soil import Soil
 
         month, day = self.planting
         model = AquaCropModel(
@@ -119,14 +123,14 @@ MAIZE = Field("Maize", (5, 1), (6, 7, 8), range(28, 63, 7), range(63, 106, 7), {
 
 def _schedule(season: Season, planting: tuple[int, int]) -> "IrrigationManagement":
     import pandas as pd
-    from aquacrop import IrrigationManagement
+    from aquacrop.entities.irrigationManagement import IrrigationManagement
 
     nothing = pd.DataFrame({"Date": [pd.Timestamp(season.label, *planting)], "Depth": [0.0]})
     return IrrigationManagement(irrigation_method=3, Schedule=nothing, MaxIrr=MOST_WATER)
 
 
 def _thresholds() -> "IrrigationManagement":
-    from aquacrop import IrrigationManagement
+    from aquacrop.entities.irrigationManagement import IrrigationManagement
 
     return IrrigationManagement(irrigation_method=1, SMT=[0.0] * 4, MaxIrr=MOST_WATER)
 

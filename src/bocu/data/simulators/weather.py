@@ -113,7 +113,8 @@ def _columns(weather: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _station(file: str) -> "pd.DataFrame":
-    from aquacrop.utils import prepare_weather
+    # From where it stands, as in `farm`: AquaCrop's packages export nothing to a program that has an option -m.
+    from aquacrop.utils.prepare_weather import prepare_weather
 
     return prepare_weather(str(_folder() / file))
 
