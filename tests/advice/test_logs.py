@@ -160,6 +160,8 @@ ASKED = {"decisions": "price:1..20", "contexts": ["rain"], "outcome": "profit"}
     [
         ({}, "--radius: the objective 'dro' over the set 'tv' needs one"),
         ({"radius": -1.0}, "--radius"),
+        ({"radius": float("inf")}, "--radius: found inf"),
+        ({"radius": float("nan")}, "--radius"),
         ({"radius": 0.1, "set": "tvv"}, "--set: "),
         ({"objective": "dor"}, "--objective: found 'dor'"),
         ({"objective": "cvar", "alpha": 0.0}, "--alpha: found 0"),

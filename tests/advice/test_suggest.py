@@ -167,3 +167,13 @@ def test_the_command_prints_words_or_json(tmp_path):
     assert "(to try: " in CliRunner().invoke(app, [*words, "--try"]).stdout
     assert "radus" in str(CliRunner().invoke(app, [*words, "--radus", "3"]).exception)
     assert CliRunner().invoke(app, [*words, "--set", "mmd", "--lengthscale", "0.3"]).exit_code == 0
+
+
+@pytest.mark.parametrize("largest", [30, 3_000, 3_000_000])
+def test_whole_numbers_of_any_range_are_searched_to_the_last_one(largest):
+    world = np.random.default_rng(2)
+    share, rain = world.uniform(0.0, 1.0, 40), world.uniform(0.0, 1.0, 40)
+    log = {"units": np.round(share * largest), "rain": rain, "profit": -((share - 0.4) ** 2) - 0.1 * rain}
+    found = bocu.suggest(log, decisions=f"units:int:0..{largest}", contexts=["rain"], outcome="profit", objective="so")
+    assert isinstance(found.decision["units"], int)
+    assert found.decision["units"] / largest == pytest.approx(0.4, abs=0.05)

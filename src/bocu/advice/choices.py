@@ -48,11 +48,15 @@ class Range:
         """Round values to `decimals` digits, within the bounds."""
         return np.clip(np.round(values, self.decimals), self.low, self.high)
 
+    def spaced(self, points: int) -> np.ndarray:
+        """Return at most so many values from bound to bound."""
+        return np.unique(self.tidied(np.linspace(self.low, self.high, points)))
+
     def grid(self, points: int) -> np.ndarray:
-        """Return values from bound to bound: all whole numbers, or so many."""
-        if self.whole:
+        """Return all whole numbers, if a grid can hold them, or at most so many values from bound to bound."""
+        if self.whole and self.span < MOST_ON_A_GRID:
             return np.arange(self.low, self.high + 1)
-        return self.tidied(np.linspace(self.low, self.high, points))
+        return self.spaced(points)
 
     def at(self, shares: np.ndarray) -> np.ndarray:
         """Return the values at shares in [0, 1) of the range."""
@@ -76,9 +80,13 @@ class Choice:
     name: str
     levels: tuple[str, ...]
 
-    def grid(self, points: int) -> np.ndarray:
-        """Return the positions of all names."""
+    def spaced(self, points: int) -> np.ndarray:
+        """Return the positions of all names, whatever the number of points."""
         return np.arange(float(len(self.levels)))
+
+    def grid(self, points: int) -> np.ndarray:
+        """Return the positions of all names, whatever the number of points."""
+        return self.spaced(points)
 
     def at(self, shares: np.ndarray) -> np.ndarray:
         """Return positions at shares in [0, 1)."""
@@ -132,15 +140,14 @@ class Decisions:
         return np.unique(np.stack([part.at(shares[:, i]) for i, part in enumerate(self.parts)], axis=1), axis=0)
 
     def neighbours(self, value: np.ndarray, share: float) -> np.ndarray:
-        """Return the decisions (n, d) one step away in one part: a share of a range, one whole number, another name."""
+        """Return the decisions (n, d) one step away in one part: a share of its range (if whole, 1 or more), another name."""
         found = []
         for i, part in enumerate(self.parts):
             if isinstance(part, Choice):
                 steps = part.grid(0)
-            elif part.whole:
-                steps = np.clip(value[i] + np.array([-1.0, 1.0]), part.low, part.high)
             else:
-                steps = part.tidied(value[i] + share * part.span * np.array([-1.0, 1.0]))
+                step = max(share * part.span, 1.0) if part.whole else share * part.span
+                steps = part.tidied(value[i] + step * np.array([-1.0, 1.0]))
             found += [[*value[:i], step, *value[i + 1 :]] for step in steps if step != value[i]]
         return np.array(found).reshape(-1, len(self.parts))
 

@@ -107,7 +107,7 @@ class Learnt:
         found, column = [], 0
         for i, part in enumerate(self.decisions.parts):
             profile = []
-            for value in part.grid(_PROFILE_POINTS):
+            for value in part.spaced(_PROFILE_POINTS):
                 changed = self.log.decisions[rows].copy()
                 changed[:, i] = value
                 profile.append(self._pairs(changed, self.log.contexts[rows]))

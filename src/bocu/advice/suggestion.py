@@ -1,5 +1,6 @@
 """The next decision from a log: the best under an uncertainty objective, what it guarantees, and what that costs."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -312,6 +313,8 @@ def _set_of(
         if objective == "dro":
             raise BocuError(f"--radius: the objective 'dro' over the set '{name}' needs one")
         return None
+    if math.isinf(radius):
+        raise BocuError("--radius: found inf; allowed: a finite number, or --objective ro, which trusts no forecast")
     if not family.has_radius:
         raise BocuError(f"--set: '{name}' has no radius; allowed here: a set that has one, or --objective cvar")
     stated = validate(SetParameters, {**keys, "name": name}, "--", Reading(Path(), imports=True))
