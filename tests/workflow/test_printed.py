@@ -116,6 +116,7 @@ def _make_clone(folder: Path) -> None:
     (greedy,) = (step for step in printed.steps(ROOT) if step.file == "src/bocu/algorithms/epsilon_greedy.py")
     (folder / "own.py").write_text(greedy.text)
     (folder / "payoffs.csv").write_text("reference,one,two\n0.5,1,2\n0.5,3,1\n")
+    Pipeline(folder).run(sys.executable, "docs/make_newsvendor_log.py")  # what docs/suggest.md asks about
     for name, dataset in load_catalogue(ROOT / "data/sources.yaml").datasets.items():
         for record in dataset.records.values():
             for file in record.files_of("mirror"):
