@@ -140,7 +140,7 @@ class Decisions:
         return np.unique(np.stack([part.at(shares[:, i]) for i, part in enumerate(self.parts)], axis=1), axis=0)
 
     def neighbours(self, value: np.ndarray, share: float) -> np.ndarray:
-        """Return the decisions (n, d) one step away in one part: a share of its range (whole: 1 or more), another name."""
+        """Return decisions (n, d) one step away in one part: a share of its range, whole numbers, another name."""
         found = []
         for i, part in enumerate(self.parts):
             if isinstance(part, Choice):
