@@ -2,6 +2,7 @@
 
 import json
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,13 @@ from experiments import run_all
 from bocu.ambiguity import TotalVariation, worst_case
 from bocu.core.randomness import Streams
 from bocu.experiment.planning import make_plan
+from bocu.figures.law_paths import metrics_off_paths
 from bocu.figures.price_of_robustness import PriceOfRobustness, PriceOfRobustnessParameters, prices
+from bocu.figures.reading import results_at
+from bocu.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameters
 from bocu.figures.robustness_curve import BEST, RobustnessCurve, RobustnessCurveParameters
 from bocu.io.files import read_netcdf
+from bocu.report.records import foremost
 from bocu.runs.seed_run import build_problem
 
 HIGH = {"name": "normal", "parameters": {"mean": 0.8, "std": 0.1}}
@@ -89,7 +94,8 @@ def test_the_axis_may_be_the_distance_of_a_set(plan):
     # Along a mixture total variation grows in proportion to s, to 2 at most.
     np.testing.assert_allclose(places, [0.0, places[2] / 2, places[2]])
     assert 0.5 < places[2] <= 2.0
-    assert "tv" in axes.get_xlabel()
+    assert axes.get_xlabel() == "total variation\nfrom s = 0"
+    assert drawing.title == "Robustness curves: high, by total variation"
 
 
 def test_without_a_path_there_is_nothing_to_show(plan):
@@ -132,3 +138,42 @@ def test_the_price_is_drawn_of_the_problem_alone(plan, problem):
         assert (np.asarray(line.get_ydata()) >= -1e-9).all()
     assert drawing.problem == problem
     assert "at radius 0: 0 and 0" in drawing.alternative
+
+
+@pytest.mark.parametrize("file", ["cube", "digest"])
+def test_metrics_along_paths_are_shown_by_their_curves_alone(plan, file):
+    path = getattr(plan.paths, file)("grid")
+    results = results_at(path)
+    assert len(results.metrics) == 8
+    assert metrics_off_paths(results) == ["so", "one-law"]
+    assert [metric for _, metric in foremost(results)] == ["so"]  # which has the label of what is pursued
+    regret = Regret(RegretParameters()).draw({file: path})
+    assert [axes.get_title() for axes in regret.figure.axes] == ["metric: so", "metric: one-law"]
+    named = Regret(RegretParameters(metrics=[*results.metrics], close_up=False)).draw({file: path}).figure
+    assert len(named.axes) == 8
+    assert named.get_size_inches()[0] == pytest.approx(8 * LEAST_PANEL_WIDTH)
+
+
+def test_titles_of_panels_stay_apart(root, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    paths = [f"{direction}-worst-tenth" for direction in ("shifted", "wider", "uniform")]
+    experiment = {
+        "name": "titles",
+        "seeds": 1,
+        "iterations": 2,
+        "problems": [GRID_PROBLEM],
+        "objectives": ["so", {"name": "dro", "label": "tv-dro", "parameters": {"set": {"name": "tv", "radius": 0.4}}}],
+        "algorithms": ["random", "ucb-bocu-2"],
+        "metrics": [{"name": "so", "label": label, "under": {"to": HIGH, "steps": 2, "until": 1 + place / 10}}
+                    for place, label in enumerate(paths)],
+        "figures": ["robustness-curve"],
+    }  # fmt: skip
+    plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+    run_all(plan)
+    figure = drawn(plan, "grid").figure
+    figure.canvas.draw()
+    boxes = [axes.title.get_window_extent() for axes in figure.axes]
+    assert len(boxes) == 6
+    for row in (boxes[:3], boxes[3:]):
+        assert all(left.x1 < right.x0 for left, right in pairwise(row))
+    assert max(box.x1 for box in boxes) < figure.bbox.x1

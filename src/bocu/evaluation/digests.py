@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bocu.evaluation.cubes import ABOUT, CHECKPOINTS, OF_METRICS, checkpoint_rounds
+from bocu.evaluation.cubes import (
+    ABOUT,
+    CHECKPOINTS,
+    DISCRETISATION_ERROR,
+    METRIC_SPECIFICATION,
+    checkpoint_rounds,
+)
 from bocu.evaluation.curves import Kind, accumulate, kept_rounds, medians, scored_throughout
 from bocu.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
 from bocu.evaluation.statistics import growth_slopes, mean_and_error
@@ -80,7 +86,7 @@ def build_digest(cube: str | Path, output: str | Path) -> None:
 
 class _Digest:
     def __init__(self, cube: "xr.Dataset") -> None:
-        self.cube = cube.drop_vars(OF_METRICS, errors="ignore")
+        self.cube = cube.drop_vars(DISCRETISATION_ERROR, errors="ignore")
         self.iterations = cube["iteration"].values
         self.kept = kept_rounds(self.iterations)
         self.last_of_groups, _ = medians(self.iterations, np.zeros((0, len(self.iterations))), MEDIAN_ROUNDS)
@@ -102,7 +108,9 @@ class _Digest:
             if done.any():
                 self._branch(cube.isel(objective=place[0], algorithm=place[1]), place, done)
         told = [f"algorithm_{key}" for key in ("name", "parameters", *ABOUT)]
-        labels = {name: cube[name].load() for name in (*cube.dims, *told) if name in cube.variables}
+        labels = {
+            name: cube[name].load() for name in (*cube.dims, *told, METRIC_SPECIFICATION) if name in cube.variables
+        }
         labels = {name: label for name, label in labels.items() if set(label.dims) <= self.sizes.keys()}
         own = {
             "point_iteration": ("point", self.iterations[self.kept], "round of a point of a curve"),

@@ -165,7 +165,7 @@ class PriceOfRobustness(Figure[PriceOfRobustnessParameters]):
             "price: lost in expectation": (found.price, style.BLACK, style.SOLID, 1.5),
             "bought: gained at worst": (found.bought, style.GREEN, style.DASH_DOT, 1.5),
         })  # fmt: skip
-        name = self.parameters.set.name
+        name = self.parameters.set.family.about.title
         for axes, quantity in ((left, "value"), (right, "difference")):
             axes.set_xlabel(f"radius ({name})")
             axes.set_ylabel(with_unit(quantity, problem.units))
@@ -184,7 +184,7 @@ class PriceOfRobustness(Figure[PriceOfRobustnessParameters]):
         )
         unit = units or " units of the payoff"
         alternative = f"Line charts by radius. Price and gain in{unit} at radius {by_radius}."
-        return Drawing(picture, TITLE, caption, alternative, label, data_label)
+        return Drawing(picture, f"{TITLE}: {name}", caption, alternative, label, data_label)
 
 
 def _draw(axes: "Axes", radii: np.ndarray, lines: dict[str, tuple[np.ndarray, str, style.Dash, float]]) -> None:

@@ -14,6 +14,7 @@ from bocu.evaluation.curves import Kind
 from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
 from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.law_paths import metrics_off_paths
 from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts, shown_unit, spoken, with_unit
 from bocu.figures.results import CubeBranch, Results
 
@@ -44,6 +45,7 @@ SPREAD = "What the bands are: one standard error of the mean, or its 95 % interv
 SPREADS = {"standard-error": "one standard error", "interval-95": "95 % intervals"}
 MARKED_LINES = 6
 PANEL_HEIGHT = 2.2
+LEAST_PANEL_WIDTH = 1.3
 LONG_LABEL = 12
 DWARFED = 4.0
 """How many times a final regret, or loss, exceeds all better ends before these are not told apart beside it."""
@@ -54,7 +56,8 @@ class RegretParameters(DigestedParameters):
 
     kind: Kind = Field("cumulative", description=KIND)
     metrics: list[str] | None = Field(
-        None, description="Labels of the metrics, a column of panels each; all, if left out."
+        None,
+        description="Labels of the metrics, a column of panels each; all but those along paths of laws, if left out.",
     )
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     log_rounds: bool = Field(False, description="Logarithmic axis of rounds.")
@@ -87,7 +90,7 @@ class Regret(Figure[RegretParameters]):
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = results_of(inputs)
-        metrics = [cube.metric(label) for label in self.parameters.metrics or cube.metrics]
+        metrics = [cube.metric(label) for label in self.parameters.metrics or metrics_off_paths(cube)]
         if self._gains:
             metrics = metrics[:1]
         objectives = cube.objectives()
@@ -100,7 +103,9 @@ class Regret(Figure[RegretParameters]):
         for metric in metrics:
             if self.parameters.close_up and any(self._apart(curves[objective, metric])[1] for objective in objectives):
                 columns.insert(columns.index((metric, False)) + 1, (metric, True))
-        picture = style.new_figure(PANEL_HEIGHT * len(objectives) + 0.55)
+        picture = style.new_figure(
+            PANEL_HEIGHT * len(objectives) + 0.55, max(style.TEXT_WIDTH, LEAST_PANEL_WIDTH * len(columns))
+        )
         panels = picture.subplots(len(objectives), len(columns), squeeze=False, sharex=True)
         for row, objective in zip(panels, objectives, strict=True):
             for axes, (metric, close) in zip(row, columns, strict=True):

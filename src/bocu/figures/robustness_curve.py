@@ -3,9 +3,7 @@
 Drawn from metrics that score along a path of laws (`under: {from, to, steps}`): nothing is run again.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,15 +15,14 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
 from bocu.core.rounds import Situation
-from bocu.evaluation.cubes import METRIC_SPECIFICATION
 from bocu.evaluation.scorers import build_scorer
 from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.law_paths import Family, families_of
 from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, spoken, with_unit
 from bocu.figures.realised import RealisedParameters, realise
 from bocu.figures.regret import SPREAD, SPREADS, Spread
-from bocu.io.files import canonical_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,23 +63,6 @@ class RobustnessCurveParameters(RealisedParameters):
         yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
-@dataclass(frozen=True)
-class Family:
-    """The metrics along one path.
-
-    Attributes:
-        label: that of their entry.
-        metrics: labels, by growing s.
-        specifications: likewise.
-        s: likewise.
-    """
-
-    label: str
-    metrics: Sequence[str]
-    specifications: Sequence[Mapping[str, Any]]
-    s: np.ndarray
-
-
 class RobustnessCurve(Figure[RobustnessCurveParameters]):
     """Value of the decision recommended at the end along a path of laws, a panel a metric and objective pursued."""
 
@@ -99,7 +79,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
 
         cube = Cube(inputs["cube"])
         wanted = self.parameters.metrics
-        families = [each for each in _families(cube) if wanted is None or each.label in wanted]
+        families = [each for each in families_of(cube) if wanted is None or each.label in wanted]
         objectives = cube.objectives()
         tables = {
             (objective, family.label): self._table(cube, objective, family, self._places(cube, family, inputs))
@@ -114,7 +94,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         for row, objective in zip(panels, objectives, strict=True):
             for axes, family in zip(row, families, strict=True):
                 _draw(axes, tables[objective, family.label], cube, self.parameters.spread)
-                pursued = f"pursuing {objective}: " if len(objectives) > 1 else ""
+                pursued = f"pursuing {objective}:\n" if len(objectives) > 1 else ""
                 axes.set_title(f"{pursued}{family.label}")
                 axes.set_xlabel(self._axis)
                 axes.set_ylabel(with_unit("value", cube.units) if axes is row[0] else "")
@@ -126,7 +106,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
     def _axis(self) -> str:
         if self.parameters.distance is None:
             return "s (0: from, 1: to)"
-        return f"{self.parameters.distance.name} distance from s = 0"
+        return f"{self.parameters.distance.family.about.title}\nfrom s = 0"
 
     def _places(self, cube: Cube, family: Family, inputs: Inputs) -> np.ndarray:
         """Return where each law stands on the horizontal axis, shape (laws,)."""
@@ -166,25 +146,10 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
             pursued = "" if objective == NO_OBJECTIVE else f" pursuing {objective}"
             ends.append(f"{algorithm}{pursued} by {metric} from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
         alternative = f"Line charts of value along a path of laws: {'; '.join(ends)}."
-        return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label)
-
-
-def _families(cube: Cube) -> list[Family]:
-    """Gather the metrics of a cube that score along paths of laws."""
-    found: dict[str, list[tuple[float, str, dict[str, Any]]]] = {}
-    for label, text in zip(cube.metrics, cube.data[METRIC_SPECIFICATION].values, strict=True):
-        specification = json.loads(str(text))
-        under = specification.get("under")
-        if under is not None:
-            path = {**specification, "under": {**under, "s": None}}
-            found.setdefault(canonical_json(path), []).append((under["s"], label, specification))
-    families = []
-    for members in found.values():
-        if len(members) > 1:
-            members.sort(key=lambda member: member[0])
-            s, labels, specifications = zip(*members, strict=True)
-            families.append(Family(labels[0].rpartition("-")[0], labels, specifications, np.array(s)))
-    return families
+        title = f"{TITLE}: {spoken([family.label for family in families])}"
+        if self.parameters.distance is not None:
+            title += f", by {self.parameters.distance.family.about.title}"
+        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
 
 
 def _at_the_end(cube: Cube, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -18,6 +18,7 @@ from bocu.evaluation.statistics import (
     ranks,
     student_mean,
 )
+from bocu.figures.law_paths import metrics_off_paths
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE
 from bocu.figures.results import CubeBranch, Results
 
@@ -40,9 +41,11 @@ def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
 def foremost(cube: Results) -> list[tuple[str, str]]:
     """Return the pairs of objective and metric that the page shows; files hold all.
 
-    What an objective reaches is scored by the metric of its own label, where there is one.
+    What an objective reaches is scored by the metric of its own label, where there is one. Metrics along paths of laws
+    stand in figures and files.
     """
-    pairs = [(objective, metric) for objective, metric, _ in groups(cube)]
+    shown = set(metrics_off_paths(cube))
+    pairs = [(objective, metric) for objective, metric, _ in groups(cube) if metric in shown]
     return [(objective, metric) for objective, metric in pairs if metric == objective or objective not in cube.metrics]
 
 
