@@ -63,6 +63,7 @@ def sensors(**changes: Any) -> dict[str, Any]:
 FOR_PROTOCOL = {
     "time-varying": tiny,
     "general": grid,
+    "simulator": grid,
     "continuous": box,
     "scalarised": scalarised,
     "rolling-simulator": wind,

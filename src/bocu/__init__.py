@@ -8,7 +8,7 @@ What a user's own code needs stands here by name and loads on first use; `import
 
 Packages from low to high, each of which imports from those before it: `core`, `io`, `ambiguity`, `objectives`,
 `contexts`, `surrogates`, `acquisition`, `data`, `priors`, `problems` and `algorithms`, `experiment`, `runs`,
-`evaluation`, `figures`, `report`, `sweep`, `interop`, `testing`, `commands`.
+`evaluation`, `figures`, `report`, `sweep`, `testing`, `advice`, `interop`, `commands`.
 """
 
 from typing import TYPE_CHECKING
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from bocu.core.lazy import lazily
 
 if TYPE_CHECKING:
+    from bocu.advice import Suggestion as Suggestion
+    from bocu.advice import suggest as suggest
     from bocu.ambiguity import AmbiguitySet as AmbiguitySet
     from bocu.ambiguity import ChiSquared as ChiSquared
     from bocu.ambiguity import ConditionalValueAtRisk as ConditionalValueAtRisk
@@ -54,6 +56,7 @@ _HOME = {
     "ModifiedChiSquared": "ambiguity",
     "PhiDivergence": "ambiguity",
     "Round": "core.rounds",
+    "Suggestion": "advice",
     "TotalVariation": "ambiguity",
     "UncertaintyObjective": "objectives",
     "Wasserstein": "ambiguity",
@@ -61,6 +64,7 @@ _HOME = {
     "algorithm": "experiment.learners",
     "learner": "experiment.learners",
     "open_cube": "evaluation.opening",
+    "suggest": "advice",
     "worst_case": "ambiguity",
 }
 

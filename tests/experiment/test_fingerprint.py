@@ -326,7 +326,11 @@ def test_only_a_few_places_load_code_by_a_name_that_is_worked_out(root):
             r"\bimport_module\(|__import__\(|__subclasses__|\bglobals\(|(?<!\.)\beval\([^)]|\bexec\(", file.read_text()
         ):
             found.add(file.relative_to(root / "src/bocu").as_posix())
+    # Compiled functions are followed where they are called; the rest is no code of runs.
     assert found <= {
+        "ambiguity/compiled.py",
+        "data/simulators/soil_water.py",
+        "sweep/warm/preloading.py",
         "core/loading.py",
         "core/places.py",
         "core/lazy.py",

@@ -108,3 +108,15 @@ def test_figures_of_the_plan_compare_with_it_unless_they_say_otherwise():
     assert plan.figures["summary"].parameters.reference == "pe-gp-ucb"
     assert plan.figures["scoreboard"].parameters.reference == "random"
     assert plan.describe()["reference"] == "pe-gp-ucb"
+
+
+def test_those_not_told_apart_from_the_least_lead_with_it(make_site):
+    data = noisy("wells")
+    sway = xr.DataArray(np.where(np.arange(20) % 2, 0.96, 1.05), dims="seed")
+    data["regret"].loc[{"algorithm": "pe-gp-ucb"}] = (data["regret"].sel(algorithm="random") * sway).values
+    site = make_site([data])
+    marked = re.findall(r'<tr class="best"><th scope="row">([^<]*)<', site.page.source)
+    shown = len([name for name in site.page.tables if "-regret-" in name])
+    assert marked == ["Random", "PE-GP-UCB"] * shown
+    assert "Bold: the least regret and what is not told apart from it" in site.page.words
+    assert "not told apart from it: PE-GP-UCB" in site.page.words

@@ -52,7 +52,9 @@ def test_differences_are_paired_and_against_the_best_competitor(site):
         assert float(row["mean_difference"]) == pytest.approx(gap.mean())
         assert float(row["low"]) < gap.mean() < float(row["high"])
         assert float(row["share_of_seeds_with_more_regret"]) == 1.0
-        assert float(row["p_value_holm"]) == pytest.approx(4 * 2 / 2**SEEDS)
+        # Random was chosen as the least, so that any of ten pairs might have been tested.
+        assert float(row["p_value_holm"]) == pytest.approx(10 * 2 / 2**SEEDS)
+        assert (row["comparisons"], row["verdict"]) == ("10", "too few seeds")
     (row,) = rows(site, "differences", problem="simulated-wells", metric="so", algorithm="mle")
     assert row["seeds"] == "1"  # mle has 0 and 3, random has 1 to 4
     assert row["low"] == ""
@@ -105,8 +107,17 @@ def test_the_page_shows_the_same_numbers_rounded(site):
     assert table[1][1] == f"{mean:.2f} ± {error:.2f}"
     assert table[1][2] == "reference"
     gap = totals("pe-gp-ucb") - totals("random")
-    assert table[2][2].startswith(f"+{gap.mean():.2f} [")
-    assert table[2][3:5] == ["0.250", "2.00"]
+    low, high = stats.ttest_1samp(gap, 0.0).confidence_interval(0.95)
+    assert table[2][2] == f"+{gap.mean():.1f} [{low:.1f}, {high:.1f}]"
+    assert table[2][3:5] == ["too few seeds", "2.00"]
+
+
+def test_few_seeds_lead_to_no_verdict(site):
+    assert 'class="best"' not in site.page.source
+    assert "Too few seeds to tell who leads: that takes 10 paired seeds." in site.page.words
+    assert "too few seeds to tell: 5 paired seeds, a verdict takes 10." in site.page.words
+    assert {row["standing"] for row in rows(site, "final-regret", algorithm="random")} == {"too few seeds"}
+    assert {row["standing"] for row in rows(site, "final-regret", algorithm="oracle")} == {""}
 
 
 def test_the_page_scores_an_objective_by_itself_and_files_by_every_metric(make_site):

@@ -33,6 +33,7 @@ PAGES = [
     "docs/grand-tour.md",
     "docs/experiment-file.md",
     "docs/combinations.md",
+    "docs/suggest.md",
 ]
 
 

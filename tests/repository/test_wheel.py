@@ -61,7 +61,7 @@ def test_it_holds_types_tables_and_pages(wheel):
         "snakemake_logger_plugin_bocu/py.typed",
     }
     assert not [name for name in names if name.startswith(("tests", "workflow", "docs"))]
-    assert not [name for name in names if name.endswith(".nc")]
+    assert not [name for name in names if name.endswith(".nc") and "/raw/" not in name]  # prepared: made anew
 
 
 @pytest.mark.parametrize("kind", ["problems", "objectives", "algorithms", "metrics", "figures", "data"])

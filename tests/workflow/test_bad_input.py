@@ -54,7 +54,10 @@ FAULTS = {
         {"algorithms": [{"name": "mle", "problems": ["hils"]}]},
         "has the label 'hils'; did you mean 'hills'?",
     ),
-    "unknown source": ({"data": "web"}, "data.source: found 'web'; input should be 'download', 'mirror' or 'simulate'"),
+    "unknown source": (
+        {"data": "web"},
+        "data.source: found 'web'; input should be 'download', 'mirror', 'shipped' or 'simulate'",
+    ),
     "mirror without folder": ({"data": "mirror"}, "source 'mirror' and the key 'mirror'"),
     "missing mirror": ({"problems": ["sensors"], "mirror": "nowhere"}, "nowhere"),
     "day that does not exist": (

@@ -20,6 +20,7 @@ A command of a kind that is not among these fails.
 
 import functools
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -116,6 +117,7 @@ def _make_clone(folder: Path) -> None:
     (greedy,) = (step for step in printed.steps(ROOT) if step.file == "src/bocu/algorithms/epsilon_greedy.py")
     (folder / "own.py").write_text(greedy.text)
     (folder / "payoffs.csv").write_text("reference,one,two\n0.5,1,2\n0.5,3,1\n")
+    Pipeline(folder).run(sys.executable, "docs/make_newsvendor_log.py")  # what docs/suggest.md asks about
     for name, dataset in load_catalogue(ROOT / "data/sources.yaml").datasets.items():
         for record in dataset.records.values():
             for file in record.files_of("mirror"):
@@ -224,6 +226,13 @@ def _snakedeploy(line: Line, clone: Pipeline) -> None:
     clone.run(*line.words, "--help")
 
 
+def _sbatch(line: Line, clone: Pipeline) -> None:
+    """Try what the job would do."""
+    wrapped = shlex.split(line.words[line.words.index("--wrap") + 1])
+    assert wrapped[0] == "exec"
+    _snakemake(Line([STANDS_FOR.get(word, word) for word in wrapped[1:]], line.inline), clone)
+
+
 def _cd(line: Line, clone: Pipeline) -> None:
     (folder,) = line.words[1:]
     assert (clone.folder / folder).is_dir()
@@ -240,6 +249,7 @@ KINDS: dict[str, Callable[[Line, Pipeline], None]] = {
     "make": _make,
     "pip": _pip,
     "python": _python,
+    "sbatch": _sbatch,
     "scancel": _slurm,
     "snakedeploy": _snakedeploy,
     "snakemake": _snakemake,

@@ -19,6 +19,7 @@ COMMANDS = {
     "design": "bocu.commands.design:design_command",
     "schema": "bocu.commands.schema:schema_command",
     "worst-case": "bocu.commands.worst_case:worst_case_command",
+    "suggest": "bocu.commands.suggest:suggest_command",
     "plan": "bocu.commands.plan:plan_command",
     "status": "bocu.commands.status:status_command",
     "resume": "bocu.commands.resume:resume_command",
@@ -29,7 +30,8 @@ COMMANDS = {
     "audit": "bocu.commands.audit:audit_command",
 }
 # Options of theirs that are not stated here: the keys of a set, which its class knows.
-OPEN_ENDED = {"worst-case": {"allow_extra_args": True, "ignore_unknown_options": True}}
+_KEYS_OF_A_SET = {"allow_extra_args": True, "ignore_unknown_options": True}
+OPEN_ENDED = {"worst-case": _KEYS_OF_A_SET, "suggest": _KEYS_OF_A_SET}
 
 app = typer.Typer(
     no_args_is_help=True,

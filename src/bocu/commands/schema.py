@@ -101,16 +101,16 @@ def _sentence(summary: str) -> str:
 
 
 def _rows(model: Any, prefix: str = "", but: Collection[str] = ()) -> Iterator[str]:
-    from bocu.core.parameters import model_in
+    from bocu.core.parameters import models_in
 
     for key, field in model.model_fields.items():
         if key in but:
             continue
         default = "required" if field.is_required() else f"`{_plain(field.get_default(call_default_factory=True))}`"
         yield f"| `{prefix}{key}` | {default} | {' '.join(str(field.description).split())} |"
-        nested = model_in(field.annotation)
-        if nested and nested.__module__ == model.__module__ != EXPERIMENT_MODULE:  # its sections have their own tables
-            yield from _rows(nested, f"{prefix}{key}.")
+        for nested in dict.fromkeys(models_in(field.annotation)):
+            if nested.__module__ == model.__module__ != EXPERIMENT_MODULE:  # its sections have their own tables
+                yield from _rows(nested, f"{prefix}{key}.")
 
 
 def _plain(value: object) -> str:

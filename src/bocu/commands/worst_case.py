@@ -28,7 +28,7 @@ def worst_case_command(
     table = read_table(file)
     if find("set", name, "--set: ", Path()).load().has_radius and epsilon is None:
         raise BocuError(f"--epsilon: the set '{name}' needs a radius")
-    stated = validate(SetParameters, {**_keys(context.args), "name": name}, "--", Reading(Path(), imports=True))
+    stated = validate(SetParameters, {**keys_of(context.args), "name": name}, "--", Reading(Path(), imports=True))
     ambiguity_set = stated.over(table.contexts).with_epsilon(radius(epsilon or 0.0, "--epsilon"))
     try:
         answer = worst_case(table.payoffs, table.reference, ambiguity_set)
@@ -37,8 +37,12 @@ def worst_case_command(
     typer.echo(as_csv(table, answer), nl=False)
 
 
-def _keys(arguments: Sequence[str]) -> dict[str, str]:
-    """Read `--key value` and `--key=value`."""
+def keys_of(arguments: Sequence[str]) -> dict[str, str]:
+    """Read the keys of a set from `--key value` and `--key=value`.
+
+    Raises:
+        BocuError: there is anything else.
+    """
     from bocu.core.errors import BocuError
 
     keys: dict[str, str] = {}

@@ -303,11 +303,8 @@ def _limits(annotation: object) -> Iterator[str]:
                     yield words.format(f"{limit:g}")
 
 
-def model_in(annotation: object) -> type[BaseModel] | None:
-    """Find the first typed section in a type annotation."""
+def models_in(annotation: object) -> list[type[BaseModel]]:
+    """Return the typed sections in a type annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for argument in getattr(annotation, "__args__", ()):
-        if found := model_in(argument):
-            return found
-    return None
+        return [annotation]
+    return [found for argument in getattr(annotation, "__args__", ()) for found in models_in(argument)]

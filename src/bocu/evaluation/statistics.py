@@ -1,23 +1,25 @@
 """Statistics over seeds: means with standard errors, paired differences, ranks.
 
 Seeds are paired: every algorithm meets the same problem, contexts and noise under one seed, so differences are taken
-seed by seed and intervals come from resampling the seeds. Lower is better throughout: the numbers are regrets.
+seed by seed, with Student's intervals over seeds. Lower is better throughout: the numbers are regrets.
 """
 
 import functools
 import gc
-from collections.abc import Mapping
+import itertools
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-RESAMPLES = 9_999
 CONFIDENCE = 0.95
 GROWTH_FROM = 0.3
-_BOOTSTRAP_SEED = 20_240_229
-"""Intervals of the same numbers are the same in every run and every place of a report."""
-_KEPT_COUNTS = 300  # samples of so many seeds, or fewer, are kept from one interval to the next: 24 MB
-_DRAWN_AT_ONCE = 2**22  # numbers
+LEAST_SEEDS = 10
+"""Paired seeds without which nothing is said of who has less regret."""
+_ENUMERATED = 13
+"""Gaps with ties up to which all signs are gone through; scipy does so too."""
+MORE, LESS, TIED, TOO_FEW = "more regret", "less regret", "not told apart", "too few seeds"
+"""Verdicts on a paired difference."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,42 @@ class PairedDifference:
     """How much more regret one algorithm has than another on the same seeds.
 
     Attributes:
-        difference: mean over seeds with its bootstrap interval; positive: more regret than the other.
+        difference: mean over seeds with Student's interval; positive: more regret than the other.
         worse: share of seeds in which it has more regret.
         p_value: Wilcoxon signed-rank test, two-sided; after Holm's correction where several stand in one table.
+        comparisons: number of p values that were corrected together.
     """
 
     difference: Interval
     worse: float
     p_value: float
+    comparisons: int = 1
+
+    @property
+    def verdict(self) -> str:
+        """`MORE` or `LESS` where the interval and the corrected test agree on it; none below `LEAST_SEEDS` seeds."""
+        if self.difference.count < LEAST_SEEDS:
+            return TOO_FEW
+        clear = self.p_value < 1 - CONFIDENCE
+        if clear and self.difference.low > 0:
+            return MORE
+        return LESS if clear and self.difference.high < 0 else TIED
+
+
+@dataclass(frozen=True)
+class Leaders:
+    """Who shares the least regret of a table.
+
+    Attributes:
+        least: label of the least mean regret, however few its seeds.
+        group: it and the competitors that are not told apart from it, by mean regret; empty where no competitor shares
+            `LEAST_SEEDS` seeds with it.
+        undecided: competitors that share too few seeds with it, by mean regret.
+    """
+
+    least: str
+    group: tuple[str, ...]
+    undecided: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -135,122 +165,58 @@ def mean_slope(slopes: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
     return Interval(mean, mean - half, mean + half, len(slopes))
 
 
-def bootstrap_mean(values: np.ndarray, confidence: float = CONFIDENCE, resamples: int = RESAMPLES) -> Interval:
-    """Return the mean with a bias-corrected, accelerated bootstrap interval (Efron 1987).
+def student_intervals(values: np.ndarray, confidence: float = CONFIDENCE) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean and ends of Student's interval of rows of numbers, one a seed: shape (..., seeds) -> three of (...).
 
-    Args:
-        values: one number a seed, shape (seeds,).
-        confidence: coverage of the interval.
-        resamples: number of bootstrap samples.
+    How often such intervals hold the mean at few seeds and skewed numbers is measured in docs/statistics.md.
     """
-    return bootstrap_means(np.asarray(values, dtype=float)[None], confidence, resamples)[0]
-
-
-def bootstrap_means(values: np.ndarray, confidence: float = CONFIDENCE, resamples: int = RESAMPLES) -> list[Interval]:
-    """Do as `bootstrap_mean` for rows of numbers, shape (rows, seeds), each as if it were alone."""
-    from scipy.stats import bootstrap
-
     values = np.asarray(values, dtype=float)
-    count = values.shape[1]
-    means = values.mean(axis=1) if count else np.full(len(values), np.nan)
-    if count < 2:
-        return [Interval(float(mean), float("nan"), float("nan"), count) for mean in means]
-    found = [Interval(float(mean), float(mean), float(mean), count) for mean in means]
-    rows = np.flatnonzero(np.ptp(values, axis=1) != 0)
-    if not len(rows):
-        return found
-    interval = bootstrap(
-        (values[rows],),
-        np.mean,
-        axis=-1,
-        confidence_level=confidence,
-        n_resamples=0,
-        bootstrap_result=_Resampled(resampled_means(values[rows], resamples)),
-        method="BCa",
-        vectorized=True,
-    ).confidence_interval
-    for row, low, high in zip(rows, interval.low, interval.high, strict=True):
-        found[row] = Interval(float(means[row]), float(low), float(high), count)
-    return found
+    mean, error = mean_and_error(values, axis=-1)
+    half = student_factor(values.shape[-1], confidence) * error
+    return mean, mean - half, mean + half
 
 
-@dataclass(frozen=True)
-class _Resampled:
-    """What scipy takes for the result of an earlier bootstrap: means of samples that were drawn by other means."""
-
-    bootstrap_distribution: np.ndarray
-
-
-def resampled_means(values: np.ndarray, resamples: int = RESAMPLES) -> np.ndarray:
-    """Return the means of bootstrap samples of rows of numbers, the same samples for every row.
-
-    A sample counts how often it holds each number, so that the means of a row are one product with a matrix: no sample
-    is ever written out, which took most of the time of a report.
-
-    Args:
-        values: shape (rows, numbers).
-        resamples: number of samples.
-
-    Returns:
-        Shape (rows, resamples).
-    """
-    count = values.shape[1]
-    if count <= _KEPT_COUNTS:
-        return _products(_sample_counts(count, resamples), values) / count
-    draws, means = np.random.default_rng(_BOOTSTRAP_SEED), np.empty((len(values), resamples))
-    step = max(1, _DRAWN_AT_ONCE // count)
-    for start in range(0, resamples, step):
-        stop = min(resamples, start + step)
-        counts = _counted(draws.integers(0, count, (stop - start, count)))
-        means[:, start:stop] = _products(counts, values) / count
-    return means
+def student_mean(values: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
+    """Return the mean of one number a seed, shape (seeds,), with Student's interval."""
+    mean, low, high = (float(found) for found in student_intervals(values, confidence))
+    return Interval(mean, low, high, len(values))
 
 
-@functools.lru_cache(maxsize=4)
-def _sample_counts(count: int, resamples: int) -> np.ndarray:
-    """Return how often each of `count` numbers stands in every bootstrap sample, shape (resamples, count)."""
-    return _counted(np.random.default_rng(_BOOTSTRAP_SEED).integers(0, count, (resamples, count)))
+def student_ratio(numerator: np.ndarray, denominator: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
+    """Return the ratio of two means over the same seeds with Fieller's (1954) interval.
 
-
-def _products(counts: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the totals of samples, shape (rows, samples): row by row, so that rounding depends on no other row."""
-    return np.stack([counts @ row for row in values])
-
-
-def _counted(draws: np.ndarray) -> np.ndarray:
-    samples, count = draws.shape
-    places = (draws + count * np.arange(samples)[:, None]).ravel()
-    return np.bincount(places, minlength=samples * count).reshape(samples, count).astype(float)
-
-
-def bootstrap_ratio(
-    numerator: np.ndarray, denominator: np.ndarray, confidence: float = CONFIDENCE, resamples: int = RESAMPLES
-) -> Interval:
-    """Return the ratio of two means over the same seeds, with a percentile interval that resamples seeds as pairs.
+    It holds every ratio r for which Student's interval of the paired differences `numerator - r denominator` holds 0,
+    so that it holds 1 just where the paired difference is not clear of 0.
 
     Args:
         numerator: one number a seed, shape (seeds,).
         denominator: the same seeds in the same order.
         confidence: coverage of the interval.
-        resamples: number of bootstrap samples.
+
+    Returns:
+        Its ends are infinite where the denominator's mean is not clear of 0; all is not a number where that mean is 0.
     """
     numerator, denominator = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
     count = len(numerator)
-    base = denominator.mean() if count else 0.0
+    base = float(denominator.mean()) if count else 0.0
     if base == 0:
         return Interval(float("nan"), float("nan"), float("nan"), count)
     ratio = float(numerator.mean() / base)
     if count < 2:
         return Interval(ratio, float("nan"), float("nan"), count)
-    above, below = resampled_means(np.stack([numerator, denominator]), resamples)
-    ratios = above[below != 0] / below[below != 0]
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(ratios, [tail, 1 - tail])
-    return Interval(ratio, float(low), float(high), count)
+    # With s = r - ratio and e = numerator - ratio d: s^2 (base^2 - t^2 var(d)) + 2 s t^2 cov(e, d) - t^2 var(e) <= 0.
+    (left, mixed), (_, below) = np.cov(numerator - ratio * denominator, denominator) / count
+    squared = student_factor(count, confidence) ** 2
+    leading = base**2 - squared * below
+    if leading <= 0:
+        return Interval(ratio, -float("inf"), float("inf"), count)
+    middle = -squared * mixed
+    half = float(np.sqrt(middle**2 + squared * leading * left))
+    return Interval(ratio, ratio + (middle - half) / leading, ratio + (middle + half) / leading, count)
 
 
 def paired_differences(
-    regrets: Mapping[str, Mapping[int, float]], reference: str, confidence: float = CONFIDENCE
+    regrets: Mapping[str, Mapping[int, float]], reference: str, confidence: float = CONFIDENCE, chosen: bool = False
 ) -> dict[str, PairedDifference]:
     """Compare every algorithm with a reference, seed by seed.
 
@@ -258,30 +224,64 @@ def paired_differences(
         regrets: label -> seed -> regret.
         reference: label of the algorithm to compare with.
         confidence: coverage of the intervals.
+        chosen: whether these numbers chose the reference, as the least of them, say. Any pair might then have been
+            compared, and p values are corrected for all pairs.
 
     Returns:
         label -> difference (the algorithm's regret minus the reference's) over the seeds that both finished, for all
         but the reference. The p values are corrected together (Holm 1979).
     """
-    base = regrets[reference]
-    gaps: dict[str, np.ndarray] = {}
-    for label, own in regrets.items():
-        if label != reference:
-            seeds = sorted(set(own) & set(base))
-            gaps[label] = np.array([own[seed] - base[seed] for seed in seeds])
-    found: dict[str, PairedDifference] = {}
-    for count in dict.fromkeys(map(len, gaps.values())):
-        labels = [label for label, own in gaps.items() if len(own) == count]
-        table = np.stack([gaps[label] for label in labels])
-        worse = (table > 0).mean(axis=1) if count else np.full(len(labels), np.nan)
-        intervals, p_values = bootstrap_means(table, confidence), _signed_ranks(table)
-        for row, label in enumerate(labels):
-            found[label] = PairedDifference(intervals[row], float(worse[row]), p_values[row])
-    corrected = holm([found[label].p_value for label in gaps])
-    return {
-        label: PairedDifference(found[label].difference, found[label].worse, p)
-        for label, p in zip(gaps, corrected, strict=True)
-    }
+    others = [label for label in regrets if label != reference]
+    pairs = [(label, reference) for label in others]
+    if chosen:
+        pairs += itertools.combinations(others, 2)
+    gaps = [_paired(regrets[one], regrets[other]) for one, other in pairs]
+    p_values = holm(_signed_ranks_of(gaps))
+    comparisons = sum(not np.isnan(p) for p in p_values)
+    found = {}
+    for label, gap, p in zip(others, gaps, p_values, strict=False):  # the first pairs are those with the reference
+        worse = float((gap > 0).mean()) if len(gap) else float("nan")
+        found[label] = PairedDifference(student_mean(gap, confidence), worse, p, comparisons)
+    return found
+
+
+def leaders(regrets: Mapping[str, Mapping[int, float]], competing: Collection[str]) -> Leaders | None:
+    """Return who shares the least regret, as far as the seeds can tell.
+
+    Args:
+        regrets: label -> seed -> regret, all that stand in one table.
+        competing: labels that may lead; yardsticks may not.
+
+    Returns:
+        None where no competitor has a seed.
+    """
+    means = {label: float(np.mean(list(own.values()))) for label, own in regrets.items() if own and label in competing}
+    if not means:
+        return None
+    least = min(means, key=lambda label: means[label])
+    gaps = paired_differences(regrets, least, chosen=True)
+    rivals = {label: gaps[label].verdict for label in sorted(means, key=lambda label: means[label]) if label != least}
+    decided = [label for label, verdict in rivals.items() if verdict != TOO_FEW]
+    tied = tuple(label for label in decided if rivals[label] != MORE)
+    return Leaders(
+        least=least,
+        group=(least, *tied) if decided else (),
+        undecided=tuple(label for label, verdict in rivals.items() if verdict == TOO_FEW),
+    )
+
+
+def _paired(own: Mapping[int, float], other: Mapping[int, float]) -> np.ndarray:
+    return np.array([own[seed] - other[seed] for seed in sorted(set(own) & set(other))])
+
+
+def _signed_ranks_of(gaps: Sequence[np.ndarray]) -> list[float]:
+    """Return the p value of each of several samples of gaps; those of equal size are tested in one call."""
+    found = [float("nan")] * len(gaps)
+    for count in {len(gap) for gap in gaps}:
+        places = [place for place, gap in enumerate(gaps) if len(gap) == count]
+        for place, p in zip(places, _signed_ranks(np.stack([gaps[place] for place in places])), strict=True):
+            found[place] = p
+    return found
 
 
 def _signed_ranks(gaps: np.ndarray) -> list[float]:
@@ -298,8 +298,22 @@ def _signed_ranks(gaps: np.ndarray) -> list[float]:
     if plain.any():
         found[plain] = wilcoxon(gaps[plain], axis=1).pvalue
     for row in np.flatnonzero(~plain & gaps.any(axis=1)):
-        found[row] = wilcoxon(gaps[row]).pvalue
+        found[row] = _tied_signed_rank(gaps[row]) if count <= _ENUMERATED else wilcoxon(gaps[row]).pvalue
     return [float(p) for p in found]
+
+
+def _tied_signed_rank(gaps: np.ndarray) -> float:
+    """Return the p value of a few gaps with ties or zeros from all signs that they may have.
+
+    It is what scipy returns after a second for a dozen gaps, and a report has hundreds of pairs.
+    """
+    from scipy.stats import rankdata
+
+    known = gaps[gaps != 0]
+    ranked = rankdata(np.abs(known))
+    totals = (np.arange(2 ** len(known))[:, None] >> np.arange(len(known)) & 1) @ ranked
+    total = ranked[known > 0].sum()
+    return min(1.0, 2 * float(min((totals <= total).mean(), (totals >= total).mean())))
 
 
 def holm(p_values: list[float]) -> list[float]:

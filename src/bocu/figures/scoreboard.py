@@ -10,7 +10,15 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Parameters
-from bocu.evaluation.statistics import CONFIDENCE, Interval
+from bocu.evaluation.statistics import (
+    CONFIDENCE,
+    LEAST_SEEDS,
+    LESS,
+    MORE,
+    Interval,
+    leaders,
+    paired_differences,
+)
 from bocu.figures import style
 from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import (
@@ -86,6 +94,8 @@ class ScoreTable:
         rows: titles of the algorithms, in the order of the experiment.
         ratios: (row, column) -> final regret relative to the reference.
         competing: titles that may be marked as the least of a column.
+        leading: (row, column) of the least regret and of what is not told apart from it.
+        apart: (row, column) of what is told apart from the reference.
     """
 
     block: ScoreBlock
@@ -93,6 +103,8 @@ class ScoreTable:
     rows: Sequence[str]
     ratios: Mapping[tuple[str, str], Interval]
     competing: frozenset[str]
+    leading: frozenset[tuple[str, str]]
+    apart: frozenset[tuple[str, str]]
 
     @property
     def title(self) -> str:
@@ -100,7 +112,7 @@ class ScoreTable:
         return self.block.title or self.block.metric
 
     def least(self, column: str) -> list[str]:
-        """Return the competing rows of least regret in a column; several where they are equal."""
+        """Return the competing rows of the smallest ratio in a column; several where they are equal."""
         found = {row: self.ratios[row, column].value for row in self.rows if (row, column) in self.ratios}
         found = {row: value for row, value in found.items() if row in self.competing}
         return [row for row, value in found.items() if value == min(found.values())]
@@ -146,7 +158,11 @@ class Scoreboard(Figure[ScoreboardParameters]):
             if problem in scored
         }
         titles = self._titles(branches, self._written(cubes))
+        yardsticks = {label for cube in cubes.values() for label in cube.yardsticks}
+        competing = frozenset(titles[branch] for branch in titles if branch.algorithm not in yardsticks)
         ratios: dict[tuple[str, str], Interval] = {}
+        leading: set[tuple[str, str]] = set()
+        apart: set[tuple[str, str]] = set()
         for problem, found in branches.items():
             base = next((branch for branch in found if branch.algorithm == reference), None)
             if base is None:
@@ -155,12 +171,16 @@ class Scoreboard(Figure[ScoreboardParameters]):
                 ratio = regret_ratio(cubes[problem], branch, base, block.metric)
                 if branch.algorithm != reference and np.isfinite(ratio.value):
                     ratios[titles[branch], problem] = ratio
+            totals = {titles[branch]: _by_seed(cubes[problem], branch, block.metric) for branch in found}
+            first = leaders(totals, competing)
+            leading.update((title, problem) for title in (first.group if first else ()))
+            for title, gap in paired_differences(totals, titles[base]).items():
+                if gap.verdict in (MORE, LESS):
+                    apart.add((title, problem))
         place = {label: position for position, label in enumerate(labels)}
         ordered = sorted(titles, key=lambda branch: place[branch.algorithm])
         rows = [row for row in dict.fromkeys(titles[branch] for branch in ordered) if any(row == r for r, _ in ratios)]
-        yardsticks = {label for cube in cubes.values() for label in cube.yardsticks}
-        competing = frozenset(titles[branch] for branch in titles if branch.algorithm not in yardsticks)
-        return ScoreTable(block, columns, rows, ratios, competing)
+        return ScoreTable(block, columns, rows, ratios, competing, frozenset(leading), frozenset(apart))
 
     def _titles(
         self, branches: Mapping[str, Sequence[CubeBranch]], written: Mapping[str, str]
@@ -217,9 +237,11 @@ class Scoreboard(Figure[ScoreboardParameters]):
         caption = (
             f"Cumulative regret at the end of every run, divided by that of {reference}: ratio of means over "
             f"{seed_counts(counts)}; below 1 (blue) there is less regret, above 1 (red) more. Blocks: the objective "
-            f"that runs pursue, where they pursue one, and are scored by ({scored}). Bold: the least of a "
-            f"column. Italic: the {CONFIDENCE:.0%} bootstrap interval over paired seeds holds 1. Empty: not defined or "
-            f"not finished, or the regret of {reference} is not positive."
+            f"that runs pursue, where they pursue one, and are scored by ({scored}). Bold: the least regret of a "
+            f"column, that of {reference} among them, and what is not told apart from it. Italic: not told apart from "
+            f"{reference}. Told apart is what both the {CONFIDENCE:.0%} interval of paired differences and the "
+            f"signed-rank test, corrected for all comparisons of a column, do, from {LEAST_SEEDS} paired seeds on. "
+            f"Empty: not defined or not finished, or the regret of {reference} is not positive."
             + without(list(cubes.values()), label_of_reference, reference)
         )
         told = [
@@ -231,9 +253,16 @@ class Scoreboard(Figure[ScoreboardParameters]):
             )
             for table in tables
         ]
-        alternative = f"Table of regret relative to {reference}. The least of every problem: {'; '.join(told)}."
+        alternative = (
+            f"Table of regret relative to {reference}. The smallest ratio of every problem: {'; '.join(told)}."
+        )
         label = shared_data_label([cubes[problem] for problem in problems])
         return Drawing(picture, self.parameters.title or "Scoreboard", caption, alternative, "", label)
+
+
+def _by_seed(cube: Results, branch: CubeBranch, metric: str) -> dict[int, float]:
+    totals, seeds = cube.totals(branch, metric)
+    return dict(zip(seeds.tolist(), totals.tolist(), strict=True))
 
 
 def _draw(axes: "Axes", table: ScoreTable, head: Sequence[str], widest: int) -> None:
@@ -242,7 +271,6 @@ def _draw(axes: "Axes", table: ScoreTable, head: Sequence[str], widest: int) -> 
 
     colours = colormaps[style.DIVERGING]
     for x, column in enumerate(table.columns):
-        least = table.least(column)
         for y, row in enumerate(table.rows):
             ratio = table.ratios.get((row, column))
             if ratio is None:
@@ -258,8 +286,8 @@ def _draw(axes: "Axes", table: ScoreTable, head: Sequence[str], widest: int) -> 
                 va="center_baseline",
                 fontsize=6.4,
                 color="white" if dark else style.INK,
-                fontweight="bold" if row in least else "normal",
-                fontstyle="italic" if ratio.low <= 1.0 <= ratio.high else "normal",
+                fontweight="bold" if (row, column) in table.leading else "normal",
+                fontstyle="normal" if (row, column) in table.apart else "italic",
             )
     axes.set_xlim(-0.5, widest - 0.5)  # columns of all blocks are as wide
     axes.set_ylim(len(table.rows) - 0.5, -0.5)

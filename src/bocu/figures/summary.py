@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
-from bocu.evaluation.statistics import CONFIDENCE, Interval, bootstrap_ratio
+from bocu.evaluation.statistics import CONFIDENCE, Interval, student_ratio
 from bocu.figures import style
 from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import (
@@ -131,8 +131,8 @@ class Summary(Figure[SummaryParameters]):
         scored = ", ".join(f"{row.title} by {row.metric}" for row in drawn) if len(metrics) > 1 else f"by {metrics[0]}"
         caption = (
             f"Cumulative regret at the end of every run, divided by that of {titles[reference]} (1), scored "
-            f"{scored}: ratio of means over {seed_counts(counts)} with {CONFIDENCE:.0%} bootstrap intervals over "
-            "paired seeds."
+            f"{scored}: ratio of means over {seed_counts(counts)} with {CONFIDENCE:.0%} intervals (Fieller's) over "
+            "paired seeds; a point without a line has none that is bounded."
             + without(cubes, reference, titles[reference])
             + (
                 f" Not comparable (regret of {titles[reference]} is not positive): {spoken(left_out)}."
@@ -142,8 +142,8 @@ class Summary(Figure[SummaryParameters]):
         )
         told = []
         for row in drawn:
-            best = min(row.ratios, key=lambda label: row.ratios[label].value)
-            told.append(f"{row.title}: least {titles[best]} at {row.ratios[best].value:.2f}")
+            smallest = min(row.ratios, key=lambda label: row.ratios[label].value)
+            told.append(f"{row.title}: smallest {titles[smallest]} at {row.ratios[smallest].value:.2f}")
         alternative = f"Dot chart of final regret relative to {titles[reference]}. {'; '.join(told)}."
         shown = {row.problem for row in drawn}
         label = shared_data_label([cube for cube in cubes if cube.problem in shown])
@@ -152,7 +152,8 @@ class Summary(Figure[SummaryParameters]):
 
 def _scale(axes: "Axes", rows: list[SummaryRow]) -> None:
     """Compare ratios on a logarithmic axis, unless one of them is not positive."""
-    lowest = [np.nanmin([ratio.value, ratio.low]) for row in rows for ratio in row.ratios.values()]
+    ends = [end for row in rows for ratio in row.ratios.values() for end in (ratio.value, ratio.low)]
+    lowest = [end for end in ends if np.isfinite(end)]
     if min(lowest) <= 0:
         axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
         return
@@ -194,7 +195,7 @@ def regret_ratio(cube: Results, branch: CubeBranch, base: CubeBranch, metric: st
     denominator = other[np.isin(other_seeds, shared)]
     if not len(shared) or denominator.mean() <= 0:
         return Interval(float("nan"), float("nan"), float("nan"), len(shared))
-    return bootstrap_ratio(numerator, denominator)
+    return student_ratio(numerator, denominator)
 
 
 def _row(

@@ -16,7 +16,7 @@ import yaml
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.parameters import nearest
 from bocu.evaluation.audits import read_audit
-from bocu.evaluation.statistics import CONFIDENCE
+from bocu.evaluation.statistics import LEAST_SEEDS, LESS, MORE, TIED, TOO_FEW
 from bocu.experiment.papers import papers
 from bocu.figures.reading import DONE, MISSING, counted, results_at
 from bocu.figures.results import Results
@@ -27,11 +27,12 @@ from bocu.report.origins import data_set, source_words, traces
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "final-regret": (
-        "problem", "objective", "metric", "algorithm", "rounds", "seeds", "mean", "standard_error", "units",
+        "problem", "objective", "metric", "algorithm", "rounds", "seeds", "mean", "standard_error", "standing",
+        "units",
     ),
     "differences": (
         "problem", "objective", "metric", "algorithm", "reference", "seeds", "mean_difference", "low", "high",
-        "share_of_seeds_with_more_regret", "p_value_holm", "units",
+        "share_of_seeds_with_more_regret", "p_value_holm", "comparisons", "verdict", "units",
     ),
     "ranks": ("problem", "objective", "metric", "algorithm", "seeds", "mean_rank", "friedman_p_value"),
     "growth": ("problem", "objective", "metric", "algorithm", "seeds", "exponent", "low", "high"),
@@ -199,6 +200,7 @@ def _page(
         "simulated": [cube.problem for cube in cubes if cube.data_label],
         "data_label": next((cube.data_label for cube in cubes if cube.data_label), ""),
         "reference": _written(cubes, reference),
+        "least_seeds": LEAST_SEEDS,
         "pictures": [picture for picture in pictures if not picture.problem],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
         "configuration": yaml.safe_dump(dict(experiment), sort_keys=False, allow_unicode=True, width=100),
@@ -255,11 +257,9 @@ def _against(cube: Results, kinds: Mapping[str, list[records.Fields]], reference
         if not gaps or gaps[0]["reference"] != reference:
             sentences.append(f"{where}: {name} has finished no run; the table compares with the least regret instead.")
             continue
-        told: dict[str, list[str]] = {"more regret": [], "less regret": [], "not told apart": []}
+        told: dict[str, list[str]] = {MORE: [], LESS: [], TIED: [], TOO_FEW: []}
         for gap in gaps:
-            clear = gap["p_value_holm"] < 1 - CONFIDENCE
-            word = ("more regret" if gap["mean_difference"] > 0 else "less regret") if clear else "not told apart"
-            told[word].append(f"{cube.titles[gap['algorithm']]} {tables.interval(gap)}")
+            told[gap["verdict"]].append(f"{cube.titles[gap['algorithm']]} {tables.interval(gap)}")
         sides = "; ".join(f"{word}: {', '.join(found)}" for word, found in told.items() if found)
         sentences.append(f"{where}: {sides}.")
     return sentences
@@ -270,28 +270,35 @@ def _of(kind: Sequence[records.Fields], key: tuple[str, str, str]) -> list[recor
 
 
 def _findings(cube: Results, kinds: Mapping[str, list[records.Fields]], reference: str | None) -> list[str]:
-    """Say for each objective and metric of the page who has the least regret, and whether the next is told apart."""
+    """Say for each objective and metric of the page who has the least regret, and who is not told apart from it."""
     sentences = []
     differences = kinds["differences"] if reference is None else records.difference_records(cube)
     for objective, metric in records.foremost(cube):
         key = (cube.problem, objective, metric)
-        gaps = _of(differences, key)
-        final = {record["algorithm"]: record for record in _of(kinds["final-regret"], key)}
-        rivals = [r for r in gaps if r["algorithm"] not in cube.yardsticks and r["seeds"] > 1]
-        if not rivals:
+        gaps = [gap for gap in _of(differences, key) if gap["algorithm"] not in cube.yardsticks and gap["seeds"] > 1]
+        if not gaps:
             continue
-        best = gaps[0]["reference"]
-        next_ = min(rivals, key=lambda record: record["mean_difference"])
-        clear = next_["low"] > 0 or next_["high"] < 0
+        final = {record["algorithm"]: record for record in _of(kinds["final-regret"], key)}
+        least = gaps[0]["reference"]
         pursued = "" if len(cube.objectives()) == 1 else f", pursuing {objective}"
-        shown = tables.plus_minus(final[best]["mean"], final[best]["standard_error"])
-        rival = cube.titles[next_["algorithm"]]
-        relation = "has" if clear else "cannot be told apart from it:"
-        sentences.append(
-            f"{cube.problem}, scored by {metric}{pursued}: {cube.titles[best]} {shown}; "
-            f"{rival} {relation} {tables.interval(next_)} on {counted(next_['seeds'], 'paired seed')}."
-        )
+        shown = tables.plus_minus(final[least]["mean"], final[least]["standard_error"])
+        told = f"{cube.problem}, scored by {metric}{pursued}: {cube.titles[least]} {shown}; "
+        sentences.append(told + _lead(cube, sorted(gaps, key=lambda gap: gap["mean_difference"])))
     return sentences
+
+
+def _lead(cube: Results, gaps: Sequence[records.Fields]) -> str:
+    """Say how competitors, by their difference from the least, stand to it."""
+    decided = [gap for gap in gaps if gap["verdict"] != TOO_FEW]
+    if not decided:
+        most = max(gap["seeds"] for gap in gaps)
+        return f"too few seeds to tell: {counted(most, 'paired seed')}, a verdict takes {LEAST_SEEDS}."
+    tied = [gap for gap in decided if gap["verdict"] != MORE]
+    relation = "not told apart from it:" if tied else "told apart from all; the next,"
+    named = ", ".join(f"{cube.titles[gap['algorithm']]} {tables.interval(gap)}" for gap in tied or decided[:1])
+    few = ", ".join(cube.titles[gap["algorithm"]] for gap in gaps if gap["verdict"] == TOO_FEW)
+    undecided = f" Too few seeds to tell: {few}." if few else ""
+    return f"{relation} {named} on {counted(decided[0]['seeds'], 'paired seed')}.{undecided}"
 
 
 def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], pictures: Sequence[Picture]) -> dict[str, Any]:

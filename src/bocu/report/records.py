@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.evaluation.statistics import bootstrap_mean, mean_and_error, mean_slope, paired_differences, ranks
+from bocu.evaluation.statistics import (
+    TOO_FEW,
+    leaders,
+    mean_and_error,
+    mean_slope,
+    paired_differences,
+    ranks,
+    student_mean,
+)
 from bocu.figures.law_paths import metrics_off_paths
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE
 from bocu.figures.results import CubeBranch, Results
@@ -18,6 +26,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Fields = dict[str, Any]
+LEADING, BEHIND = "leading", "behind"
+"""Where a competitor stands: in the group of least regret, or told apart from it."""
 
 
 def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
@@ -61,10 +71,15 @@ def choose_reference(cube: Results, totals: dict[str, dict[int, float]], wanted:
 
 
 def final_regret(cube: Results) -> list[Fields]:
-    """Return mean and standard error of the final cumulative regret, a record an algorithm, objective and metric."""
+    """Return mean and standard error of the final cumulative regret, a record an algorithm, objective and metric.
+
+    `standing` is `LEADING`, `BEHIND` or `TOO_FEW`; empty for yardsticks.
+    """
     records = []
     for objective, metric, branches in groups(cube):
-        for label, own in final_totals(cube, branches, metric).items():
+        totals = final_totals(cube, branches, metric)
+        standing = standings(cube, totals)
+        for label, own in totals.items():
             mean, error = mean_and_error(np.array(list(own.values())))
             records.append(
                 {
@@ -76,10 +91,21 @@ def final_regret(cube: Results) -> list[Fields]:
                     "seeds": len(own),
                     "mean": float(mean),
                     "standard_error": float(error),
+                    "standing": standing.get(label, ""),
                     "units": cube.units,
                 }
             )
     return records
+
+
+def standings(cube: Results, totals: dict[str, dict[int, float]]) -> dict[str, str]:
+    """Return where each competitor of a table stands, label -> `LEADING`, `BEHIND` or `TOO_FEW`."""
+    competing = [label for label in totals if label not in cube.yardsticks]
+    found = leaders(totals, competing)
+    if found is None or not found.group:
+        return dict.fromkeys(competing, TOO_FEW)
+    few = {label for label in competing if not totals[label]} | set(found.undecided)
+    return {label: LEADING if label in found.group else TOO_FEW if label in few else BEHIND for label in competing}
 
 
 def difference_records(cube: Results, wanted: str | None = None) -> list[Fields]:
@@ -90,7 +116,7 @@ def difference_records(cube: Results, wanted: str | None = None) -> list[Fields]
         reference = choose_reference(cube, totals, wanted)
         if reference is None:
             continue
-        for label, found in paired_differences(totals, reference).items():
+        for label, found in paired_differences(totals, reference, chosen=reference != wanted).items():
             records.append(
                 {
                     "problem": cube.problem,
@@ -104,6 +130,8 @@ def difference_records(cube: Results, wanted: str | None = None) -> list[Fields]
                     "high": found.difference.high,
                     "share_of_seeds_with_more_regret": found.worse,
                     "p_value_holm": found.p_value,
+                    "comparisons": found.comparisons,
+                    "verdict": found.verdict,
                     "units": cube.units,
                 }
             )
@@ -155,12 +183,13 @@ def growth(cube: Results) -> list[Fields]:
 def final_hypervolumes(cube: Results) -> list[Fields]:
     """Return the share of the best front's hypervolume that is guaranteed at the end, with its interval over seeds.
 
-    A record an algorithm, objective and metric; none where payoffs have one output.
+    A record an algorithm, objective and metric; none where payoffs have one output. Intervals end at 0 and 1, as shares
+    do.
     """
     records = []
     for objective, metric, branches in groups(cube) if cube.outputs > 1 else ():
         for branch in branches:
-            found = bootstrap_mean(cube.final_shares(branch, metric))
+            found = student_mean(cube.final_shares(branch, metric))
             records.append(
                 {
                     "problem": cube.problem,
@@ -170,8 +199,8 @@ def final_hypervolumes(cube: Results) -> list[Fields]:
                     "rounds": int(cube.iterations[-1]),
                     "seeds": found.count,
                     "share": found.value,
-                    "low": found.low,
-                    "high": found.high,
+                    "low": float(np.clip(found.low, 0.0, 1.0)),
+                    "high": float(np.clip(found.high, 0.0, 1.0)),
                 }
             )
     return records

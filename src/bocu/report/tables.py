@@ -8,11 +8,11 @@ from math import isnan
 from pathlib import Path
 
 from bocu.evaluation.audits import Audit
-from bocu.evaluation.statistics import CONFIDENCE, GROWTH_FROM
+from bocu.evaluation.statistics import CONFIDENCE, GROWTH_FROM, LEAST_SEEDS, TOO_FEW
 from bocu.figures.reading import NO_OBJECTIVE, counted, shown_unit
 from bocu.figures.results import Results
 from bocu.io.files import atomic_path
-from bocu.report.records import Fields
+from bocu.report.records import LEADING, Fields
 
 NOTICEABLE = 0.01
 NOTHING = "–"
@@ -28,14 +28,14 @@ class Table:
         caption: what it shows.
         header: headings of the columns; the first column heads the rows.
         rows: texts.
-        best: index of the row with the least regret among competitors, or None.
+        best: indices of the rows that lead: the least regret among competitors, and what is not told apart from it.
     """
 
     identifier: str
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    best: int | None = None
+    best: tuple[int, ...] = ()
 
 
 @contextlib.contextmanager
@@ -87,7 +87,7 @@ def comparison(cube: Results, objective: str, metric: str, kinds: Mapping[str, S
                 cube.titles[label],
                 plus_minus(final[label]["mean"], final[label]["standard_error"]),
                 "reference" if label == reference else interval(gap) if gap else NOTHING,
-                probability(gap["p_value_holm"]) if gap else NOTHING,
+                tested(gap) if gap else NOTHING,
                 number(ranked[label]["mean_rank"], 2) if label in ranked else NOTHING,
                 exponent(grown[label]),
                 round_time(times[label]["seconds_per_round"]) if label in times else NOTHING,
@@ -96,22 +96,33 @@ def comparison(cube: Results, objective: str, metric: str, kinds: Mapping[str, S
         )
     unit = shown_unit(cube.units)
     regret = f"Final regret{f' [{unit}]' if unit else ''}"
-    least = smallest_p_value(len(gaps), max((gap["seeds"] for gap in gaps.values()), default=0))
-    few = f" With so few seeds none can be below {probability(least)}." if least > NOTICEABLE else ""
+    most = max((gap["seeds"] for gap in gaps.values()), default=0)
+    least = smallest_p_value(max((gap["comparisons"] for gap in gaps.values()), default=1), most)
+    noticed = most >= LEAST_SEEDS and least > NOTICEABLE
+    few = f" With so few seeds none can be below {probability(least)}." if noticed else ""
+    best = tuple(place for place, label in enumerate(order) if final[label]["standing"] == LEADING)
     friedman = next((record["friedman_p_value"] for record in ranked.values()), float("nan"))
-    tested = "" if isnan(friedman) else f" Friedman's test that all rank alike: p {probability(friedman, sign=True)}."
+    alike = "" if isnan(friedman) else f" Friedman's test that all rank alike: p {probability(friedman, sign=True)}."
     caption = (
         f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, scored by {metric}"
         f"{pursuing(objective)}: mean ± standard error over seeds; lower is better. Differences are means over paired "
-        f"seeds with {CONFIDENCE:.0%} bootstrap intervals; p values: Wilcoxon signed-rank, Holm-corrected.{few}"
-        f"{tested} Growth: exponent of cumulative regret over the last {1 - GROWTH_FROM:.0%} of rounds with its "
+        f"seeds with Student's {CONFIDENCE:.0%} intervals; p values: Wilcoxon signed-rank, Holm-corrected over all "
+        f"comparisons of the table.{few}{_led(best) if gaps else ''}{alike} Growth: exponent of cumulative regret over "
+        f"the last {1 - GROWTH_FROM:.0%} of rounds with its "
         f"{CONFIDENCE:.0%} interval; below 1, regret of a round vanishes."
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
     header = ("Algorithm", regret, against, "p", "Mean rank", "Growth", "Time per round", "Seeds")
-    known = [label for label in order if not isnan(final[label]["mean"])]
-    best = next((order.index(label) for label in known if label not in cube.yardsticks), 0) if gaps else None
     return Table(f"problem-{cube.problem}-regret-{objective}-{metric}", caption, header, tuple(rows), best)
+
+
+def _led(best: tuple[int, ...]) -> str:
+    """Say what marked rows are, in a sentence with a space before."""
+    if not best:
+        return f" Too few seeds to tell who leads: that takes {LEAST_SEEDS} paired seeds."
+    if len(best) == 1:
+        return " Bold: less regret than every other competitor, by interval and corrected test."
+    return " Bold: the least regret and what is not told apart from it, by interval and corrected test."
 
 
 def along_the_way(cube: Results, objective: str, metric: str, records: Sequence[Fields]) -> Table:
@@ -160,8 +171,8 @@ def hypervolumes(cube: Results, objective: str, metric: str, records: Sequence[F
     )
     caption = (
         f"Hypervolume of what the decisions of {counted(int(cube.iterations[-1]), 'round')} guarantee, as a share of "
-        f"the best front's, valued by {metric}{pursuing(objective)}: mean over seeds with its {CONFIDENCE:.0%} "
-        "bootstrap interval; higher is better."
+        f"the best front's, valued by {metric}{pursuing(objective)}: mean over seeds with Student's "
+        f"{CONFIDENCE:.0%} interval; higher is better."
     )
     header = ("Algorithm", "Share of hypervolume", "Seeds")
     return Table(f"problem-{cube.problem}-hypervolume-{objective}-{metric}", caption, header, rows)
@@ -170,6 +181,12 @@ def hypervolumes(cube: Results, objective: str, metric: str, records: Sequence[F
 def pursuing(objective: str) -> str:
     """Say in a caption which objective is pursued, where one is."""
     return "" if objective == NO_OBJECTIVE else f", objective pursued: {objective}"
+
+
+def tested(gap: Fields) -> str:
+    """Write the p value of a difference, or that there are too few seeds for one to mean much."""
+    few = gap["seeds"] and gap["verdict"] == TOO_FEW
+    return TOO_FEW if few else probability(gap["p_value_holm"])
 
 
 def smallest_p_value(comparisons: int, seeds: int) -> float:

@@ -48,7 +48,7 @@ def gram_of(kernel: Kernel, points: np.ndarray) -> Gram:
     return EvaluatedGram(kernel, points) if root is None else ProductGram(kernel, points, root)
 
 
-class StoredGram:
+class StoredGram(Gram):
     """The matrix itself."""
 
     def __init__(self, matrix: np.ndarray) -> None:
@@ -65,7 +65,7 @@ class StoredGram:
         return GrownRows(lambda point: self._matrix[point], len(self._matrix))
 
 
-class EvaluatedGram:
+class EvaluatedGram(Gram):
     """The kernel, evaluated where it is asked for."""
 
     def __init__(self, kernel: Kernel, points: np.ndarray) -> None:
@@ -95,7 +95,7 @@ class ProductGram(EvaluatedGram):
         return ProductCombination(self._root)
 
 
-class GrownRows:
+class GrownRows(Combination):
     """Sums of rows that are kept, one for each point."""
 
     def __init__(self, row: Callable[[int], np.ndarray], size: int) -> None:
@@ -114,7 +114,7 @@ class GrownRows:
         return combined
 
 
-class ProductCombination:
+class ProductCombination(Combination):
     """Sums through the root of a Kronecker product."""
 
     def __init__(self, root: AxisRoot) -> None:

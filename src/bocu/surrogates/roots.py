@@ -35,7 +35,7 @@ def axis_root(kernel: Kernel, points: np.ndarray) -> "AxisRoot | None":
     return None
 
 
-class SpectralRoot:
+class SpectralRoot(Root):
     """Root by eigenvectors; eigenvalues that rounding alone could have made are left out, nothing is added."""
 
     def __init__(self, gram: np.ndarray) -> None:
@@ -48,7 +48,7 @@ class SpectralRoot:
         return self.matrix @ right
 
 
-class AxisRoot:
+class AxisRoot(Root):
     """Root for a kernel that is a product over dimensions: the Kronecker product of the roots of the axes.
 
     Attributes:

@@ -1,0 +1,43 @@
+"""Write the log of a kiosk and tomorrow's forecast, for the page on `bocu suggest`.
+
+    python docs/make_newsvendor_log.py
+
+writes newsvendor.csv and tomorrow.csv into the folder at hand. The data are simulated: the log holds 60 days, on which
+the kiosk ordered papers in the morning, met the weather, and sold what it had while customers came.
+"""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+PRICE, COST = 3.0, 1.0
+
+
+def main() -> None:
+    """Write both files."""
+    world = np.random.default_rng(7)
+    days = 60
+    temperature = world.normal(16.0, 5.0, days).round(1)
+    rain = np.where(world.random(days) < 0.6, 0.0, world.exponential(5.0, days)).round(1)
+    order = world.integers(20, 91, days)
+    demand = 40.0 + 1.5 * temperature - 3.0 * rain + world.normal(0.0, 4.0, days)
+    profit = PRICE * np.minimum(order, np.maximum(demand, 0.0)) - COST * order
+    _write("newsvendor.csv", ("order", "temperature", "rain", "profit"), order, temperature, rain, profit.round(2))
+
+    members = 8
+    warm = (18.0 + world.normal(0.0, 2.0, members)).round(1)
+    wet = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 3.0, 6.0, 10.0])
+    weight = np.array([3, 3, 2, 2, 2, 2, 1, 1])
+    _write("tomorrow.csv", ("temperature", "rain", "weight"), warm, wet, weight)
+
+
+def _write(name: str, head: tuple[str, ...], *columns: np.ndarray) -> None:
+    with Path(name).open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(head)
+        writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
+
+
+if __name__ == "__main__":
+    main()

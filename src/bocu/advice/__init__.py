@@ -1,0 +1,17 @@
+"""Advice: from a log of decisions, contexts and payoffs to the next decision, its worst case and its price.
+
+Imports `objectives`, `surrogates` and below. Names load on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+from bocu.core.lazy import lazily
+
+if TYPE_CHECKING:
+    from bocu.advice.suggestion import Suggestion as Suggestion
+    from bocu.advice.suggestion import suggest as suggest
+
+_HOME = {"Suggestion": "suggestion", "suggest": "suggestion"}
+
+__all__ = sorted(_HOME)
+__getattr__, __dir__ = lazily(__name__, _HOME)

@@ -1,0 +1,162 @@
+"""What a log teaches: a Gaussian process of the payoff over decisions and contexts, asked for expectations.
+
+Its covariance is a product of one kernel over decisions and one over contexts, so that payoff tables of many decisions
+in many contexts are two small matrices away. Decisions and contexts are scaled to [0, 1]: decisions by their bounds,
+contexts by the range of log and forecast together.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bocu.advice.choices import Decisions, Range
+from bocu.advice.logs import Forecast, Log
+from bocu.surrogates.continuous.fitting import LogPosterior, Priors, fit
+from bocu.surrogates.continuous.model import Posterior, standardise
+from bocu.surrogates.continuous.structure import Hyperparameters, Structure, product
+
+KERNEL = "matern-5/2"
+
+#: Hyper-parameters are fitted to no more rows than this, spread evenly over a longer log; the posterior has all.
+MOST_ROWS_OF_A_FIT = 2000
+
+#: The fit of a longer log starts where a fit of so many of its rows ended, whose many steps are cheap.
+ROWS_OF_A_FIRST_FIT = 400
+
+_PROFILE_ROWS, _PROFILE_POINTS = 64, 9
+
+
+@dataclass(frozen=True)
+class Influence:
+    """How one column acts on the payoff.
+
+    Attributes:
+        name: the column; of a choice of names one entry stands for all of its names.
+        role: "decision" or "context".
+        lengthscale: in units of the column, over which the payoff changes; None of a choice of names.
+        swing: by how much the expected payoff moves as this column alone goes through its range, the others as in
+            the log, on average.
+    """
+
+    name: str
+    role: str
+    lengthscale: float | None
+    swing: float
+
+
+class Learnt:
+    """The payoff as a log tells it, to be maximised.
+
+    Args:
+        decisions: what is decided.
+        log: what was decided, met and earned.
+        forecast: contexts that will be asked about.
+        sign: 1 to maximise the outcome, -1 to minimise it.
+
+    Attributes:
+        noise: standard deviation of a single outcome around its expectation.
+    """
+
+    def __init__(self, decisions: Decisions, log: Log, forecast: Forecast, sign: float) -> None:
+        self.decisions = decisions
+        self.log = log
+        both = np.vstack([log.contexts, forecast.contexts])
+        self._low = both.min(axis=0)
+        span = np.ptp(both, axis=0)
+        self._span = np.where(span > 0.0, span, 1.0)
+        coded, met = decisions.encode(log.decisions), self.scaled(log.contexts)
+        self.structure = product(coded.shape[1], met.shape[1], KERNEL, KERNEL)
+        inputs, outputs = np.hstack([coded, met]), sign * log.outcome
+        found = _fitted(self.structure, inputs, outputs)
+        self.posterior = Posterior(self.structure, found, inputs, outputs)
+        self.noise = float(self.posterior.scale * np.sqrt(found.noise))
+        points = self.scaled(forecast.contexts)
+        self._among_contexts = self._kernel(1, points, points)
+        self._of_contexts = self._kernel(1, points, met)
+
+    def scaled(self, contexts: np.ndarray) -> np.ndarray:
+        """Return contexts (n, l) in the units of the model."""
+        return (contexts - self._low) / self._span
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """Return the expected payoff (n, C) of decisions (n, d) in the forecast's contexts."""
+        here = self.posterior
+        standard = here.hyperparameters.output_scale * (self._of_decisions(values) * here.weights) @ self._of_contexts.T
+        return here.shift + here.scale * (here.mean + standard)
+
+    def spreads(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return what is not known of expectations: standard deviations (n,).
+
+        Args:
+            values: decisions, shape (n, d).
+            weights: the distribution of the forecast's contexts that each decision's expectation is over, shape
+                (n, C) or (C,).
+        """
+        here = self.posterior
+        weight = np.broadcast_to(weights, (len(values), len(self._of_contexts)))
+        cross = here.hyperparameters.output_scale * self._of_decisions(values) * (weight @ self._of_contexts)
+        prior = here.hyperparameters.output_scale * np.einsum("nc,nc->n", weight @ self._among_contexts, weight)
+        explained = np.einsum("nt,nt->n", cross @ here.inverse, cross)
+        spreads: np.ndarray = here.scale * np.sqrt(np.maximum(prior - explained, 0.0))
+        return spreads
+
+    def influences(self, contexts: tuple[str, ...]) -> list[Influence]:
+        """Return how each column acts on the payoff, decisions first."""
+        rows = _spread(len(self.log.outcome), _PROFILE_ROWS)
+        lengthscales = self.posterior.hyperparameters.lengthscales
+        found, column = [], 0
+        for i, part in enumerate(self.decisions.parts):
+            profile = []
+            for value in part.spaced(_PROFILE_POINTS):
+                changed = self.log.decisions[rows].copy()
+                changed[:, i] = value
+                profile.append(self._pairs(changed, self.log.contexts[rows]))
+            scale = float(lengthscales[column] * part.span) if isinstance(part, Range) else None
+            found.append(Influence(part.name, "decision", scale, _swing(profile)))
+            column += 1 if isinstance(part, Range) else len(part.levels)
+        for i, name in enumerate(contexts):
+            profile = []
+            for share in np.linspace(0.0, 1.0, _PROFILE_POINTS):
+                changed = self.log.contexts[rows].copy()
+                seen = self.log.contexts[:, i]
+                changed[:, i] = seen.min() + share * np.ptp(seen)
+                profile.append(self._pairs(self.log.decisions[rows], changed))
+            found.append(Influence(name, "context", float(lengthscales[column + i] * self._span[i]), _swing(profile)))
+        return found
+
+    def _pairs(self, values: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+        """Return the expected payoff (n,) of decisions (n, d), each in its own context (n, l)."""
+        here = self.posterior
+        cross = here.covariance(np.hstack([self.decisions.encode(values), self.scaled(contexts)]))
+        payoffs: np.ndarray = here.shift + here.scale * (here.mean + cross @ here.weights)
+        return payoffs
+
+    def _of_decisions(self, values: np.ndarray) -> np.ndarray:
+        """Return the kernel over decisions (n, t) with the log."""
+        return self._kernel(0, self.decisions.encode(values), self.posterior.inputs[:, : self.structure.decisions])
+
+    def _kernel(self, which: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        kernel = self.structure.kernels(self.posterior.hyperparameters.lengthscales)[which]
+        return kernel(a, b)
+
+
+def _fitted(structure: Structure, inputs: np.ndarray, outputs: np.ndarray) -> Hyperparameters:
+    """Return the most probable hyper-parameters of inputs (t, D) and outputs (t,)."""
+    priors = Priors()
+    starts = priors.starts(structure.inputs, None, len(outputs))
+    for most in (ROWS_OF_A_FIRST_FIT, MOST_ROWS_OF_A_FIT):
+        rows = _spread(len(outputs), most)
+        starts = [fit(LogPosterior(structure, inputs[rows], standardise(outputs[rows])[2], priors), starts)]
+        if len(rows) == len(outputs):
+            break
+    return starts[0]
+
+
+def _spread(rows: int, most: int) -> np.ndarray:
+    """Return the positions of all rows, or of at most so many that are spread evenly over them."""
+    return np.arange(rows) if rows <= most else np.linspace(0, rows - 1, most).round().astype(int)
+
+
+def _swing(profile: list[np.ndarray]) -> float:
+    """Return highest less lowest of a profile, averaged over rows."""
+    return float(np.ptp(np.stack(profile), axis=0).mean())

@@ -1,0 +1,157 @@
+"""Which decision is best: the objective over payoff tables of the model, and a search among candidates."""
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+
+from bocu.advice.choices import Choice
+from bocu.advice.model import Learnt
+from bocu.ambiguity.base import AmbiguitySet, worst_case
+from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
+
+#: A decision differs from another where a number is this share of its range away, or a name is another.
+DIFFERENT = 0.1
+
+#: Standard deviations above the mean that exploring hopes for.
+HOPE = 2.0
+
+#: Parts of the radius that prices are told for, and levels of `cvar`, from the smallest set on.
+_PARTS = (0.0, 0.25, 0.5, 1.0, 2.0)
+_LEVELS = (1.0, 0.75, 0.5, 0.25, 0.1)
+
+_LARGEST_STEP, _SMALLEST_STEP = 1 / 16, 1e-4
+
+Measure = Callable[[np.ndarray], np.ndarray]
+
+
+class Rule:
+    """The objective, and the set that guarantees are told for.
+
+    Args:
+        objective: "dro", "so", "ro" or "cvar".
+        ambiguity: None where no set was asked for.
+        weights: of the forecast's contexts, shape (C,).
+    """
+
+    def __init__(self, objective: str, ambiguity: AmbiguitySet | None, weights: np.ndarray) -> None:
+        self.objective = objective
+        self.ambiguity = ambiguity
+        self.weights = weights
+
+    @property
+    def has_worst(self) -> bool:
+        """Whether there is a worst distribution."""
+        return self.ambiguity is not None or self.objective == "ro"
+
+    @property
+    def size(self) -> float | None:
+        """Radius of the set or level of `cvar`; None without a set."""
+        if self.ambiguity is None:
+            return None
+        if isinstance(self.ambiguity, ConditionalValueAtRisk):
+            return self.ambiguity.alpha
+        return self.ambiguity.epsilon
+
+    def sizes(self) -> list["Rule"]:
+        """Return the worst expectation over smaller and larger sets, this one among them; none without a set."""
+        here = self.ambiguity
+        if here is None or self.size is None:
+            return []
+        sets: list[AmbiguitySet]
+        if isinstance(here, ConditionalValueAtRisk):
+            sets = [ConditionalValueAtRisk(level) for level in sorted({*_LEVELS, here.alpha}, reverse=True)]
+        else:
+            sets = [here.with_epsilon(radius) for radius in sorted({part * here.epsilon for part in _PARTS})]
+        return [Rule("dro", ambiguity, self.weights) for ambiguity in sets]
+
+    def values(self, payoffs: np.ndarray) -> np.ndarray:
+        """Return the objective (n,) of payoffs (n, C)."""
+        return payoffs @ self.weights if self.objective == "so" else self.guaranteed(payoffs)
+
+    def guaranteed(self, payoffs: np.ndarray) -> np.ndarray:
+        """Return worst expectations (n,) of payoffs (n, C)."""
+        return payoffs.min(axis=1) if self.ambiguity is None else self.ambiguity.values(payoffs, self.weights)[0]
+
+    def worst(self, payoffs: np.ndarray) -> np.ndarray:
+        """Return worst distributions (n, C) of payoffs (n, C)."""
+        if self.ambiguity is None:
+            return (np.arange(payoffs.shape[1]) == payoffs.argmin(axis=1)[:, None]).astype(float)
+        found: np.ndarray = worst_case(payoffs, self.weights, self.ambiguity).distribution
+        return found
+
+    def pursued(self, payoffs: np.ndarray) -> np.ndarray:
+        """Return the distributions (n, C) that the objective of payoffs (n, C) is an expectation under."""
+        return np.broadcast_to(self.weights, payoffs.shape) if self.objective == "so" else self.worst(payoffs)
+
+
+class Search:
+    """Decisions worth a look, those that were logged within bounds among them, and the best by any measure.
+
+    A measure takes decisions (n, d) and returns numbers (n,), to be maximised.
+
+    Args:
+        learnt: the model.
+        rule: what is best.
+    """
+
+    def __init__(self, learnt: Learnt, rule: Rule) -> None:
+        self.learnt = learnt
+        self.rule = rule
+        logged = learnt.log.decisions
+        self._pool = np.unique(
+            np.vstack([learnt.decisions.candidates(), logged[learnt.decisions.inside(logged)]]), axis=0
+        )
+
+    def payoffs(self, values: np.ndarray) -> np.ndarray:
+        """Return expected payoffs (n, C) of decisions (n, d)."""
+        return self._of_pool if values is self._pool else self.learnt.means(values)
+
+    @functools.cached_property
+    def _of_pool(self) -> np.ndarray:
+        return self.learnt.means(self._pool)
+
+    def expectations(self, values: np.ndarray) -> np.ndarray:
+        """Measure the expectation under the forecast."""
+        return self.payoffs(values) @ self.rule.weights
+
+    def values(self, values: np.ndarray) -> np.ndarray:
+        """Measure the objective."""
+        return self.rule.values(self.payoffs(values))
+
+    def guaranteed_by(self, rule: Rule) -> Measure:
+        """Return the measure of what decisions guarantee under another rule."""
+        return lambda values: rule.guaranteed(self.payoffs(values))
+
+    def optimism(self, values: np.ndarray) -> np.ndarray:
+        """Measure what the objective may yet turn out to be.
+
+        It is the expectation under the distribution q that is worst for the expected payoffs, and `HOPE` standard
+        deviations of that expectation. No payoff function whose expectation under q lies below has an objective above.
+        """
+        payoffs = self.payoffs(values)
+        spreads = self.learnt.spreads(values, self.rule.pursued(payoffs))
+        return self.rule.values(payoffs) + HOPE * spreads
+
+    def best(self, measure: Measure) -> np.ndarray:
+        """Return the decision (d,) of highest measure: of the candidates, then of ever closer neighbours."""
+        found = measure(self._pool)
+        at, top = self._pool[int(np.argmax(found))], float(found.max())
+        step = _LARGEST_STEP
+        while step > _SMALLEST_STEP:
+            near = self.learnt.decisions.neighbours(at, step)
+            values = measure(near) if len(near) else np.array([-np.inf])
+            if values.max() > top:
+                at, top = near[int(np.argmax(values))], float(values.max())
+            else:
+                step /= 2.0
+        return at
+
+    def apart(self, value: np.ndarray) -> np.ndarray | None:
+        """Return the best candidate by the objective that differs from a decision (d,); None where none does."""
+        differs = np.zeros(len(self._pool), dtype=bool)
+        for i, part in enumerate(self.learnt.decisions.parts):
+            least = 0.5 if isinstance(part, Choice) else DIFFERENT * part.span
+            differs |= np.abs(self._pool[:, i] - value[i]) >= least
+        found = np.where(differs, self.values(self._pool), -np.inf)
+        return self._pool[int(np.argmax(found))] if differs.any() else None

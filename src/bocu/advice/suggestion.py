@@ -1,0 +1,326 @@
+"""The next decision from a log: the best under an uncertainty objective, what it guarantees, and what that costs."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bocu.advice.choices import Decisions, read_decisions
+from bocu.advice.logs import Forecast, read_forecast, read_log, read_table, weighted
+from bocu.advice.model import Influence, Learnt
+from bocu.advice.search import Rule, Search
+from bocu.ambiguity.base import AmbiguitySet
+from bocu.ambiguity.checks import radius as checked_radius
+from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
+from bocu.ambiguity.parameters import SetParameters
+from bocu.core.errors import BocuError, shown
+from bocu.core.loading import from_registry
+from bocu.core.parameters import Reading, nearest, validate
+
+OBJECTIVES = {
+    "dro": "the worst expectation over the set",
+    "so": "the expectation under the forecast",
+    "ro": "the worst context of the forecast",
+    "cvar": "the mean over the worst share `alpha` of contexts",
+}
+
+#: Standard deviations to either side of the mean that hold 95 % of a normal distribution.
+NINETY_FIVE = 1.959964
+
+#: The least change of a weight that counts as one.
+MOVED = 1e-9
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A decision and what is expected of it, in units of the outcome.
+
+    Attributes:
+        decision: by name.
+        expected: outcome under the forecast.
+        interval: where that expectation lies with probability 0.95, by the model.
+        guaranteed: expectation under the worst distribution; None where no worst case was asked for.
+    """
+
+    decision: dict[str, float | int | str]
+    expected: float
+    interval: tuple[float, float]
+    guaranteed: float | None
+
+
+@dataclass(frozen=True)
+class Price:
+    """The best decision at one size of the set.
+
+    Attributes:
+        size: radius, or level of `cvar`.
+        decision: by name.
+        guaranteed: its worst expectation at that size.
+        expected: its outcome under the forecast.
+        price: what it is expected to earn less (or cost more) than the decision of best expectation.
+    """
+
+    size: float
+    decision: dict[str, float | int | str]
+    guaranteed: float
+    expected: float
+    price: float
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """A context whose weight the worst distribution changes.
+
+    Attributes:
+        context: by name.
+        weight: in the forecast.
+        worst: in the worst distribution.
+    """
+
+    context: dict[str, float]
+    weight: float
+    worst: float
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """What to decide, and why; `print` tells it in words.
+
+    Attributes:
+        best: the decision.
+        second: the best decision that differs; None where all are alike.
+        given_up: what it is expected to earn less (or cost more) than the decision of best expectation.
+        objective, set, size: what it is best under; `size` is the radius or the level of `cvar`.
+        outcome, minimise, explore: what was asked.
+        shifted: contexts by how much weight the worst distribution moves, largest first.
+        means: mean of each context under the forecast and under the worst distribution.
+        prices: best decisions by the size of the set.
+        influences: how each column acts.
+        noise: standard deviation of a single outcome around its expectation.
+        optimistic: when exploring, the worst expectation that the decision may yet turn out to have.
+        rows, contexts: numbers of rows learnt from and of contexts in the forecast.
+        notes: what was done to read the files, and what they do not tell.
+    """
+
+    best: Judged
+    second: Judged | None
+    given_up: float
+    objective: str
+    set: str | None
+    size: float | None
+    outcome: str
+    minimise: bool
+    explore: bool
+    shifted: list[Shifted]
+    means: dict[str, tuple[float, float]]
+    prices: list[Price]
+    influences: list[Influence]
+    noise: float
+    optimistic: float | None
+    rows: int
+    contexts: int
+    notes: tuple[str, ...]
+
+    @property
+    def decision(self) -> dict[str, float | int | str]:
+        """The decision by name."""
+        return self.best.decision
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain data, as `--json` prints it."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        from bocu.advice.words import told
+
+        return told(self)
+
+
+def suggest(
+    log: Any,
+    *,
+    decisions: str,
+    contexts: Sequence[str],
+    outcome: str,
+    forecast: Any = None,
+    set: str = "tv",
+    radius: float | None = None,
+    keys: Mapping[str, Any] | None = None,
+    objective: str = "dro",
+    alpha: float = 0.1,
+    minimise: bool = False,
+    explore: bool = False,
+) -> Suggestion:
+    """Suggest the next decision.
+
+    Args:
+        log: path of a CSV file, pandas table, xarray data set, or columns by name.
+        decisions: what is decided, as "price:1..20,staff:int:1..8,shelf:{low,high}".
+        contexts: columns of what is met after deciding.
+        outcome: column of what was earned or paid.
+        forecast: like `log`, with the columns of the contexts and, if rows do not count alike, `weight`; left out,
+            the contexts of the log.
+        set: name of the ambiguity set; distances between contexts are in units of their range.
+        radius: of the set; "dro" needs it, "so" and "ro" tell worst cases with it.
+        keys: further keys of the set.
+        objective: "dro", "so", "ro" or "cvar".
+        alpha: of "cvar", the share of worst contexts.
+        minimise: whether the outcome is a cost.
+        explore: suggest what may yet turn out best, in place of what is best as far as is known.
+
+    Raises:
+        BocuError: arguments or files are at fault; one line says where.
+    """
+    chosen = read_decisions(decisions)
+    names = tuple(contexts)
+    _refuse_mixed_up(chosen, names, outcome, objective)
+    seen = read_log(read_table(log, "log"), chosen, names, outcome)
+    given = (
+        weighted(seen.contexts, np.ones(len(seen.contexts)))
+        if forecast is None
+        else read_forecast(read_table(forecast, "forecast"), names)
+    )
+    sign = -1.0 if minimise else 1.0
+    learnt = Learnt(chosen, seen, given, sign)
+    ambiguity = _set_of(objective, set, radius, keys or {}, alpha, learnt.scaled(given.contexts))
+    rule = Rule(objective, ambiguity, given.weights)
+    search = Search(learnt, rule)
+
+    best = search.best(search.optimism if explore else search.values)
+    apart = search.apart(best)
+    steady = search.best(search.expectations)
+    worst = rule.worst(search.payoffs(best[None]))[0] if rule.has_worst else given.weights
+    judge = _Judge(search, learnt, sign)
+    return Suggestion(
+        best=judge(best),
+        second=judge(apart) if apart is not None else None,
+        given_up=float((search.expectations(steady[None]) - search.expectations(best[None]))[0]),
+        objective=objective,
+        set=None if rule.ambiguity is None else "cvar" if objective == "cvar" else set,
+        size=rule.size,
+        outcome=outcome,
+        minimise=minimise,
+        explore=explore,
+        shifted=_shifted(names, given, worst),
+        means={
+            name: (float(given.weights @ given.contexts[:, i]), float(worst @ given.contexts[:, i]))
+            for i, name in enumerate(names)
+        },
+        prices=_prices(search, steady, judge),
+        influences=learnt.influences(names),
+        noise=learnt.noise,
+        optimistic=sign * float(search.optimism(best[None])[0]) if explore else None,
+        rows=len(seen.outcome),
+        contexts=len(given.weights),
+        notes=(*seen.notes, *given.notes, *_extrapolated(names, seen.contexts, given.contexts)),
+    )
+
+
+class _Judge:
+    """Tells of decisions what is expected of them, in units of the outcome."""
+
+    def __init__(self, search: Search, learnt: Learnt, sign: float) -> None:
+        self.search, self.learnt, self.sign = search, learnt, sign
+
+    def __call__(self, value: np.ndarray) -> Judged:
+        search, row = self.search, value[None]
+        expected = self.sign * float(search.expectations(row)[0])
+        half = NINETY_FIVE * float(self.learnt.spreads(row, search.rule.weights)[0])
+        guaranteed = float(search.rule.guaranteed(search.payoffs(row))[0]) if search.rule.has_worst else None
+        return Judged(
+            decision=self.learnt.decisions.shown(value),
+            expected=expected,
+            interval=(expected - half, expected + half),
+            guaranteed=None if guaranteed is None else self.sign * guaranteed,
+        )
+
+
+def _prices(search: Search, steady: np.ndarray, judge: _Judge) -> list[Price]:
+    """Return the best decisions by the size of the set, from the smallest set on; none where there is no set."""
+    found = []
+    most = float(search.expectations(steady[None])[0])
+    for rule in search.rule.sizes():
+        value = search.best(search.guaranteed_by(rule))
+        expected = float(search.expectations(value[None])[0])
+        found.append(
+            Price(
+                size=rule.size or 0.0,
+                decision=search.learnt.decisions.shown(value),
+                guaranteed=judge.sign * float(rule.guaranteed(search.payoffs(value[None]))[0]),
+                expected=judge.sign * expected,
+                price=most - expected,
+            )
+        )
+    return found
+
+
+def _shifted(names: tuple[str, ...], forecast: Forecast, worst: np.ndarray) -> list[Shifted]:
+    """Return the contexts whose weight differs, by how much, largest first."""
+    moved = np.abs(worst - forecast.weights)
+    order = [i for i in np.argsort(-moved, kind="stable") if moved[i] > MOVED]
+    return [
+        Shifted(
+            dict(zip(names, forecast.contexts[i].tolist(), strict=True)), float(forecast.weights[i]), float(worst[i])
+        )
+        for i in order
+    ]
+
+
+def _extrapolated(names: tuple[str, ...], seen: np.ndarray, asked: np.ndarray) -> list[str]:
+    """Return a line for each context that the forecast has outside the log's range."""
+    notes = []
+    for i, name in enumerate(names):
+        outside = int(((asked[:, i] < seen[:, i].min()) | (asked[:, i] > seen[:, i].max())).sum())
+        if outside:
+            notes.append(
+                f"the forecast has '{name}' outside the log's {seen[:, i].min():g} to {seen[:, i].max():g} in "
+                f"{outside} of {len(asked)} contexts: there the model extrapolates"
+            )
+    return notes
+
+
+def _refuse_mixed_up(decisions: Decisions, contexts: tuple[str, ...], outcome: str, objective: str) -> None:
+    if not contexts:
+        raise BocuError("--contexts: found none; at least one column is wanted")
+    columns = [*decisions.names, *contexts, outcome]
+    for name in columns:
+        if columns.count(name) > 1:
+            raise BocuError(f"column '{name}' has two roles; a column is a decision, a context or the outcome, once")
+    if objective not in OBJECTIVES:
+        raise BocuError(f"--objective: found {shown(objective)}; {nearest(objective, OBJECTIVES)}")
+
+
+def _set_of(
+    objective: str, name: str, radius: float | None, keys: Mapping[str, Any], alpha: float, points: np.ndarray
+) -> AmbiguitySet | None:
+    """Return the set that worst cases are told for, over contexts (n, l) in the units of the model, or None."""
+    has_set = objective in ("dro", "so") and (radius is not None or objective == "dro")
+    if keys and not has_set:
+        raise BocuError(
+            f"--{next(iter(keys))}: nothing takes it: there is no set without --radius, nor under ro or cvar"
+        )
+    if objective == "cvar":
+        if not 0.0 < alpha <= 1.0:
+            raise BocuError(f"--alpha: found {alpha:g}; allowed: more than 0 and at most 1")
+        return ConditionalValueAtRisk(alpha)
+    if objective == "ro":
+        return None
+    family = from_registry("find")("set", name, "--set: ", Path()).load()
+    if radius is None:
+        if objective == "dro":
+            raise BocuError(f"--radius: the objective 'dro' over the set '{name}' needs one")
+        return None
+    if math.isinf(radius):
+        raise BocuError("--radius: found inf; allowed: a finite number, or --objective ro, which trusts no forecast")
+    if not family.has_radius:
+        raise BocuError(f"--set: '{name}' has no radius; allowed here: a set that has one, or --objective cvar")
+    stated = validate(SetParameters, {**keys, "name": name}, "--", Reading(Path(), imports=True))
+    if family.most_cells is not None and len(points) > family.most_cells:
+        raise BocuError(
+            f"--set: '{name}' takes at most {family.most_cells} different contexts, found {len(points)}; "
+            "give a --forecast of fewer, or take --set tv"
+        )
+    return stated.over(points).with_epsilon(checked_radius(radius, "--radius"))

@@ -1,0 +1,49 @@
+"""`bocu suggest`: the next decision from a log, its worst case and its price."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def suggest_command(
+    context: typer.Context,
+    log: Annotated[Path, typer.Argument(help="CSV file: decisions, contexts and outcome, a row each time.")],
+    decisions: Annotated[str, typer.Option(help="What is decided: 'price:1..20,staff:int:1..8,shelf:{low,high}'.")],
+    contexts: Annotated[str, typer.Option(help="Columns of what is met after deciding: temperature,rain.")],
+    outcome: Annotated[str, typer.Option(help="Column of what was earned, or paid.")],
+    forecast: Annotated[
+        Path | None, typer.Option(help="CSV file of contexts, with `weight` or not; left out: those of the log.")
+    ] = None,
+    objective: Annotated[str, typer.Option(help="dro, so, ro or cvar.")] = "dro",
+    name: Annotated[str, typer.Option("--set", help="Name of the ambiguity set (see `bocu list sets`).")] = "tv",
+    radius: Annotated[float | None, typer.Option(help="Radius of the set.")] = None,
+    alpha: Annotated[float, typer.Option(help="Share of worst contexts, of `--objective cvar`.")] = 0.1,
+    minimise: Annotated[bool, typer.Option("--minimise/--maximise", help="Whether the outcome is a cost.")] = False,
+    explore: Annotated[bool, typer.Option("--try/--deploy", help="What may yet turn out best, or what is.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+) -> None:
+    """Print the next decision from LOG, what it is expected to earn, what it guarantees, and what that costs.
+
+    The set's own keys are options too: `--set mmd --lengthscale 0.2`; `bocu list sets NAME` names them.
+    """
+    import json
+
+    from bocu.advice.suggestion import suggest
+    from bocu.commands.worst_case import keys_of
+
+    found = suggest(
+        log,
+        decisions=decisions,
+        contexts=[name.strip() for name in contexts.split(",") if name.strip()],
+        outcome=outcome,
+        forecast=forecast,
+        set=name,
+        radius=radius,
+        keys=keys_of(context.args),
+        objective=objective,
+        alpha=alpha,
+        minimise=minimise,
+        explore=explore,
+    )
+    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found).rstrip())

@@ -1,0 +1,197 @@
+"""Statistics of algorithms over many problems: ranks, profiles, targets, means without the tails.
+
+Lower is better throughout: the numbers are regrets. Problems are the blocks wherever problems are compared;
+the seeds of a problem are no problems more.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bocu.evaluation.statistics import CONFIDENCE, Interval, student_intervals
+
+RESAMPLES = 2_000
+_BOOTSTRAP_SEED = 20_240_229
+"""Intervals of the same numbers are the same in every run and every place of a report."""
+
+
+@dataclass(frozen=True)
+class ProblemRanks:
+    """Ranks of algorithms over problems, 1 the least mean regret.
+
+    Attributes:
+        labels: the algorithms.
+        mean: mean rank of each, shape (algorithms,); ties share their mean rank.
+        problems: number of problems on which every algorithm has a number.
+        p_value: Friedman's test that all rank alike.
+        nemenyi: p values of Nemenyi's test of all pairs, shape (algorithms, algorithms).
+        conover: those of Conover's, after Holm's correction; it finds more, and holds its level less surely.
+        critical_difference: mean ranks further apart than this differ by Nemenyi's test.
+    """
+
+    labels: tuple[str, ...]
+    mean: np.ndarray
+    problems: int
+    p_value: float
+    nemenyi: np.ndarray
+    conover: np.ndarray
+    critical_difference: float
+
+
+def friedman_over_problems(
+    means: Mapping[str, Mapping[str, float]], confidence: float = CONFIDENCE
+) -> ProblemRanks | None:
+    """Rank algorithms over problems (Friedman 1937; Nemenyi 1963; Conover 1999; Demsar 2006).
+
+    Args:
+        means: problem -> label -> mean regret over the problem's seeds; problems without all labels are left out.
+        confidence: one less the level of the critical difference.
+
+    Returns:
+        None where there is no test: below three algorithms or two problems, or all equal everywhere.
+    """
+    import scikit_posthocs
+    from scipy.stats import friedmanchisquare, rankdata, studentized_range
+
+    labels = tuple(dict.fromkeys(label for own in means.values() for label in own))
+    rows = np.array([[own.get(label, np.nan) for label in labels] for own in means.values()], dtype=float)
+    table = rows[~np.isnan(rows).any(axis=1)] if len(rows) else rows
+    if len(labels) < 3 or len(table) < 2 or not np.ptp(table, axis=1).any():
+        return None
+    count = len(labels)
+    reach = studentized_range.ppf(confidence, count, np.inf) / np.sqrt(2.0)
+    return ProblemRanks(
+        labels=labels,
+        mean=rankdata(table, axis=1).mean(axis=0),
+        problems=len(table),
+        p_value=float(friedmanchisquare(*table.T).pvalue),
+        nemenyi=scikit_posthocs.posthoc_nemenyi_friedman(table).to_numpy(),
+        conover=scikit_posthocs.posthoc_conover_friedman(table, p_adjust="holm").to_numpy(),
+        critical_difference=float(reach * np.sqrt(count * (count + 1) / (6.0 * len(table)))),
+    )
+
+
+def interquartile_mean(
+    values: Sequence[np.ndarray], confidence: float = CONFIDENCE, resamples: int = RESAMPLES
+) -> Interval:
+    """Return the mean of the middle half of all numbers, its bootstrap stratified by problem (Agarwal et al. 2021).
+
+    Percentile intervals, which cover less than they say at few seeds (docs/statistics.md); a problem counts by its
+    seeds.
+
+    Args:
+        values: for each problem numbers that can be compared between problems, one a seed.
+        confidence: coverage of the interval.
+        resamples: number of bootstrap samples; each draws the seeds of every problem anew.
+    """
+    return _stratified(values, _middle, confidence, resamples)
+
+
+def probability_of_improvement(
+    own: Sequence[np.ndarray], other: Sequence[np.ndarray], confidence: float = CONFIDENCE, resamples: int = RESAMPLES
+) -> Interval:
+    """Return the probability of less regret than another algorithm, the mean over problems; ties count half.
+
+    As in Agarwal et al. (2021), but on the same seed, since seeds are paired here, in place of any two runs.
+
+    Args:
+        own: for each problem regrets, one a seed.
+        other: those of the other algorithm, of the same seeds.
+        confidence: coverage of the interval, by bootstrap stratified by problem.
+        resamples: number of bootstrap samples.
+    """
+    wins = [(a < b) + 0.5 * (a == b) for a, b in zip(own, other, strict=True)]
+    return _stratified(wins, _mean_of_means, confidence, resamples)
+
+
+def performance_profile(regrets: Mapping[str, np.ndarray], factors: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the share of problem-seed pairs in which the regret is within factors of the least (Dolan and More 2002).
+
+    Args:
+        regrets: label -> regret of each pair, shape (pairs,); not a number where a run is missing: never within.
+        factors: at least 1, shape (factors,).
+
+    Returns:
+        label -> shares, shape (factors,).
+
+    Raises:
+        ValueError: a regret is negative, where no factor means anything.
+    """
+    table = np.array(list(regrets.values()), dtype=float)
+    if (table < 0).any():
+        raise ValueError(f"performance profile: regrets have to be at least 0; found {np.nanmin(table):g}")
+    least = np.fmin.reduce(table, axis=0)
+    within = table[..., None] <= least[:, None] * np.asarray(factors)
+    return dict(zip(regrets, within.mean(axis=1), strict=True))
+
+
+def effort_to_target(effort: np.ndarray, regret: np.ndarray, target: np.ndarray | float) -> np.ndarray:
+    """Return the effort at which each seed is first at a target or below it; infinite where it never is.
+
+    Args:
+        effort: rounds or seconds so far, shape (rounds,) or (seeds, rounds).
+        regret: of each round, shape (seeds, rounds).
+        target: one for all, or one a seed, shape (seeds,), such as a fraction of the regret of random decisions.
+
+    Returns:
+        Shape (seeds,).
+    """
+    reached = regret <= np.reshape(target, (-1, 1))
+    spent = np.broadcast_to(effort, regret.shape)
+    first = reached.argmax(axis=1)
+    return np.where(reached.any(axis=1), spent[np.arange(len(regret)), first], np.inf)
+
+
+def share_reached(efforts: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return the share of runs whose effort to the target, shape (runs,), is at most that `at`, shape (points,)."""
+    return np.asarray(np.searchsorted(np.sort(efforts), at, side="right") / len(efforts))
+
+
+def ranks_over_time(regret: np.ndarray, confidence: float = CONFIDENCE) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean rank of every algorithm in every round with Student's interval over seeds, within what ranks can be.
+
+    Args:
+        regret: up to each round, shape (algorithms, seeds, rounds), without missing values.
+        confidence: coverage of the intervals.
+
+    Returns:
+        Mean and ends, of shape (algorithms, rounds) each.
+    """
+    from scipy.stats import rankdata
+
+    ranked = rankdata(regret, axis=0)
+    mean, low, high = student_intervals(np.moveaxis(ranked, 1, -1), confidence)
+    return mean, np.clip(low, 1, len(regret)), np.clip(high, 1, len(regret))
+
+
+def _middle(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
+    from scipy.stats import trim_mean
+
+    return np.asarray(trim_mean(np.concatenate(samples, axis=axis), 0.25, axis=axis))
+
+
+def _mean_of_means(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
+    return np.mean([sample.mean(axis=axis) for sample in samples], axis=0)
+
+
+def _stratified(
+    values: Sequence[np.ndarray], statistic: Callable[..., np.ndarray], confidence: float, resamples: int
+) -> Interval:
+    from scipy.stats import bootstrap
+
+    samples = [np.asarray(own, dtype=float) for own in values]
+    count = sum(len(own) for own in samples)
+    value = float(statistic(*samples))
+    if min(len(own) for own in samples) < 2:
+        return Interval(value, float("nan"), float("nan"), count)
+    found = bootstrap(
+        samples,
+        statistic,
+        confidence_level=confidence,
+        n_resamples=resamples,
+        method="percentile",
+        vectorized=True,
+        rng=np.random.default_rng(_BOOTSTRAP_SEED),
+    ).confidence_interval
+    return Interval(value, float(found.low), float(found.high), count)

@@ -1,0 +1,65 @@
+r"""How often 95 % intervals hold the mean, by the number of seeds and the law of what is measured in each.
+
+    python tests/benchmarks/coverage.py
+    python tests/benchmarks/coverage.py --samples 20000 --seeds 3 10
+
+`student` is what the report uses; `percentile` is scipy's percentile bootstrap of the mean, with fewer samples, since
+it takes a thousand resamples of each.
+"""
+
+import argparse
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from scipy import stats
+
+from bocu.evaluation.statistics import CONFIDENCE, student_intervals
+
+Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
+LAWS: Mapping[str, Draw] = {
+    "normal": lambda random, shape: random.normal(size=shape),
+    "lognormal, sigma 0.75": lambda random, shape: random.lognormal(0.0, 0.75, shape) - np.exp(0.75**2 / 2),
+    "Student's t, 3 degrees": lambda random, shape: random.standard_t(3, shape),
+}
+"""Laws of mean zero: none, moderate and no skew; the last with heavy tails."""
+AT_ONCE = 2_000_000
+
+
+def student(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of Student's intervals of rows."""
+    _, low, high = student_intervals(values)
+    return low, high
+
+
+def percentile(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the percentile bootstrap's intervals of rows."""
+    found = stats.bootstrap(
+        (values,), np.mean, axis=-1, confidence_level=CONFIDENCE, n_resamples=999, method="percentile", rng=1, batch=50
+    ).confidence_interval
+    return found.low, found.high
+
+
+def coverage(draw: Draw, ends: Callable[..., tuple[np.ndarray, np.ndarray]], count: int, samples: int) -> float:
+    """Return the share of samples of `count` numbers whose interval holds 0, the mean."""
+    random, held, step = np.random.default_rng(count), 0, max(1, AT_ONCE // count)
+    for start in range(0, samples, step):
+        low, high = ends(draw(random, (min(step, samples - start), count)))
+        held += int(((low <= 0) & (high >= 0)).sum())
+    return held / samples
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--samples", type=int, default=100_000, help="samples for Student's; a fiftieth for the other")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[3, 5, 6, 10, 30, 100])
+    chosen = parser.parse_args()
+    print("| law | interval | " + " | ".join(f"{count} seeds" for count in chosen.seeds) + " |")
+    print("|---|---|" + "---|" * len(chosen.seeds))
+    for law, draw in LAWS.items():
+        for name, ends, fewer in (("student", student, 1), ("percentile", percentile, 50)):
+            shares = [coverage(draw, ends, count, chosen.samples // fewer) for count in chosen.seeds]
+            print(f"| {law} | {name} | " + " | ".join(f"{100 * share:.1f} %" for share in shares) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
