@@ -112,12 +112,16 @@ EDITS = [
     (
         "share = min(self.epsilon, 1.0)",
         "share = min(self.epsilon, 0.5)",
-        {"runs": {SOBER}, "scores": EVERY, "report": {"experiment"}},
+        {"runs": {SOBER}, "scores": EVERY, "cubes": {"description"}, "report": {"experiment"}},
     ),
-    ("np.median(payoffs, axis=1)", "np.mean(payoffs, axis=1)", {"scores": EVERY}),
+    ("np.median(payoffs, axis=1)", "np.mean(payoffs, axis=1)", {"scores": EVERY, "cubes": {"description"}}),
     ('"A dot a seed."', '"Dots."', {"figures": {"last-round"}}),
     ("seat**2 / 2", "seat**2", {"runs": EVERY, "scores": EVERY}),
-    ("self.weight * payoffs.max", "0.5 * self.weight * payoffs.max", {"runs": {HOPEFUL}, "scores": EVERY}),
+    (
+        "self.weight * payoffs.max",
+        "0.5 * self.weight * payoffs.max",
+        {"runs": {HOPEFUL}, "scores": EVERY, "cubes": {"description"}},  # the objective is a metric too
+    ),
 ]
 
 
@@ -503,7 +507,8 @@ def test_laws_and_shifts_of_a_package_are_named_by_their_entry_points(folder, tm
     assert [(kind, name) for kind, name, _ in plan.outside()] == [("law", "beta"), ("shift", "alternating")]
     before = plan.parameters.run(branch, 0, 1)["fingerprint"]
     own_package.edit(site / "their_lab/parts.py", "return base if t % 2 else", "return base if t % 3 else")
-    assert plan.parameters.run(branch, 0, 1)["fingerprint"] != before
+    again = planned(folder, problems=[problem], algorithms=["random"], metrics=["so"], figures=["regret"])
+    assert again.parameters.run(branch, 0, 1)["fingerprint"] != before
     for kind, name in (("laws", "beta"), ("shifts", "alternating")):
         list_command(kind)
         assert name in capsys.readouterr().out

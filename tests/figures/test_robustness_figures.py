@@ -88,7 +88,7 @@ def test_curves_are_means_of_what_is_recommended_last(plan, problem):
 
 def test_the_axis_may_be_the_distance_of_a_set(plan):
     inputs = plan.inputs.figure("robustness-curve", "box")
-    drawing = RobustnessCurve(RobustnessCurveParameters(distance={"name": "tv"}, metrics=["high"])).draw(dict(inputs))
+    drawing = RobustnessCurve(RobustnessCurveParameters(set={"name": "tv"}, metrics=["high"])).draw(dict(inputs))
     (axes,) = drawing.figure.axes
     places = np.asarray(lines_of(axes)["Random"].get_xdata())
     # Along a mixture total variation grows in proportion to s, to 2 at most.

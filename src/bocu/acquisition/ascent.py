@@ -43,7 +43,7 @@ def ascend(
         The best point of every ascent (B, D) and its value (B,).
     """
 
-    def scaled(function: ValueAndGradient) -> ValueAndGradient:
+    def scaled(function: "ValueAndGradient") -> "ValueAndGradient":
         def valued(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             value, gradient = function(points)
             return value / scale, gradient / scale

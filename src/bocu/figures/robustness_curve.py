@@ -44,7 +44,7 @@ class RobustnessCurveParameters(RealisedParameters):
         "out.",
     )
     algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
-    distance: StatedSet | None = Field(
+    set: StatedSet | None = Field(
         None,
         description="The set in whose units the horizontal axis tells how far each law is from the first of its path; "
         "left out, the axis is s.",
@@ -54,7 +54,7 @@ class RobustnessCurveParameters(RealisedParameters):
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
         # What is recommended stands in the cube alone.
-        problem_files = {} if self.distance is None else super().inputs(paths)
+        problem_files = {} if self.set is None else super().inputs(paths)
         return {"cube": paths.cube, **{key: files for key, files in problem_files.items() if key != "digest"}}
 
     def mentioned(self) -> Iterator[Mention]:
@@ -104,15 +104,15 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
 
     @property
     def _axis(self) -> str:
-        if self.parameters.distance is None:
+        if self.parameters.set is None:
             return "s (0: from, 1: to)"
-        return f"{self.parameters.distance.family.about.title}\nfrom s = 0"
+        return f"{self.parameters.set.family.about.title}\nfrom s = 0"
 
     def _places(self, cube: Cube, family: Family, inputs: Inputs) -> np.ndarray:
         """Return where each law stands on the horizontal axis, shape (laws,)."""
-        if self.parameters.distance is None:
+        if self.parameters.set is None:
             return family.s
-        return _distances(cube, family, inputs, self.parameters.distance)
+        return _distances(cube, family, inputs, self.parameters.set)
 
     def _table(self, cube: Cube, objective: str, family: Family, places: np.ndarray) -> "pd.DataFrame":
         """Return the values at the end of every run: a row for algorithm, seed and law."""
@@ -147,8 +147,8 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
             ends.append(f"{algorithm}{pursued} by {metric} from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
         alternative = f"Line charts of value along a path of laws: {'; '.join(ends)}."
         title = f"{TITLE}: {spoken([family.label for family in families])}"
-        if self.parameters.distance is not None:
-            title += f", by {self.parameters.distance.family.about.title}"
+        if self.parameters.set is not None:
+            title += f", by {self.parameters.set.family.about.title}"
         return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
 
 
@@ -178,7 +178,7 @@ def _distances(cube: Cube, family: Family, inputs: Inputs, stated: SetParameters
     found = np.array([float(around.distance(each, weights[0])) for each in weights])
     if not np.isfinite(found).all():
         raise BocuError(
-            f"distance: by '{stated.name}' a law of {family.label} is infinitely far from the first; take tv or mmd"
+            f"set: by '{stated.name}' a law of {family.label} is infinitely far from the first; take tv or mmd"
         )
     return found
 
