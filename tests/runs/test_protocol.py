@@ -172,6 +172,7 @@ def test_cube_and_summary_keep_the_initial_design_apart(tmp_path):
             }
         ],
         "metrics": [metric["label"] for metric in METRICS],
+        "metric_specifications": METRICS,
         "seeds": [0, 2],
         "iterations": 10,
         "initial": 3,
