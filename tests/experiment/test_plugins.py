@@ -367,6 +367,8 @@ def install(folder, name, points, monkeypatch):
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(points)
     monkeypatch.syspath_prepend(str(folder))
+    for module in [module for module in sys.modules if module.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, module)  # that of another test
     lookup._points.cache_clear()
 
 

@@ -1,0 +1,29 @@
+"""Tables that simulators fill, computed anew by the workflow."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+pytestmark = [pytest.mark.workflow, pytest.mark.ci]
+TABLE = "data/compute/wake-steering/row-of-three.nc"
+
+
+def test_the_workflow_computes_the_shipped_table_of_wakes(pipeline, root):
+    pytest.importorskip("floris")
+    config = pipeline.configuration(
+        {
+            "name": "wakes",
+            "data": "shipped",
+            "seeds": 1,
+            "iterations": 1,
+            "problems": ["wake-steering"],
+            "algorithms": ["random"],
+        }
+    )
+    pipeline.run("snakemake", "--snakefile", root / "Snakefile", "--cores", "2", "--configfile", config, "--", TABLE)
+    with (
+        xr.open_dataset(pipeline.folder / TABLE) as found,
+        xr.open_dataset(root / "data/shipped/wake-steering/raw/row_of_three.nc") as shipped,
+    ):
+        for name in shipped.data_vars:
+            np.testing.assert_allclose(found[name], shipped[name], rtol=1e-12, atol=1e-9)
