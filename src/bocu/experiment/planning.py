@@ -1,24 +1,22 @@
 """From a configuration to a plan: everything that a user may have written wrong is found here."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bocu.algorithms.base import AlgorithmParameters
 from bocu.ambiguity.parameters import SetParameters
-from bocu.contexts.cells import points_of
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import Reading, nearest, sections
-from bocu.core.protocols import CONTINUOUS, TIME_VARYING
+from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
 from bocu.data.catalogue import Catalogue, load_catalogue
 from bocu.data.catalogue import sources_file as catalogue_at_hand
 from bocu.experiment.branches import Branch, Component, ScoringObjective
 from bocu.experiment.clone import scripts_beside
 from bocu.experiment.configuration import (
-    LONGEST_LABEL,
     AlgorithmEntry,
     Entry,
     Experiment,
@@ -30,6 +28,7 @@ from bocu.experiment.configuration import (
     parse_experiment,
 )
 from bocu.experiment.entry_parameters import read_parameters
+from bocu.experiment.metric_entries import metrics_of, refuse_unscorable
 from bocu.experiment.papers import known_papers
 from bocu.experiment.plan import Plan
 from bocu.experiment.registry import find, registered
@@ -38,7 +37,6 @@ from bocu.objectives.stated import Objective
 from bocu.problems.base import ProblemParameters
 
 MENTIONS = "bocu.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for
-READ_UNDER, SEVERAL_UNDER = "bocu.evaluation.under:read_under", "bocu.evaluation.under:several"  # likewise
 
 
 def make_plan(
@@ -151,19 +149,10 @@ class _Maker:
         return made(entry.label, found, parameters)
 
     def _metrics(self, position: int, entry: MetricEntry) -> list[Component]:
-        """Return the metrics of an entry: one for each law that it scores under."""
-        metric = replace(self._component("metric", "metrics", position, entry), entry=entry.label)
-        if entry.under is None:
-            return [metric]
-        where, reading = f"{self.origin('metrics')}metrics.{position}.under.", Reading(self.folder("metrics"))
-        laws = [law.model_dump(mode="json") for law in load(READ_UNDER)(entry.under, where, reading)]
-        if not load(SEVERAL_UNDER)(entry.under):
-            return [replace(metric, under=laws[0])]
-        labels = [f"{metric.label}-{place}" for place in range(len(laws))]
-        for label in labels:
-            if len(label) > LONGEST_LABEL or label in [other.label for other in self.experiment.metrics]:
-                raise BocuError(f"{where[:-1]}: '{label}' is too long a label or stands twice; give the entry another")
-        return [replace(metric, label=label, under=law) for label, law in zip(labels, laws, strict=True)]
+        metric = self._component("metric", "metrics", position, entry)
+        taken = [other.label for other in self.experiment.metrics]
+        where = f"{self.origin('metrics')}metrics.{position}."
+        return metrics_of(entry, metric, taken, where, Reading(self.folder("metrics")))
 
     def _problem(self, position: int, entry: Entry) -> Component:
         component = self._component("problem", "problems", position, entry)
@@ -335,41 +324,12 @@ class _Maker:
                         f"{', '.join(metric.kind.protocols)}"
                     )
                 self._refuse_radius(where, metric, problems[label])
-                self._refuse_alone(where, metric, problems[label])
+                refuse_unscorable(where, metric, problems[label], protocol)
                 found[label].extend(of_entry)
         for label, own in found.items():
             if not own:
                 raise BocuError(f"{self.origin('metrics')}metrics: none of them scores '{label}'; give one that does")
         return found
-
-    def _refuse_alone(self, where: str, metric: Component, problem: Component) -> None:
-        """Refuse what makes no sense where one law is all that there is, and what its discretisation is too large for.
-
-        One law is all on continuous contexts, and under another law.
-        """
-        protocol = self._protocol(problem)
-        if metric.under is not None and protocol in TIME_VARYING:
-            raise BocuError(f"{where}.under: '{problem.label}' has time steps for contexts, which follow no law")
-        continuous = protocol in CONTINUOUS
-        if not continuous and metric.under is None:
-            return
-        cells = points_of(problem.kind.size(problem.parameters).context_coordinates) if continuous else 0
-        for path, section in sections(metric.parameters):
-            if not isinstance(section, SetParameters):
-                continue
-            counts = section.family.has_radius and getattr(metric.kind, "radius_matters", True)
-            if counts and section.radius == "margin":
-                alone = f"on '{problem.label}'" if metric.under is None else "under a law"
-                raise BocuError(
-                    f"{where}.parameters.{path}radius: found 'margin', the distance of the truth from the reference, "
-                    f"which {alone} is 0; give a number"
-                )
-            most = getattr(section.family, "most_cells", None)  # a stand-in has none
-            if most is not None and cells > most:
-                raise BocuError(
-                    f"{where}.parameters.{path}name: '{section.name}' takes up to {most} contexts; the discretisation "
-                    f"of '{problem.label}' has {cells}"
-                )
 
     def _labels(self, entry: Entry, problems: Mapping[str, Component], where: str) -> list[str]:
         return [problem.label for problem in self._chosen(entry, "problems", problems, where)]
