@@ -44,6 +44,7 @@ def key_tables() -> str:
         Seeds,
     )
     from bocu.experiment.registry import aliases, registered
+    from bocu.experiment.sweep_axes import Axis
 
     parts = [TABLES_HEAD, _table("The file", Experiment), _table("`seeds`", Seeds), _table("`data`", Data)]
     parts += [
@@ -52,6 +53,7 @@ def key_tables() -> str:
         _table("An entry of `algorithms`", AlgorithmEntry),
         _table("An entry of `metrics`", MetricEntry),
         _table("An entry of `figures`", FigureEntry),
+        _table("A parameter of `sweep`", Axis, SWEEP),
     ]
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
@@ -73,6 +75,13 @@ EXPERIMENT_MODULE = "bocu.experiment.configuration"
 MODEL = (
     "In place of our own under the key `model` of algorithms with continuous decisions. A registered name alone is the "
     "model with its defaults: `model: botorch-default`."
+)
+SWEEP = (
+    "Under a name of its own, which labels have: `length: {of: problems.hills.kernel_lengthscale, values: [0.1, 0.3]}` "
+    "makes `hills-length-0p1` and `hills-length-0p3`. In short, `problems.hills.noise: [0.05, 0.1]`, named by the last "
+    "key. Of a list of grids the first says what is set, the others may have names and values alone. Parameters of one "
+    "grid are combined; entries that belong to no common point of it never meet. How maps are drawn of it: "
+    "[regions.md](regions.md)"
 )
 TABLES_HEAD = """# The experiment file
 
@@ -172,8 +181,20 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
         definitions[name] = {"anyOf": [{"type": "string"}, definitions[name]]}
     definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
     definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}
+    grid = _sweep_grid(definitions)
+    schema["properties"]["sweep"].update(anyOf=[grid, {"type": "array", "items": grid}])
+    for key in ("items", "type"):
+        schema["properties"]["sweep"].pop(key)
     whole: dict[str, object] = json.loads(told(json.dumps(schema)))
     return whole
+
+
+def _sweep_grid(definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a grid of a sweep, whose parameters may be written in short."""
+    targets = definitions["Axis"]["properties"]["of"]
+    targets["anyOf"] = [{"type": "string"}, {key: targets.pop(key) for key in ("items", "minItems", "type")}]
+    values = {"type": ["number", "string", "boolean", "array", "object"], "not": {"required": ["of"]}}
+    return {"type": "object", "additionalProperties": {"anyOf": [{"$ref": "#/$defs/Axis"}, values]}}
 
 
 def _any_set(definitions: dict[str, Any], things: "list[Entry]") -> dict[str, Any]:

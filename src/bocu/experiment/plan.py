@@ -25,6 +25,7 @@ from bocu.experiment.inputs import JobInputs
 from bocu.experiment.job_parameters import JobParameters
 from bocu.experiment.looks import abouts
 from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL, ResultPaths
+from bocu.experiment.sweep_expansion import Sweep
 from bocu.problems.base import ProblemParameters
 
 
@@ -66,6 +67,7 @@ class Plan:
     claims: Sequence[StatedClaim]
     _by_problem: Mapping[str, list[Branch]] = field(repr=False)
     _metrics_by_problem: Mapping[str, list[Component]] = field(repr=False)
+    sweep: Sweep = field(repr=False)
 
     @functools.cached_property
     def paths(self) -> ResultPaths:
@@ -288,7 +290,8 @@ class Plan:
     @functools.cached_property
     def algorithm_abouts(self) -> dict[str, dict[str, str]]:
         """What cubes hold of every algorithm for figures and tables, by label."""
-        return abouts({branch.algorithm.label: branch.algorithm for branch in self.branches.values()})
+        algorithms = {branch.algorithm.label: branch.algorithm for branch in self.branches.values()}
+        return abouts(algorithms, self.sweep)
 
     def outside(self) -> list[tuple[str, str, str]]:
         """Return kind, label and origin of everything that is none of ours."""
@@ -336,7 +339,8 @@ class Plan:
             "algorithms": list({b.algorithm.label: b.algorithm for b in self.branches.values()}.values()),
             "figures": list(self.figures.values()),
         }
-        plain = self.experiment.model_dump(mode="json", exclude={"mirror", "overwrite", "checkpoint_seconds", *entries})
+        left_out = {"mirror", "overwrite", "checkpoint_seconds", *entries} | (set() if self.sweep.axes else {"sweep"})
+        plain = self.experiment.model_dump(mode="json", exclude=left_out)
         for kind, components in entries.items():
             plain[kind] = [
                 {
