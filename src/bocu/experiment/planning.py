@@ -1,5 +1,6 @@
 """From a configuration to a plan: everything that a user may have written wrong is found here."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -163,7 +164,8 @@ class _Maker:
             if not (folder / file).is_file():
                 where = f"{self.origin('claims')}claims.{position}"
                 raise BocuError(f"{where}: no file {folder / file}; allowed: claims files, relative to {folder}/")
-        found: Sequence[StatedClaim] = load(CLAIMS)(plan, self._outlines, [folder / file for file in stated])
+        files = [Path(os.path.normpath(folder / file)) for file in stated]
+        found: Sequence[StatedClaim] = load(CLAIMS)(plan, self._outlines, files)
         return found
 
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
