@@ -220,6 +220,10 @@ class Experiment(Parameters):
         description="Label of the algorithm that all others are compared with, such as one's own; if left out, each "
         "table takes its best, and figures that divide by one take `random`.",
     )
+    claims: list[str] = Field(
+        default_factory=list,
+        description="Claims files, relative to this file: what is said of this experiment, which the report checks.",
+    )
     overwrite: bool = Field(False, description="Allow fewer seeds or iterations than the results of this name hold.")
     checkpoint_seconds: Number = Field(
         20.0, ge=0, le=1e6, description="Seconds between two checkpoints of a run; changes no result."

@@ -219,6 +219,14 @@ class JobParameters:
     def _draws_problem(self, label: str) -> bool:
         return bool(getattr(self.plan.figures[label].parameters, "draws_problem", False))
 
+    def claims(self) -> dict[str, Any]:
+        """Return those of judging what is claimed: the claims as they were read, so that a comment reruns nothing."""
+        return {
+            "experiment": self.plan.experiment.name,
+            "claims": canonical_json([claim.plain() for claim in self.plan.claims]),
+            "fingerprint": self.fingerprint("claims"),
+        }
+
     def report(self) -> dict[str, Any]:
         """Return those of the report."""
         # The page is made from more than code.

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from bocu.contexts.named import NamedParameters, named_in
 from bocu.core.errors import BocuError
@@ -27,6 +27,18 @@ from bocu.experiment.looks import abouts
 from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL, ResultPaths
 from bocu.experiment.sweep_expansion import Sweep
 from bocu.problems.base import ProblemParameters
+
+
+class StatedClaim(Protocol):
+    """A claim of a file that the experiment names; what it holds is known further up."""
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """Labels of the problems of this experiment that it is about."""
+
+    def plain(self) -> dict[str, Any]:
+        """Return it and its file as plain data."""
+
 
 SETTLED = "bocu.sweep.blocks:settled"  # by name: what a forecast needs lies above
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -52,6 +64,7 @@ class Plan:
     figures: Mapping[str, Component]
     figure_problems: Mapping[str, Sequence[str]]
     scripts: Path
+    claims: Sequence[StatedClaim]
     _by_problem: Mapping[str, list[Branch]] = field(repr=False)
     _metrics_by_problem: Mapping[str, list[Component]] = field(repr=False)
     sweep: Sweep = field(repr=False)
@@ -234,6 +247,10 @@ class Plan:
         needed = list(self.inputs.figure(label, folder, PARTIAL).values())
         return cube in cubes and needed in ([cube], [self.paths.digest(folder, PARTIAL)])
 
+    def claims_files(self, part: str = "") -> list[str]:
+        """Return the verdicts on claims, if any file of claims is named."""
+        return [self.paths.claims(part)] if self.claims else []
+
     def audits(self, part: str = "") -> list[str]:
         """Return what `bocu audit` found, if there is an audit of the whole: what the report shows besides."""
         return [self.paths.audit] if not part and Path(self.paths.audit).is_file() else []
@@ -267,6 +284,7 @@ class Plan:
             "cubes": [*self.cubes(), self.paths.summary()],
             "digests": self.digests(),
             "figures": [file for suffix in FIGURE_SUFFIXES for file in self.figure_files(suffix)],
+            **({"claims": self.claims_files()} if self.claims else {}),
         }
 
     @functools.cached_property

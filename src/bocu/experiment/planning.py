@@ -1,7 +1,8 @@
 """From a configuration to a plan: everything that a user may have written wrong is found here."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,14 @@ from bocu.experiment.configuration import (
 from bocu.experiment.entry_parameters import read_parameters
 from bocu.experiment.metric_entries import metrics_of, refuse_unscorable
 from bocu.experiment.papers import known_papers
-from bocu.experiment.plan import Plan
+from bocu.experiment.plan import Plan, StatedClaim
 from bocu.experiment.registry import find, registered
 from bocu.experiment.sweep_expansion import Sweep, expand
 from bocu.io.files import canonical_json
 from bocu.objectives.stated import Objective
 from bocu.problems.base import ProblemParameters
 
+CLAIMS = "bocu.evaluation.claims.planned:planned_claims"  # by name: what a check may say is known further up
 MENTIONS = "bocu.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for
 
 
@@ -143,6 +145,7 @@ class _Maker:
             figures,
             figure_problems,
             self.scripts,
+            (),
             by_problem,
             scoring,
             self.sweep,
@@ -152,7 +155,18 @@ class _Maker:
             for problem in folders if figures[label].kind.scope == "problem" else []:
                 self._refuse_radius(where, figures[label], problems[problem])
             load(MENTIONS)(plan, label, self._outlines, f"{where}.parameters.")
-        return plan
+        return replace(plan, claims=self._claims(plan)) if self.experiment.claims else plan
+
+    def _claims(self, plan: Plan) -> Sequence[StatedClaim]:
+        """Read the claims that the experiment names, and refuse what it does not have."""
+        folder, stated = self.folder("claims"), self.experiment.claims
+        for position, file in enumerate(stated):
+            if not (folder / file).is_file():
+                where = f"{self.origin('claims')}claims.{position}"
+                raise BocuError(f"{where}: no file {folder / file}; allowed: claims files, relative to {folder}/")
+        files = [Path(os.path.normpath(folder / file)) for file in stated]
+        found: Sequence[StatedClaim] = load(CLAIMS)(plan, self._outlines, files)
+        return found
 
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
         where = self._at(section, position)
