@@ -233,9 +233,7 @@ def _panel(panel: "Axes", cells: Sequence[Cell], layout: Layout, values: Mapping
     for cell in cells:
         place = (up.index(cell.at[layout.y]) if layout.y else 0, across.index(cell.at[layout.x]))
         finding, undecided = cell.finding, cell.verdict.outcome == UNDECIDED
-        words[place] = ("? " if undecided and scale is None else "") + (
-            "" if finding is None else _short(finding.value.value)
-        )
+        words[place] = "" if finding is None else _short(finding.value.value)
         if scale is None:
             words[place] = f"{words[place]} ?".strip() if undecided else words[place]
             numbers[place] = OUTCOMES.index(cell.verdict.outcome)
