@@ -18,11 +18,13 @@ def schema_command(
         bool,
         typer.Option("--installed", help="With what installed packages offer by entry points, in the JSON schema."),
     ] = False,
+    claims: Annotated[bool, typer.Option("--claims", help="The JSON schema of a claims file instead.")] = False,
 ) -> None:
     """Print the JSON schema of an experiment file, or its keys as tables; both are made from the typed model."""
     from bocu.io.files import write_text
 
-    text = key_tables() if tables else json.dumps(experiment_schema(installed), indent=2) + "\n"
+    schema = claims_schema() if claims else {} if tables else experiment_schema(installed)
+    text = key_tables() if tables else json.dumps(schema, indent=2) + "\n"
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -33,6 +35,7 @@ def key_tables() -> str:
     """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
     from bocu.algorithms.botorch_model import BotorchModelParameters
     from bocu.ambiguity.parameters import SetParameters, told
+    from bocu.evaluation.claims import ClaimsFile
     from bocu.experiment.configuration import (
         AlgorithmEntry,
         Data,
@@ -55,6 +58,7 @@ def key_tables() -> str:
         _table("An entry of `figures`", FigureEntry),
         _table("A parameter of `sweep`", Axis, SWEEP),
     ]
+    parts += [_table("A claims file", ClaimsFile, CLAIMS)]
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
     parts.append(_table("A BoTorch model", BotorchModelParameters, MODEL))
@@ -71,7 +75,18 @@ def key_tables() -> str:
     return told("\n".join(parts))
 
 
+def claims_schema() -> dict[str, object]:
+    """Return the schema of a claims file; what a claim leaves out may stand once at the top."""
+    from bocu.evaluation.claims import ClaimsFile
+
+    schema = ClaimsFile.model_json_schema(ref_template="#/$defs/{model}")
+    claim = schema["$defs"]["Claim"]
+    claim["required"] = [key for key in claim["required"] if key != "experiment"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
 EXPERIMENT_MODULE = "bocu.experiment.configuration"
+CLAIMS = "Named under `claims`; see [claims.md](claims.md). Its schema is `workflow/schemas/claims.schema.json`."
 MODEL = (
     "In place of our own under the key `model` of algorithms with continuous decisions. A registered name alone is the "
     "model with its defaults: `model: botorch-default`."

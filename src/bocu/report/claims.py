@@ -21,6 +21,8 @@ CAPTION = (
 )
 _LISTED = 3
 """Comparisons of a claim that are written out."""
+_NO_WIDTH = 1e-9
+"""Intervals narrower than this share of their value are rounding."""
 
 
 def read_all(files: Sequence[str | Path]) -> list[Fields]:
@@ -100,7 +102,7 @@ def compared(one: Fields, record: Fields) -> str:
 def measured(one: Fields) -> str:
     """Write a number with its interval, both to the second figure of a quarter of the interval."""
     value, low, high = (nan if one[key] is None else float(one[key]) for key in ("value", "low", "high"))
-    if not high > low:  # no interval, or none of any width
+    if not high - low > _NO_WIDTH * abs(value):
         return number(value, 4, significant=True)
     digits = decimals((high - low) / 4)
     return f"{number(value, digits)} [{number(low, digits)}, {number(high, digits)}]"

@@ -3,8 +3,8 @@
 A comparison is taken seed by seed, with Student's interval, Fieller's for a ratio and Clopper and Pearson's for what is
 0 or 1. Tests that belong together are one claim with one p value: of `all` the largest p value for it and, against it,
 the least, corrected by Bonferroni; of `any` the other way round; of `atleast` in between (Benjamini and Heller 2008).
-The claims of a family are then corrected by Holm, those that were not run and those of too few seeds as if they had no
-evidence at all.
+The claims of a family that have a check are then corrected by Holm, those that were not run and those of too few seeds
+as if they had no evidence at all.
 """
 
 import functools
@@ -159,7 +159,8 @@ def corrected(claims: Sequence[Claim], judged: Sequence[Verdict]) -> list[Verdic
     """Settle outcomes by Holm's correction within each family."""
     found = list(judged)
     for family in dict.fromkeys(claim.corrected_with for claim in claims):
-        places = [place for place, claim in enumerate(claims) if claim.corrected_with == family]
+        members = [place for place, claim in enumerate(claims) if claim.corrected_with == family]
+        places = [place for place in members if claims[place].check is not None]
         p_values = holm([min(judged[place].for_it, judged[place].against_it) for place in places])
         for place, p in zip(places, p_values, strict=True):
             found[place] = _settled(judged[place], p, len(places))
