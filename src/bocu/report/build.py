@@ -23,6 +23,8 @@ from bocu.figures.results import Results
 from bocu.io.files import open_netcdf, reading, write_text
 from bocu.io.lineage import lineage_of
 from bocu.report import records, tables
+from bocu.report.claims import COLUMNS as CLAIMS
+from bocu.report.claims import beside, csv_records, read_all, section
 from bocu.report.origins import data_set, source_words, traces
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -62,6 +64,7 @@ def build(
     output: str | Path,
     reference: str | None = None,
     audits: Sequence[str | Path] = (),
+    claims: Sequence[str | Path] = (),
 ) -> None:
     """Write the report: one HTML file that needs no network, and its tables as CSV files.
 
@@ -74,6 +77,7 @@ def build(
         reference: label of the algorithm that others are compared with; the best of each table, if left out, and
             where it has no finished run.
         audits: what `bocu audit` found, one file or none.
+        claims: verdicts on claims, one file or none.
 
     Raises:
         BocuError: a file is missing or broken, or no algorithm has the label `reference`.
@@ -84,13 +88,18 @@ def build(
     if reference is not None and reference not in known:
         raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
     pictures = [_picture(path, Path(output).parent) for path in figures]
-    lineage = lineage_of(output)
+    lineage, claimed = lineage_of(output), read_all(claims)
     page = {
         **_page(experiment, opened, pictures, reference),
         **_told(opened, summary, pictures, output, reference),
         "audit": _audit(audits),
+        "claims": section(claimed),
+        "claims_beside": beside(claimed, pictures),
         "lineage": lineage.text if lineage else "",
     }
+    for kind, found in csv_records(claimed).items() if claimed else ():
+        with tables.csv_file(Path(output).parent / "tables" / f"{kind}.csv", CLAIMS[kind]) as write:
+            write(found)
     write_text(output, _template().render(page))
 
 
@@ -143,6 +152,7 @@ class Picture:
     """A figure of the page; links are relative to the page."""
 
     identifier: str
+    label: str
     problem: str
     title: str
     caption: str
@@ -164,6 +174,7 @@ def _picture(description: str | Path, folder: Path) -> Picture:
         width, height = struct.unpack(">II", pixels[16:24])
         return Picture(
             identifier=f"figure-{path.parent.name}-{path.stem}",
+            label=path.stem,
             problem=words["problem"],
             title=words["title"],
             caption=words["caption"],
