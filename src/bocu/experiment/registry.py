@@ -160,6 +160,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "price-of-robustness": "bocu.figures.price_of_robustness:PriceOfRobustness",
         "summary": "bocu.figures.summary:Summary",
         "scoreboard": "bocu.figures.scoreboard:Scoreboard",
+        "region": "bocu.figures.region:Region",
     },
 }
 

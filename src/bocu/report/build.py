@@ -100,6 +100,10 @@ def build(
     for kind, found in csv_records(claimed).items() if claimed else ():
         with tables.csv_file(Path(output).parent / "tables" / f"{kind}.csv", CLAIMS[kind]) as write:
             write(found)
+    for picture in pictures:
+        if picture.rows:
+            with tables.csv_file(Path(output).parent / picture.table, list(picture.rows[0])) as write:
+                write(picture.rows)
     write_text(output, _template().render(page))
 
 
@@ -149,7 +153,7 @@ def _records(
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; links are relative to the page."""
+    """A figure of the page; links are relative to the page. Some have a table of their own: its rows and its link."""
 
     identifier: str
     label: str
@@ -163,6 +167,8 @@ class Picture:
     height: int
     png: str
     svg: str
+    rows: Sequence[records.Fields] = ()
+    table: str = ""
 
 
 def _picture(description: str | Path, folder: Path) -> Picture:
@@ -185,6 +191,8 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
             svg=_link(svg, folder),
+            rows=words.get("table", ()),
+            table=f"tables/{path.parent.name}-{path.stem}.csv" if words.get("table") else "",
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
