@@ -46,6 +46,10 @@ class Beliefs(ABC):
         """Rate the available decisions (indices, ascending) by upper bounds `mean + sqrt_beta deviation`."""
 
     @abstractmethod
+    def samples(self, round: Round, available: np.ndarray, generator: np.random.Generator) -> Offers:
+        """Rate the available decisions by samples of the posteriors, drawn anew for every prior that is asked after."""
+
+    @abstractmethod
     def foresee(self, prior: int, decision: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
         """Return posterior mean and standard deviation of a decision's payoff, shape (contexts of the round,)."""
 
@@ -87,6 +91,36 @@ class TimeVaryingOffers(Offers):
         return int(np.argmax(weights @ self._upper))
 
 
+class SampledOffers(Offers):
+    """Payoffs of a round that are sampled from the posterior of each prior that is asked after.
+
+    Args:
+        posteriors: of all priors.
+        t: the round.
+        available: indices of the decisions.
+        generator: where randomness comes from.
+    """
+
+    def __init__(
+        self, posteriors: TimeVaryingPosteriors, t: int, available: np.ndarray, generator: np.random.Generator
+    ) -> None:
+        self._posteriors = posteriors
+        self._t = t
+        self._available = available
+        self._generator = generator
+
+    def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:
+        row, position = first_maximum(self._drawn(priors), range(len(priors)))
+        return int(priors[row]), position
+
+    def best_on_average(self, weights: np.ndarray) -> int:
+        trusted = np.flatnonzero(weights)
+        return int(np.argmax(weights[trusted] @ self._drawn(trusted)))
+
+    def _drawn(self, priors: Sequence[int] | np.ndarray) -> np.ndarray:
+        return self._posteriors.draw(priors, self._t, self._generator)[:, self._available]
+
+
 class TimeVaryingBeliefs(Beliefs):
     """Beliefs where the context is the time step itself; recommended is the decision of the highest mean now."""
 
@@ -101,6 +135,9 @@ class TimeVaryingBeliefs(Beliefs):
     def offers(self, round: Round, available: np.ndarray, sqrt_beta: float) -> Offers:
         mean, sd = self.posteriors.predict(round.t)
         return TimeVaryingOffers((mean + sqrt_beta * sd)[:, available])
+
+    def samples(self, round: Round, available: np.ndarray, generator: np.random.Generator) -> Offers:
+        return SampledOffers(self.posteriors, round.t, available, generator)
 
     def foresee(self, prior: int, decision: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
         mean, sd = self.posteriors.predict(round.t)

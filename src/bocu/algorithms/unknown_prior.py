@@ -200,7 +200,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     def ask(self, round: Round) -> Decision:
         sqrt_beta = self.sqrt_beta(round.t)
         available = self._available(round)
-        prior, position = self._choose(self.surrogate.offers(round, available, sqrt_beta))
+        prior, position = self._choose(self._offers(round, available, sqrt_beta))
         arm = int(available[position])
         self._round = round
         self._asked = arm
@@ -271,6 +271,10 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         self._round = None if announced is None else Round(**announced)
         self._asked = self._pending = None
         self._told, self._told_value = NOBODY, math.nan
+
+    def _offers(self, round: Round, available: np.ndarray, sqrt_beta: float) -> Offers:
+        """Rate the available decisions under the priors, by upper bounds `mean + sqrt_beta deviation`."""
+        return self.surrogate.offers(round, available, sqrt_beta)
 
     @abstractmethod
     def _choose(self, offers: Offers) -> tuple[int, int]:

@@ -129,6 +129,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "mle": "bocu.algorithms.time_varying:MaximumLikelihood",
         "fully-bayesian": "bocu.algorithms.time_varying:FullyBayesian",
         "regret-balancing": "bocu.algorithms.time_varying:RegretBalancing",
+        "pe-gp-ts": "bocu.algorithms.thompson_prior:PEGPTS",
+        "hp-gp-ts": "bocu.algorithms.thompson_prior:HPGPTS",
         "oracle": "bocu.algorithms.time_varying:Oracle",
         "tv-gp-ucb": "oracle",
     },

@@ -13,12 +13,14 @@ newest observation or later.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
+from bocu.surrogates.roots import SpectralRoot
 
 if TYPE_CHECKING:
     from bocu.surrogates.grid import GridPrior
@@ -143,6 +145,31 @@ class TimeVaryingPosteriors:
         mean = self._prior_mean + fade[self._kernel_of] * self._shift
         return mean, np.sqrt(self._variance_at(fade))[self._kernel_of]
 
+    def draw(self, priors: Sequence[int] | np.ndarray, t: int, generator: np.random.Generator) -> np.ndarray:
+        """Draw the noise-free payoffs of all arms at time `t` once from the posterior of each of some priors, exactly.
+
+        With a root A of the covariance (A A'), what the observations explain of it is A M A': a draw is the mean plus A
+        times a normal vector of covariance I - M, which is as small as the rank of A.
+
+        Args:
+            priors: their indices, any number of times.
+            t: not before the newest observation.
+            generator: where randomness comes from; draws are independent.
+
+        Returns:
+            Shape (len(priors), arms).
+
+        Raises:
+            BocuError: `t` lies before the newest observation.
+        """
+        mean, _ = self.predict(t)
+        kernels = {int(kernel): self._posterior_root(int(kernel), t) for kernel in self._kernel_of[list(priors)]}
+        drawn = []
+        for prior in priors:
+            root = kernels[int(self._kernel_of[prior])]
+            drawn.append(mean[prior] + root @ generator.standard_normal(root.shape[1]))
+        return np.array(drawn)
+
     def observe(self, arm: int, t: int, value: float) -> None:
         """Condition on the payoff `value` of `arm` at time `t`, not before the newest observation.
 
@@ -194,6 +221,20 @@ class TimeVaryingPosteriors:
         self._shift = np.array(state["shift"], dtype=float)
         self._explained = np.array(state["explained"], dtype=float)
         self.log_evidence = np.array(state["log_evidence"], dtype=float)
+
+    @cached_property
+    def _roots(self) -> list[np.ndarray]:
+        """Roots of the priors' covariances, shapes (arms, rank of each)."""
+        return [SpectralRoot(covariance).matrix for covariance in self._covariance]
+
+    def _posterior_root(self, kernel: int, t: int) -> np.ndarray:
+        """Return a root of the posterior covariance at time `t`, shape (arms, rank)."""
+        root = self._roots[kernel]
+        decay = self._correlation[kernel] ** (t - self._times[: self.count])
+        # Columns of a spectral root are orthogonal: its pseudo-inverse is its transpose, each row over its own square.
+        explained = (decay[:, None] * self._rows[kernel, : self.count]) @ (root / (root**2).sum(axis=0))
+        values, vectors = np.linalg.eigh(np.eye(root.shape[1]) - explained.T @ explained)
+        return root @ (vectors * np.sqrt(np.maximum(values, 0.0)))
 
     def _fade(self, t: int) -> np.ndarray:
         """Return the correlation of time `t` with the time of the newest observation, shape (kernels, 1)."""
