@@ -22,6 +22,9 @@ PROBLEMS = {
         for protocol in ("general", "data-driven", "simulator")
     ],
     "grids, candidate priors": [{"name": "gp-sample", "parameters": GRID}],
+    "grids that change with time": [
+        {"name": "drifting-gp-sample", "parameters": {"decision_points": [3], "context_points": [2]}}
+    ],
     "boxes of decisions and contexts": [{"name": "newsvendor"}],
     "box of decisions, grid of contexts": [{"name": "ackley-grid"}],
     "grids, scalarised outputs": [{"name": "ackley-grid", "parameters": {"decisions": 25}}],

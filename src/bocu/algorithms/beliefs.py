@@ -11,7 +11,7 @@ import numpy as np
 
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Round
-from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.surrogates.time_varying import ArmPosteriors
 
 
 class Offers(ABC):
@@ -102,7 +102,7 @@ class SampledOffers(Offers):
     """
 
     def __init__(
-        self, posteriors: TimeVaryingPosteriors, t: int, available: np.ndarray, generator: np.random.Generator
+        self, posteriors: ArmPosteriors, t: int, available: np.ndarray, generator: np.random.Generator
     ) -> None:
         self._posteriors = posteriors
         self._t = t
@@ -124,9 +124,9 @@ class SampledOffers(Offers):
 class TimeVaryingBeliefs(Beliefs):
     """Beliefs where the context is the time step itself; recommended is the decision of the highest mean now."""
 
-    def __init__(self, priors: Sequence[TimeVaryingPrior], noise: float) -> None:
-        self.posteriors = TimeVaryingPosteriors(priors, noise)
-        self.points = self.posteriors.arms
+    def __init__(self, posteriors: ArmPosteriors) -> None:
+        self.posteriors = posteriors
+        self.points = posteriors.arms
 
     @property
     def log_evidence(self) -> np.ndarray:

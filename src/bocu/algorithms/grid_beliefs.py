@@ -16,7 +16,7 @@ from bocu.core.errors import BocuError
 from bocu.core.rounds import Context, Round
 from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.surrogates.time_varying import ArmPosteriors
 
 if TYPE_CHECKING:
     from bocu.surrogates.pathwise import PathwiseSampler
@@ -150,16 +150,13 @@ class DriftingBeliefs(GridBeliefs):
     """Beliefs over a grid whose payoffs change with time: every pair of decision and context is an arm of the priors.
 
     Args:
-        priors: over pairs, of which those of one decision stand together.
+        process: of the pairs, of which those of one decision stand together.
         contexts: their number.
-        noise: standard deviation of the observation noise, in units of the payoff.
         rule: what rates a table of payoffs.
     """
 
-    def __init__(
-        self, priors: Sequence[TimeVaryingPrior], contexts: int, noise: float, rule: UncertaintyObjective
-    ) -> None:
-        self.process = TimeVaryingPosteriors(priors, noise)
+    def __init__(self, process: ArmPosteriors, contexts: int, rule: UncertaintyObjective) -> None:
+        self.process = process
         self.rule = rule
         self.points = self.process.arms
         self.contexts = contexts

@@ -132,7 +132,10 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "pe-gp-ts": "bocu.algorithms.thompson_prior:PEGPTS",
         "hp-gp-ts": "bocu.algorithms.thompson_prior:HPGPTS",
         "oracle": "bocu.algorithms.time_varying:Oracle",
-        "tv-gp-ucb": "oracle",
+        "tv-gp-ucb": "bocu.algorithms.forgetting:TVGPUCB",
+        "r-gp-ucb": "bocu.algorithms.forgetting:RGPUCB",
+        "sw-gp-ucb": "bocu.algorithms.forgetting:SWGPUCB",
+        "w-gp-ucb": "bocu.algorithms.forgetting:WGPUCB",
     },
     "model": {
         "botorch-default": "bocu.interop.botorch.models:single_task_gp",

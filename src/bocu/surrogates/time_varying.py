@@ -11,6 +11,7 @@ costs O(observations x arms) for each kernel; nothing is ever factorised again. 
 newest observation or later.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -91,7 +92,54 @@ def drifting(prior: "GridPrior", forgetting: float, label: str) -> TimeVaryingPr
     return TimeVaryingPrior(label, np.full(prior.size, prior.mean), covariance, forgetting)
 
 
-class TimeVaryingPosteriors:
+class ArmPosteriors(ABC):
+    """What is believed of the payoffs of arms now, under each of several priors.
+
+    Attributes:
+        priors: over the same arms.
+        time: of the newest observation.
+        log_evidence: log density of the observations under each prior, in nats, shape (priors,).
+    """
+
+    priors: tuple[TimeVaryingPrior, ...]
+    time: int
+    log_evidence: np.ndarray
+
+    @property
+    def arms(self) -> int:
+        """Number of arms."""
+        return self.priors[0].arms
+
+    @abstractmethod
+    def predict(self, t: int) -> tuple[np.ndarray, np.ndarray]:
+        """Predict the noise-free payoff of all arms at time `t`: mean and standard deviation, (priors, arms) each."""
+
+    @abstractmethod
+    def observe(self, arm: int, t: int, value: float) -> None:
+        """Condition on the payoff `value` of `arm` at time `t`, not before the newest observation."""
+
+    def draw(self, priors: Sequence[int] | np.ndarray, t: int, generator: np.random.Generator) -> np.ndarray:
+        """Draw the payoffs of all arms at time `t` from posteriors of some priors, shape (len(priors), arms)."""
+        raise NotImplementedError(f"{type(self).__name__} is not sampled from")
+
+    @abstractmethod
+    def state(self) -> State:
+        """Return all that the observations left behind, as arrays and numbers."""
+
+    @abstractmethod
+    def restore(self, state: State) -> None:
+        """Put back what `state` gave, bit for bit."""
+
+    def _refuse(self, arm: int, t: int, value: float) -> None:
+        if not 0 <= arm < self.arms:
+            raise BocuError(f"arm: found {arm}; allowed: 0 to {self.arms - 1}")
+        if not np.isfinite(value):
+            raise BocuError(f"value of arm {arm} at time {t}: found {value}; a finite number is wanted")
+        if t < self.time:
+            raise BocuError(f"time: found {t}; allowed: {self.time}, the time of the newest observation, or later")
+
+
+class TimeVaryingPosteriors(ArmPosteriors):
     """The posteriors of several priors given the same observations.
 
     Priors that share a kernel share one factor. Everything that depends on the observations is in `state`, as it was
@@ -126,11 +174,6 @@ class TimeVaryingPosteriors:
         self._rows = np.empty((len(kernels), INITIAL_CAPACITY, self.arms))
         self._shift = np.zeros_like(self._prior_mean)  # posterior minus prior mean, at `time`
         self._explained = np.zeros_like(self._variance)  # prior minus posterior variance, at `time`
-
-    @property
-    def arms(self) -> int:
-        """Number of arms."""
-        return self._prior_mean.shape[1]
 
     def predict(self, t: int) -> tuple[np.ndarray, np.ndarray]:
         """Predict the noise-free payoff of all arms at time `t`, not before the newest observation.
@@ -177,10 +220,7 @@ class TimeVaryingPosteriors:
             BocuError: `arm` or `t` is out of range, `value` is not finite, or a prior's covariance turns out not to be
                 positive semi-definite.
         """
-        if not 0 <= arm < self.arms:
-            raise BocuError(f"arm: found {arm}; allowed: 0 to {self.arms - 1}")
-        if not np.isfinite(value):
-            raise BocuError(f"value of arm {arm} at time {t}: found {value}; a finite number is wanted")
+        self._refuse(arm, t, value)
         fade = self._fade(t)
         pivot = np.sqrt(self._variance_at(fade)[:, arm] + self.noise**2)[:, None]  # (kernels, 1)
         self._shift *= fade[self._kernel_of]
