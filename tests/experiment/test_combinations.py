@@ -40,7 +40,7 @@ def answers():
 
 def stated():
     """Every objective over every set that it can have, with a difference where it takes a slope: all can then."""
-    found = [{"name": "so"}, {"name": "ro"}]
+    found = [{"name": "so"}, {"name": "ro"}, {"name": "var"}]
     for name in ("dro", "wcs", "mr", "gen", "rs"):
         for distance, keys in SETS.items():
             if name in ("wcs", "mr") and distance == "chi2mod":

@@ -21,6 +21,7 @@ _OBJECTIVES = {
     "mr": "bocu.objectives.stated:MeanRisk",
     "gen": "bocu.objectives.stated:General",
     "rs": "bocu.objectives.stated:Satisficing",
+    "var": "bocu.objectives.stated:ValueAtRisk",
 }
 
 REGISTRY: Mapping[str, Mapping[str, str]] = {
@@ -104,6 +105,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "drbo": "ucb-bocu-2",
         "ts-bocu": "bocu.algorithms.thompson:ThompsonSampling",
         "drbqo": "bocu.algorithms.quadrature:DRBQO",
+        "v-ucb": "bocu.algorithms.lacing:VUCB",
+        "cv-ucb": "bocu.algorithms.lacing:CVUCB",
         "stableopt-finite": "bocu.algorithms.stable:StableOpt",
         "sensitivity-approximation": "bocu.algorithms.approximations:SensitivityApproximation",
         "minimax-approximation": "bocu.algorithms.approximations:MinimaxApproximation",
