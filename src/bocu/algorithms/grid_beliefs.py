@@ -55,8 +55,11 @@ class GridOffers(Offers):
         trusted = np.flatnonzero(weights)  # a rating may be -inf, whose product with 0 is no number
         if len(trusted) == 1:
             return self.first_best(trusted)[1]
-        ratings = [self._rule(self._payoffs(int(prior)), self._reference) for prior in trusted]
-        return int(np.argmax(sum(weights[prior] * rating for prior, rating in zip(trusted, ratings, strict=True))))
+        tables = [(weights[prior], self._payoffs(int(prior))) for prior in trusted]
+        averaged = sum(weight * self._rule(table, self._reference) for weight, table in tables)
+        if np.isneginf(averaged).all():  # an aspiration out of reach: the decision that comes nearest to it
+            averaged = sum(weight * (table @ self._reference) for weight, table in tables)
+        return int(np.argmax(averaged))
 
     def _payoffs(self, prior: int) -> np.ndarray:
         table = self._table(prior)

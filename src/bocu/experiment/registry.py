@@ -41,6 +41,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "covid": "infection",
         "portfolio-table": "bocu.problems.portfolio_table:PortfolioTable",
         "kirschner": "bocu.problems.kirschner:Kirschner",
+        "satisficing": "bocu.problems.satisficing:Satisficing",
         "wind-commitment": "bocu.problems.wind_commitment:WindCommitment",
         "wind": "wind-commitment",
         "irrigation": "bocu.problems.irrigation:Irrigation",
@@ -149,6 +150,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "so": "bocu.evaluation.metrics:ExpectedPayoff",
         "best-fixed-decision": "bocu.evaluation.metrics:BestFixedDecision",
         "worst-share": "bocu.evaluation.worst_share:WorstShare",
+        "lenient": "bocu.evaluation.aspirations:LenientRegret",
+        "satisficing": "bocu.evaluation.aspirations:SatisficingRegret",
     },
     "figure": {
         "regret": "bocu.figures.regret:Regret",

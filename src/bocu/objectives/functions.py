@@ -90,7 +90,8 @@ class UncertaintyObjective(ABC):
     def rs(ambiguity_set: AmbiguitySet, tau: float) -> UncertaintyObjective:
         """Robust satisficing at aspiration tau: the slope of the least steep line from `(0, tau)` below v.
 
-        0 where tau is at most the floor of v, `-inf` where tau exceeds the expectation.
+        0 where tau is at most the floor of v, `-inf` where tau exceeds the expectation; `argmax` finds the decision of
+        the largest expectation where that is so of all.
         """
         return LeastSteepLine(ambiguity_set, tau)
 
@@ -404,6 +405,13 @@ class LeastSteepLine(SetObjective):
 
     def _of_arrays(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats:
         return self.ambiguity_set.satisficing(payoffs, reference, self.tau)
+
+    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
+        values = self._of_arrays(payoffs, reference)
+        if not np.isneginf(values).all():
+            return best_of(values)
+        # No decision meets the aspiration: the one that comes nearest to it.
+        return Best(int(np.argmax(payoffs @ reference)), -np.inf, -np.inf, len(values))
 
 
 def best_of(values: Floats) -> Best:
