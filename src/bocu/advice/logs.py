@@ -56,12 +56,14 @@ class Log:
         decisions: shape (t, d), plain values as `Decisions` has them.
         contexts: shape (t, l), in their own units.
         outcome: shape (t,).
+        lines: what each row is called, (t,).
         notes: what was done to read it, and what it does not tell, a line each.
     """
 
     decisions: np.ndarray
     contexts: np.ndarray
     outcome: np.ndarray
+    lines: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -140,7 +142,8 @@ def read_log(table: Table, decisions: Decisions, contexts: Sequence[str], outcom
         notes.append(f"{repeated} of {len(kept)} rows repeat another; each counts as an observation of its own")
     if np.ptp(kept[:, -1]) == 0.0:
         raise BocuError(f"{table.name}: column '{outcome}': every value is {kept[0, -1]:g}; nothing can be learnt")
-    return Log(kept[:, :d], kept[:, d:-1], kept[:, -1], tuple(notes))
+    lines = tuple(table.lines[i] for i in np.flatnonzero(whole).tolist())
+    return Log(kept[:, :d], kept[:, d:-1], kept[:, -1], lines, tuple(notes))
 
 
 def read_forecast(table: Table, contexts: Sequence[str]) -> Forecast:
@@ -217,7 +220,7 @@ def _numbers(table: Table, name: str, role: str, notes: list[str]) -> np.ndarray
 
 
 def _number(table: Table, name: str, row: int, cell: Any, commas: bool) -> float:
-    if _is_missing(cell):
+    if is_missing(cell):
         return math.nan
     try:
         found = float(cell.strip().replace(",", ".") if commas and isinstance(cell, str) else cell)
@@ -237,7 +240,7 @@ def _levels(table: Table, part: Choice) -> np.ndarray:
         text = str(cell).strip()
         if text in part.levels:
             found.append(float(part.levels.index(text)))
-        elif _is_missing(cell):
+        elif is_missing(cell):
             found.append(math.nan)
         else:
             raise BocuError(
@@ -247,7 +250,8 @@ def _levels(table: Table, part: Choice) -> np.ndarray:
     return np.array(found)
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing(cell: Any) -> bool:
+    """Whether a cell holds no value."""
     return cell is None or cell != cell or (isinstance(cell, str) and cell.strip().lower() in _MISSING)
 
 

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from bocu.advice.choices import Decisions, read_decisions
+from bocu.advice.large import fewer_contexts
 from bocu.advice.logs import Forecast, read_forecast, read_log, read_table, weighted
-from bocu.advice.model import Influence, Learnt
+from bocu.advice.model import Influence, Learnt, forgetting_of
+from bocu.advice.radius import RadiusEstimate, estimate_radius
 from bocu.advice.search import Rule, Search
+from bocu.advice.time import ESTIMATE, in_time
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.checks import radius as checked_radius
 from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
@@ -91,6 +94,7 @@ class Suggestion:
 
     Attributes:
         best: the decision.
+        steady: the decision of best expectation under the forecast.
         second: the best decision that differs; None where all are alike.
         given_up: what it is expected to earn less (or cost more) than the decision of best expectation.
         objective, set, size: what it is best under; `size` is the radius or the level of `cvar`.
@@ -102,10 +106,14 @@ class Suggestion:
         noise: standard deviation of a single outcome around its expectation.
         optimistic: when exploring, the worst expectation that the decision may yet turn out to have.
         rows, contexts: numbers of rows learnt from and of contexts in the forecast.
+        estimate: of the radius; None where it was given.
+        half_lives: of contexts and of payoffs, in `time_unit`; None where nothing is forgotten.
+        time_unit: "days", "rows", or "" of a column of numbers.
         notes: what was done to read the files, and what they do not tell.
     """
 
     best: Judged
+    steady: Judged
     second: Judged | None
     given_up: float
     objective: str
@@ -122,6 +130,9 @@ class Suggestion:
     optimistic: float | None
     rows: int
     contexts: int
+    estimate: RadiusEstimate | None
+    half_lives: tuple[float | None, float | None]
+    time_unit: str
     notes: tuple[str, ...]
 
     @property
@@ -147,12 +158,15 @@ def suggest(
     outcome: str,
     forecast: Any = None,
     set: str = "tv",
-    radius: float | None = None,
+    radius: float | str | None = None,
     keys: Mapping[str, Any] | None = None,
     objective: str = "dro",
     alpha: float = 0.1,
     minimise: bool = False,
     explore: bool = False,
+    time: str | None = None,
+    forget: str | float | None = None,
+    horizon: int | None = None,
 ) -> Suggestion:
     """Suggest the next decision.
 
@@ -164,12 +178,15 @@ def suggest(
         forecast: like `log`, with the columns of the contexts and, if rows do not count alike, `weight`; left out,
             the contexts of the log.
         set: name of the ambiguity set; distances between contexts are in units of their range.
-        radius: of the set; "dro" needs it, "so" and "ro" tell worst cases with it.
+        radius: of the set, or "estimate"; "dro" needs it, "so" tells worst cases with it.
         keys: further keys of the set.
         objective: "dro", "so", "ro" or "cvar".
         alpha: of "cvar", the share of worst contexts.
         minimise: whether the outcome is a cost.
         explore: suggest what may yet turn out best, in place of what is best as far as is known.
+        time: column of dates or numbers that rows are in the order of; left out, they are in the order of time.
+        forget: half-life of rows, as "90d" or a number of rows, or "estimate"; left out, all count alike.
+        horizon: rows that an estimated radius is to hold for; left out, what the log is long enough for.
 
     Raises:
         BocuError: arguments or files are at fault; one line says where.
@@ -177,15 +194,31 @@ def suggest(
     chosen = read_decisions(decisions)
     names = tuple(contexts)
     _refuse_mixed_up(chosen, names, outcome, objective)
-    seen = read_log(read_table(log, "log"), chosen, names, outcome)
+    radius = _read_radius(radius)
+    stated = _stated(objective, set, radius, keys or {}, alpha)
+    notes: list[str] = []
+    table, clock = in_time(read_table(log, "log"), time, notes)
+    seen = read_log(table, chosen, names, outcome)
+    clock = clock.of(table, seen.lines)
+    sign = -1.0 if minimise else 1.0
+    forgetting = forgetting_of(forget, clock, chosen, seen, sign)
     given = (
-        weighted(seen.contexts, np.ones(len(seen.contexts)))
+        weighted(seen.contexts, forgetting.of_contexts())
         if forecast is None
         else read_forecast(read_table(forecast, "forecast"), names)
     )
-    sign = -1.0 if minimise else 1.0
-    learnt = Learnt(chosen, seen, given, sign)
-    ambiguity = _set_of(objective, set, radius, keys or {}, alpha, learnt.scaled(given.contexts))
+    given = fewer_contexts(given, stated.family if isinstance(stated, SetParameters) else None)
+    learnt = Learnt(chosen, seen, given, sign, forgetting.of_payoffs() if forgetting.payoffs else None)
+    estimate = None
+    ambiguity: AmbiguitySet | None
+    if isinstance(stated, SetParameters):
+        if radius == ESTIMATE:
+            estimate = estimate_radius(learnt.scaled(seen.contexts), stated, forgetting.of_contexts, horizon)
+            notes += estimate.notes(around_log=forecast is None)
+        ambiguity = stated.over(learnt.scaled(given.contexts))
+        ambiguity = ambiguity.with_epsilon(checked_radius(estimate.radius if estimate else radius, "--radius"))
+    else:
+        ambiguity = stated
     rule = Rule(objective, ambiguity, given.weights)
     search = Search(learnt, rule)
 
@@ -196,6 +229,7 @@ def suggest(
     judge = _Judge(search, learnt, sign)
     return Suggestion(
         best=judge(best),
+        steady=judge(steady),
         second=judge(apart) if apart is not None else None,
         given_up=float((search.expectations(steady[None]) - search.expectations(best[None]))[0]),
         objective=objective,
@@ -215,7 +249,17 @@ def suggest(
         optimistic=sign * float(search.optimism(best[None])[0]) if explore else None,
         rows=len(seen.outcome),
         contexts=len(given.weights),
-        notes=(*seen.notes, *given.notes, *_extrapolated(names, seen.contexts, given.contexts)),
+        estimate=estimate,
+        half_lives=(forgetting.contexts, forgetting.payoffs),
+        time_unit=clock.unit,
+        notes=(
+            *notes,
+            *seen.notes,
+            *given.notes,
+            *_extrapolated(names, seen.contexts, given.contexts),
+            *forgetting.notes,
+            *learnt.notes,
+        ),
     )
 
 
@@ -293,10 +337,10 @@ def _refuse_mixed_up(decisions: Decisions, contexts: tuple[str, ...], outcome: s
         raise BocuError(f"--objective: found {shown(objective)}; {nearest(objective, OBJECTIVES)}")
 
 
-def _set_of(
-    objective: str, name: str, radius: float | None, keys: Mapping[str, Any], alpha: float, points: np.ndarray
-) -> AmbiguitySet | None:
-    """Return the set that worst cases are told for, over contexts (n, l) in the units of the model, or None."""
+def _stated(
+    objective: str, name: str, radius: float | str | None, keys: Mapping[str, Any], alpha: float
+) -> SetParameters | ConditionalValueAtRisk | None:
+    """Return what states the set that worst cases are told for, or None where there is none."""
     has_set = objective in ("dro", "so") and (radius is not None or objective == "dro")
     if keys and not has_set:
         raise BocuError(
@@ -311,16 +355,20 @@ def _set_of(
     family = from_registry("find")("set", name, "--set: ", Path()).load()
     if radius is None:
         if objective == "dro":
-            raise BocuError(f"--radius: the objective 'dro' over the set '{name}' needs one")
+            raise BocuError(f"--radius: the objective 'dro' over the set '{name}' needs one, or estimate")
         return None
-    if math.isinf(radius):
+    if not isinstance(radius, str) and math.isinf(radius):
         raise BocuError("--radius: found inf; allowed: a finite number, or --objective ro, which trusts no forecast")
     if not family.has_radius:
         raise BocuError(f"--set: '{name}' has no radius; allowed here: a set that has one, or --objective cvar")
-    stated = validate(SetParameters, {**keys, "name": name}, "--", Reading(Path(), imports=True))
-    if family.most_cells is not None and len(points) > family.most_cells:
-        raise BocuError(
-            f"--set: '{name}' takes at most {family.most_cells} different contexts, found {len(points)}; "
-            "give a --forecast of fewer, or take --set tv"
-        )
-    return stated.over(points).with_epsilon(checked_radius(radius, "--radius"))
+    return validate(SetParameters, {**keys, "name": name}, "--", Reading(Path(), imports=True))
+
+
+def _read_radius(radius: float | str | None) -> float | str | None:
+    """Return a number, `ESTIMATE` or None."""
+    if radius is None or radius == ESTIMATE:
+        return radius
+    try:
+        return float(radius)
+    except ValueError:
+        raise BocuError(f"--radius: found {shown(radius)}; allowed: a number, or {ESTIMATE}") from None

@@ -17,10 +17,15 @@ def suggest_command(
     ] = None,
     objective: Annotated[str, typer.Option(help="dro, so, ro or cvar.")] = "dro",
     name: Annotated[str, typer.Option("--set", help="Name of the ambiguity set (see `bocu list sets`).")] = "tv",
-    radius: Annotated[float | None, typer.Option(help="Radius of the set.")] = None,
+    radius: Annotated[str | None, typer.Option(help="Radius of the set: a number, or `estimate`.")] = None,
     alpha: Annotated[float, typer.Option(help="Share of worst contexts, of `--objective cvar`.")] = 0.1,
     minimise: Annotated[bool, typer.Option("--minimise/--maximise", help="Whether the outcome is a cost.")] = False,
     explore: Annotated[bool, typer.Option("--try/--deploy", help="What may yet turn out best, or what is.")] = False,
+    time: Annotated[str | None, typer.Option(help="Column of dates or numbers: the order of rows.")] = None,
+    forget: Annotated[
+        str | None, typer.Option(help="Half-life of rows: 90d, 12h, 6w, 2y, a number of rows, or `estimate`.")
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(help="Rows that an estimated radius is to hold for.", min=1)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
 ) -> None:
     """Print the next decision from LOG, what it is expected to earn, what it guarantees, and what that costs.
@@ -45,5 +50,8 @@ def suggest_command(
         alpha=alpha,
         minimise=minimise,
         explore=explore,
+        time=time,
+        forget=forget,
+        horizon=horizon,
     )
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found).rstrip())
