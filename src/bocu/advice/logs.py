@@ -82,13 +82,15 @@ class Forecast:
 
 
 def read_table(source: Any, name: str) -> Table:
-    """Read a CSV file, a pandas table, an xarray data set, or columns by name.
+    """Read a CSV file, a pandas table, an xarray data set, or columns by name; what was read is returned as it is.
 
     Columns of a file are separated by commas, semicolons or tabs, whichever its first line has most of.
 
     Raises:
         BocuError: the file cannot be read, is empty, has a column twice, or a row of another length.
     """
+    if isinstance(source, Table):
+        return source
     if isinstance(source, str | Path):
         return _read_csv(Path(source))
     if hasattr(source, "to_dataframe"):

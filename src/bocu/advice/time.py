@@ -65,7 +65,8 @@ class Clock:
 def in_time(table: Table, column: str | None, notes: list[str]) -> tuple[Table, Clock]:
     """Put the rows of a log in the order of a column of dates or numbers; without one they are as they stand.
 
-    Rows without a time are left out. A note says so, and how dates were read that could mean two days.
+    Rows without a time are left out. A note says so, and how dates were read that could mean two days; the table that
+    is returned has dates in their ISO form.
 
     Raises:
         BocuError: there is no such column, or it holds what is neither a date nor a number.
@@ -80,7 +81,10 @@ def in_time(table: Table, column: str | None, notes: list[str]) -> tuple[Table, 
     order = np.flatnonzero(known)[np.argsort(times[known], kind="stable")]
     if not len(order):
         raise BocuError(f"{table.name}: column '{column}' (time): every value is missing")
-    return rows_of(table, order), Clock(times[order], unit)
+    ordered = rows_of(table, order)
+    if unit == "days":
+        ordered = replace(ordered, columns={**ordered.columns, column: _iso(times[order])})
+    return ordered, Clock(times[order], unit)
 
 
 def rows_of(table: Table, rows: np.ndarray) -> Table:
@@ -153,6 +157,12 @@ def _days(text: Any, form: str) -> np.ndarray:
         warnings.simplefilter("ignore")
         read = pd.to_datetime(text, format=form, errors="coerce", utc=True)
     return np.asarray((read - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1), dtype=float)
+
+
+def _iso(days: np.ndarray) -> list[str]:
+    """Return days since 1970 as dates and times to the second."""
+    seconds = np.round(days * 86400.0).astype("int64").astype("datetime64[s]")
+    return [str(entry) for entry in seconds]
 
 
 def _first_unread(text: Any, given: Any) -> int:
