@@ -19,7 +19,7 @@ OUTLYING = 3.0
 #: Standard deviations to either side of the mean that hold 95 % of a normal distribution.
 NINETY_FIVE = 1.959964
 
-_SLICE_POINTS, _CURVE_POINTS, _FRONT_POINTS = 41, 25, 60
+_SLICE_POINTS, _CURVE_POINTS, _NEAR_THE_FRONT = 41, 25, 24
 #: The curve goes to so many times the radius that was asked for.
 _FARTHEST = 2.0
 
@@ -93,7 +93,7 @@ class TradeOff:
     Attributes:
         decisions: on the front, best guarantee first.
         expected, guaranteed: of each, (n,).
-        others: pairs of what others are expected to earn and guarantee, (m, 2).
+        others: pairs of what the decisions nearest to the best of both are expected to earn and guarantee, (m, 2).
     """
 
     decisions: list[dict[str, float | int | str]]
@@ -128,7 +128,7 @@ class Details:
         slices: one a decision and one a context.
         curve: None where there is no set.
         trade_off: None where there is no worst case.
-        contexts: of the forecast, those of most weight in either distribution first.
+        contexts: of the forecast, those whose weight the worst distribution changes most first, then by weight.
     """
 
     rows: list[Row]
@@ -199,7 +199,7 @@ def details(
     """
     payoffs = search.payoffs(best[None])
     worst = search.rule.worst(payoffs)[0] if search.rule.has_worst else given.weights
-    order = np.argsort(-np.maximum(given.weights, worst), kind="stable")
+    order = np.lexsort((-given.weights, -np.round(np.abs(worst - given.weights), 9)))
     return Details(
         rows=rows,
         slices=[
@@ -252,9 +252,7 @@ def _of_decisions(search: Search, best: np.ndarray, sign: float) -> list[Slice]:
     return found
 
 
-def _of_contexts(
-    search: Search, given: Forecast, names: Sequence[str], best: np.ndarray, sign: float
-) -> list[Slice]:
+def _of_contexts(search: Search, given: Forecast, names: Sequence[str], best: np.ndarray, sign: float) -> list[Slice]:
     learnt, log = search.learnt, search.learnt.log
     mean = given.weights @ given.contexts
     surplus = _earned(learnt) - learnt.pairs(log.decisions, log.contexts)[0]
@@ -296,7 +294,8 @@ def _trade_off(search: Search, sign: float) -> TradeOff:
     both = np.stack([guaranteed, expected], axis=1)
     chosen = front(both, [int(np.argmax(guaranteed)), int(np.argmax(expected))])
     chosen.sort(key=lambda i: -guaranteed[i])
-    others = np.linspace(0, len(both) - 1, min(len(both), _FRONT_POINTS)).round().astype(int)
+    short = ((both.max(axis=0) - both) / np.maximum(np.ptp(both, axis=0), 1e-300)).sum(axis=1)
+    others = np.argsort(short, kind="stable")[:_NEAR_THE_FRONT]
     return TradeOff(
         [search.learnt.decisions.shown(search.pool[i]) for i in chosen],
         _plain(sign * expected[chosen]),

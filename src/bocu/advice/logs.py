@@ -33,7 +33,9 @@ _MISSING = {"", "na", "n/a", "nan", "none", "null", "-", "?"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _MARKED = re.compile(r"[+-]?\d{1,3}(?:[ ',.\u00a0\u202f]\d{3})+(?:[.,]\d+)?")
-_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2}|\d{1,2}\.?[ -][A-Za-z]{3,}|[A-Za-z]{3,}\.? \d{1,2},? \d{4}")
+_DATE = re.compile(
+    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2}|\d{1,2}\.?[ -][A-Za-z]{3,}|[A-Za-z]{3,}\.? \d{1,2},? \d{4}"
+)
 _NAMED = 5  # rows that a note names
 
 
@@ -89,9 +91,7 @@ class Forecast:
     notes: tuple[str, ...] = ()
 
 
-def read_log(
-    table: Table, decisions: Decisions, contexts: Sequence[str], outcome: str, missing: str = AVERAGE
-) -> Log:
+def read_log(table: Table, decisions: Decisions, contexts: Sequence[str], outcome: str, missing: str = AVERAGE) -> Log:
     """Read decisions, contexts and one outcome of a log, as `read_logs` does."""
     return read_logs(table, decisions, contexts, [outcome], missing)[0]
 

@@ -66,9 +66,7 @@ class Learnt:
         noise: standard deviation of a single outcome around its expectation.
     """
 
-    def __init__(
-        self, decisions: Decisions, log: Log, forecast: Forecast, sign: float, code: str = ONE_HOT
-    ) -> None:
+    def __init__(self, decisions: Decisions, log: Log, forecast: Forecast, sign: float, code: str = ONE_HOT) -> None:
         self.decisions = decisions
         self.log = log
         both = np.vstack([log.contexts, forecast.contexts])

@@ -79,7 +79,9 @@ class Rule:
         if isinstance(here, ConditionalValueAtRisk):
             sets = [ConditionalValueAtRisk(float(level)) for level in np.linspace(1.0, here.alpha / farthest, count)]
         else:
-            sets = [here.with_epsilon(float(size)) for size in np.unique(np.linspace(0, farthest, count)) * here.epsilon]
+            sets = [
+                here.with_epsilon(float(size)) for size in np.unique(np.linspace(0, farthest, count)) * here.epsilon
+            ]
         return [Rule("dro", ambiguity, self.weights) for ambiguity in sets]
 
     def values(self, payoffs: np.ndarray) -> np.ndarray:

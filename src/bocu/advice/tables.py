@@ -68,7 +68,7 @@ def _read_json(path: Path) -> Table:
         )
     if isinstance(found, dict) and found and all(isinstance(column, list) for column in found.values()):
         return _columns(found, str(path))
-    raise BocuError(f"{path}: a list of rows such as {{\"rain\": 2}} is wanted, or columns such as {{\"rain\": [2, 0]}}")
+    raise BocuError(f'{path}: a list of rows such as {{"rain": 2}} is wanted, or columns such as {{"rain": [2, 0]}}')
 
 
 def _columns(source: Mapping[Any, Any], name: str) -> Table:

@@ -68,9 +68,7 @@ def _decision(suggestion: Suggestion) -> list[str]:
         lines.append(f"  {one.name} {one.expected:.4g}{of(units.get(one.name, ''))}, between {low:.4g} and {high:.4g}")
     if best.guaranteed is not None:
         most = "at most" if suggestion.minimise else "at least"
-        lines.append(
-            f"Guaranteed {name}: an expectation of {most} {best.guaranteed:.4g}{unit}, if the model is right"
-        )
+        lines.append(f"Guaranteed {name}: an expectation of {most} {best.guaranteed:.4g}{unit}, if the model is right")
     verb = "costs more" if suggestion.minimise else "earns less"
     lines.append(f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if the forecast is right")
     lines.append(f"A single {name} lies around its expectation with standard deviation {suggestion.noise:.4g}{unit}")
