@@ -7,15 +7,18 @@ So luck that advice was fitted to earns it nothing. Each half advises once.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bocu.advice.choices import Choice, Decisions, read_decisions
-from bocu.advice.logs import Log, Table, read_log, read_table, weighted
+from bocu.advice.details import NINETY_FIVE
+from bocu.advice.logs import LEAVE_OUT, Log, read_log, weighted
 from bocu.advice.model import Learnt
-from bocu.advice.suggestion import NINETY_FIVE, suggest
+from bocu.advice.names import ONE_HOT
+from bocu.advice.suggestion import suggest
+from bocu.advice.tables import Table, read_table
 from bocu.advice.time import in_time, rows_of
 from bocu.core.errors import BocuError, shown
 from bocu.evaluation.statistics import student_factor
@@ -153,7 +156,8 @@ def replay(
         steps: how often advice is asked for anew.
         judge: "log": rows that decided alike in like contexts; "model": a model of the other half; "auto": the log
             where it has like rows for half of what is judged.
-        asked: further arguments of `suggest`, but no forecast: the reference is what was met before.
+        asked: further arguments of `suggest`, but no forecast: the reference is what was met before. Rows that lack a
+            value are left out.
 
     Raises:
         BocuError: arguments or files are at fault, or the log is too short.
@@ -163,8 +167,9 @@ def replay(
     notes: list[str] = []
     table, clock = in_time(read_table(log, "log"), time, notes)
     chosen, names = read_decisions(decisions), tuple(contexts)
-    seen = read_log(table, chosen, names, outcome)
-    table, clock = _only(table, seen.lines), clock.of(table, seen.lines)
+    seen = read_log(table, chosen, names, outcome, LEAVE_OUT)
+    table, clock = _only(table, seen.lines), clock.of(seen.lines)
+    code = asked.get("names", ONE_HOT)
     cuts = _cuts(clock.times, first, steps)
     sign = -1.0 if minimise else 1.0
 
@@ -185,7 +190,7 @@ def replay(
             raise BocuError(f"as of {line}, from {len(rows)} rows: {error}") from None
         return Step(line, len(rows), {SUGGESTED: found.decision, STEADY: found.steady.decision}, found.size)
 
-    halves = [_Half(half, seen, chosen, cuts, sign, advise) for half in (0, 1)]
+    halves = [_Half(half, seen, chosen, cuts, sign, code, advise) for half in (0, 1)]
     matched = sum(int(half.matched.sum()) for half in halves)
     judged = sum(len(half.rows) for half in halves)
     if judge == AUTO:
@@ -250,9 +255,10 @@ class _Half:
         decisions: Decisions,
         cuts: np.ndarray,
         sign: float,
+        code: str,
         advise: Callable[[np.ndarray], Step],
     ) -> None:
-        self.seen, self.decisions, self.sign = seen, decisions, sign
+        self.seen, self.decisions, self.sign, self._code = seen, decisions, sign, code
         positions = np.arange(len(seen.outcome))
         mine = positions % 2 == half
         self._others = positions[~mine]
@@ -286,14 +292,14 @@ class _Half:
     def by_model(self) -> _Verdict:
         """Judge by a model of the rows of the other half, in the contexts that were met."""
         others, met = self._others, self.seen.contexts[self.rows]
-        log = Log(
-            self.seen.decisions[others],
-            self.seen.contexts[others],
-            self.seen.outcome[others],
-            tuple(self.seen.lines[i] for i in others.tolist()),
-            (),
+        log = replace(
+            self.seen,
+            decisions=self.seen.decisions[others],
+            contexts=self.seen.contexts[others],
+            outcome=self.seen.outcome[others],
+            lines=tuple(self.seen.lines[i] for i in others.tolist()),
         )
-        learnt = Learnt(self.decisions, log, weighted(met, np.ones(len(met))), self.sign)
+        learnt = Learnt(self.decisions, log, weighted(met, np.ones(len(met))), self.sign, self._code)
         at = {
             who: np.hstack([self.decisions.encode(values), learnt.scaled(met)]) for who, values in self._decided.items()
         }
