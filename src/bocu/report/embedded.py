@@ -26,6 +26,7 @@ VERSION = 1
 SEEDS_SHOWN = 20
 """Seeds whose curves stand in the page; the digest beside it holds all."""
 VERDICTS = (MORE, LESS, TIED, TOO_FEW)
+_COLOURS = {value: name for name, value in style.COLOURS.items()}
 _KINDS: tuple[Kind, ...] = ("cumulative", "instantaneous", "simple", "recommended")
 
 
@@ -123,7 +124,7 @@ def _algorithm(cube: Results, branch: CubeBranch, final: Fields, origin: OriginF
         "title": cube.titles[label],
         "family": family(cube.names[label]),
         "yardstick": label in cube.yardsticks,
-        "colour": look.colour,
+        "colour": _COLOURS[look.colour],
         "dash": _dash(look.dash),
         "mean": finite(final["mean"]),
         "error": finite(final["standard_error"]),

@@ -179,12 +179,11 @@ class Page {
   linkRows(table) {
     for (const row of table.tBodies[0].rows) {
       const label = row.dataset.algorithm;
-      const head = row.cells[0];
-      head.dataset.text = head.textContent.trim();
       const open = () => this.showSource(table, label);
-      head.append(" ", element("button", {
-        type: "button", class: "source", click: open, "aria-label": `Where the numbers of ${head.dataset.text} come from`,
-      }, "files"));
+      const head = row.cells[0];
+      head.replaceChildren(element("button", {
+        type: "button", class: "source", click: open, title: "Where these numbers come from", "aria-haspopup": "dialog",
+      }, head.textContent.trim()));
       for (const cell of [...row.cells].slice(1)) cell.addEventListener("click", (event) => { if (!event.target.closest("a")) open(); });
     }
     table.classList.add("sourced");

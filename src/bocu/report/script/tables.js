@@ -12,7 +12,7 @@ function sortKey(text) {
 function sortTable(table, column, descending) {
   const body = table.tBodies[0];
   const rows = [...body.rows].map((row, place) => {
-    const text = (row.cells[column].dataset.text ?? row.cells[column].textContent).trim();
+    const text = row.cells[column].textContent.trim();
     return { row, place, text, key: column === 0 ? null : sortKey(text) };
   });
   const numeric = rows.some(({ key }) => key !== null);
@@ -36,15 +36,13 @@ function makeSortable(table) {
   });
 }
 
-const cellText = (cell) => (cell.dataset.text ?? cell.textContent).trim();
-
 function makeSavable(table) {
   const words = one(`#${CSS.escape(table.id)}-caption`);
   const about = (words ? words.textContent : table.id).trim().split(":")[0].slice(0, 80);
   const button = element("button", { type: "button", class: "tool", "aria-label": `Save as CSV: ${about}` }, "CSV");
   button.addEventListener("click", () => {
     const rows = [...table.rows].filter((row) => !row.hidden);
-    save(`${table.id}.csv`, csv(rows.map((row) => [...row.cells].map(cellText))), "text/csv");
+    save(`${table.id}.csv`, csv(rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim()))), "text/csv");
   });
   (words ?? table).after(button);
 }
