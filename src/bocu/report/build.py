@@ -156,7 +156,8 @@ class _Chapter:
 def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | None) -> dict[str, Any]:
     """Write the tables, problem by problem, and collect what the page shows of each: no more is ever in memory."""
     shown: dict[str, list[Any]] = {key: [] for key in ("holes", "resets", "findings", "against", "problems")}
-    panels: list[tuple[dict[str, Any], str]] = []
+    panels: list[dict[str, Any]] = []
+    islands: list[tuple[str, str]] = []
     compared, spent = [], []
     with ExitStack() as files:
         write = {
@@ -177,8 +178,10 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
             spent += records.spent(cube)
             for objective, metric in records.foremost(cube):
                 panel = embedded.panel(cube, objective, metric, kinds, chapter.origin)
-                text = embedded.script_json(panel)
-                panels.append(({**panel, "totals": [], "pairs": [], "curves": dict.fromkeys(panel["curves"])}, text))
+                panels.append({**panel, "totals": [], "pairs": [], "curves": dict.fromkeys(panel["curves"])})
+                islands.append((f"numbers-{panel['id']}", embedded.script_json(panel)))
+                traced = embedded.traces(cube, objective, metric)
+                islands.append((f"traces-{panel['id']}", embedded.script_json(traced)))
             cube.release()
     commands = " && ".join(chapter.origin.sweep_command() for chapter in chapters)
     names = [chapter.origin.name for chapter in chapters]
@@ -187,8 +190,8 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
         "answers": answers(compared, spent, commands),
         "times": tables.times(spent),
         "absent": [label for chapter in chapters for label in chapter.absent],
-        "numbers": embedded.script_json(embedded.index([panel for panel, _ in panels], names, str(output))),
-        "panels": [(panel["id"], text) for panel, text in panels],
+        "numbers": embedded.script_json(embedded.index(panels, names, str(output))),
+        "islands": islands,
     }
 
 

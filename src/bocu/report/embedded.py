@@ -88,7 +88,7 @@ def panel(
         kinds: records by kind; "final-regret" is read.
         origin: where the files behind it lie.
     """
-    branches = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
+    branches = _compared(cube, objective)
     totals = final_totals(cube, branches, metric)
     labels = [branch.algorithm for branch in branches]
     final = {
@@ -111,8 +111,11 @@ def panel(
         "totals": [[totals[label].get(seed) for seed in seeds] for label in labels],
         "pairs": [_pairs(totals, label, labels) for label in labels],
         "curves": _curves(cube, branches, metric),
-        "traces": _traces(cube, branches, metric),
     }
+
+
+def _compared(cube: Results, objective: str) -> list[CubeBranch]:
+    return [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
 
 
 def _algorithm(cube: Results, branch: CubeBranch, final: Fields, origin: OriginFiles) -> dict[str, Any]:
@@ -193,11 +196,13 @@ def _thinned(count: int) -> np.ndarray:
     return np.unique(np.linspace(0, count - 1, min(count, TRACED)).round().astype(int))
 
 
-def _traces(cube: Results, branches: Sequence[CubeBranch], metric: str) -> dict[str, Any]:
+def traces(cube: Results, objective: str, metric: str) -> dict[str, Any]:
+    """Return the curves of the first seeds of a comparison, by kind, in the order of the algorithms of `panel`."""
+    branches = _compared(cube, objective)
     found: dict[str, Any] = {}
     for kind in TRACES:
-        traces = [cube.traces(branch, metric, kind) for branch in branches]
-        known = [one for one in traces if one is not None]
+        drawn = [cube.traces(branch, metric, kind) for branch in branches]
+        known = [one for one in drawn if one is not None]
         if known:
             found[kind] = {
                 "rounds": known[0].rounds.tolist(),
@@ -205,7 +210,7 @@ def _traces(cube: Results, branches: Sequence[CubeBranch], metric: str) -> dict[
                     None
                     if one is None
                     else {"seeds": one.seeds[:SEEDS_SHOWN].tolist(), "values": packed(one.values[:SEEDS_SHOWN])}
-                    for one in traces
+                    for one in drawn
                 ],
             }
     return found

@@ -51,10 +51,14 @@ function interval([value, low, high]) {
 
 const probability = (p) => (p === null ? NOTHING : p < 0.001 ? "< 0.001" : p.toFixed(3));
 
+const embedded = (id) => JSON.parse(document.getElementById(id).textContent);
+
+// Single precision, little-endian, as base64.
 function floats(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const view = new DataView(bytes.buffer);
-  return Float64Array.from({ length: bytes.length / 4 }, (_, place) => view.getFloat32(4 * place, true));
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i += 1) bytes[i] = letters.charCodeAt(i);
+  return new Float32Array(bytes.buffer);
 }
 
 function save(name, text, type) {

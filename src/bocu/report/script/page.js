@@ -1,5 +1,8 @@
 // The page: filters that act on figures and tables alike, and where each number comes from.
 
+// What changes drawings; all else only hides or shows them.
+const DRAWN = ["family", "off", "kind", "band", "logx", "logy", "seeds", "panel", "zoom"];
+
 class Page {
   constructor(index) {
     this.index = index;
@@ -80,9 +83,14 @@ class Page {
     for (const panel of this.panels) {
       const here = this.matches(panel.index) && panel.index.algorithms.some((label) => this.visible({ label }));
       panel.figure.hidden = !here;
+      panel.figure.classList.toggle("chosen", panel.chosen);
+      panel.enlarge.setAttribute("aria-pressed", String(panel.chosen));
       shown += here;
     }
-    this.redraw();
+    const drawing = JSON.stringify(DRAWN.map((key) => state[key]));
+    if (drawing !== this.drawing) for (const panel of this.panels) panel.stale = true;
+    this.drawing = drawing;
+    this.draw();
     if (!first || state.against) this.compare();
     const count = [...this.algorithms.keys()].filter((label) => this.visible({ label })).length;
     this.told.textContent = `${shown} of ${this.panels.length} comparisons, ${count} of ${this.algorithms.size} algorithms shown`;
@@ -90,7 +98,14 @@ class Page {
 
   redraw() {
     for (const panel of this.panels) panel.stale = true;
-    for (const panel of this.near) if (!panel.figure.hidden) panel.draw();
+    this.draw();
+  }
+
+  // Widths are read before anything is drawn: each reading after a change would lay the whole page out again.
+  draw() {
+    const due = [...this.near].filter((panel) => panel.stale && !panel.figure.hidden);
+    const widths = due.map((panel) => panel.width);
+    due.forEach((panel, i) => panel.draw(widths[i]));
   }
 
   panelOf(id) {
@@ -162,8 +177,8 @@ class Page {
         const panel = this.panels.find(({ figure }) => figure === target);
         if (isIntersecting) this.near.add(panel);
         else this.near.delete(panel);
-        if (isIntersecting && panel.stale) panel.draw();
       }
+      this.draw();
     }, { rootMargin: "200px" });
     for (const { figure } of this.panels) seen.observe(figure);
   }
@@ -210,5 +225,5 @@ class Page {
   }
 }
 
-const index = JSON.parse(document.getElementById("numbers").textContent);
+const index = embedded("numbers");
 if (index.panels.length) window.bocu = new Page(index);

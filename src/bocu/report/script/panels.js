@@ -37,7 +37,7 @@ class Panel {
   get chosen() { return this.page.state.panel === this.index.id; }
 
   get data() {
-    this.known ??= unfold(JSON.parse(document.getElementById(`numbers-${this.index.id}`).textContent));
+    this.known ??= embedded(`numbers-${this.index.id}`);
     return this.known;
   }
 
@@ -49,10 +49,9 @@ class Panel {
     };
   }
 
-  draw() {
-    this.figure.classList.toggle("chosen", this.chosen);
-    this.enlarge.setAttribute("aria-pressed", String(this.chosen));
-    const width = Math.max(this.plot.clientWidth, 200);
+  get width() { return Math.max(this.plot.clientWidth, 200); }
+
+  draw(width = this.width) {
     const { svg, g } = drawPlot(this.data, this.view, width);
     this.g = g;
     this.cursor = drawn("line", { class: "cursor", y1: MARGINS.top, y2: svg.viewBox.baseVal.height - MARGINS.bottom, visibility: "hidden" });

@@ -3,20 +3,18 @@
 const MARGINS = { left: 52, right: 10, top: 8, bottom: 34 };
 const HEIGHT = { small: 220, chosen: 400 };
 
-// A panel's numbers are unfolded when it is first drawn.
-function unfold(panel) {
-  if (panel.unfolded) return panel;
-  for (const found of Object.values(panel.curves))
+// Curves are unfolded when they are first drawn.
+function unfolded(found) {
+  if (found && !found.unfolded) {
     for (const curve of found.of) if (curve) Object.assign(curve, { mean: floats(curve.mean), error: floats(curve.error) });
-  for (const found of Object.values(panel.traces))
-    for (const trace of found.of) if (trace) trace.values = floats(trace.values);
-  panel.unfolded = true;
-  return panel;
+    found.unfolded = true;
+  }
+  return found;
 }
 
 // The curves of a kind; averages are totals by rounds.
 function curvesOf(panel, kind) {
-  const found = panel.curves[kind === "average" ? "cumulative" : kind];
+  const found = unfolded(panel.curves[kind === "average" ? "cumulative" : kind]);
   if (!found) return null;
   const by = kind === "average" ? found.rounds : null;
   return {
@@ -30,8 +28,10 @@ function curvesOf(panel, kind) {
 }
 
 function tracesOf(panel, kind) {
+  panel.traces ??= embedded(`traces-${panel.id}`);
   const found = panel.traces[kind === "average" ? "cumulative" : kind];
   if (!found) return null;
+  for (const trace of found.of) if (trace && typeof trace.values === "string") trace.values = floats(trace.values);
   const count = found.rounds.length;
   return {
     rounds: found.rounds,
