@@ -68,8 +68,12 @@ def part(folder, problems, metrics=("so", "ro"), seeds=12, rounds=40, name="made
     Args:
         folder: where.
         problems: label -> keyword arguments of `cube`.
-        metrics, seeds, rounds, name, title: of the experiment.
-        told: further keys of its description.
+        metrics: labels, of the experiment as all that follows.
+        seeds: their number.
+        rounds: their number.
+        name: its name.
+        title: its title.
+        **told: further keys of its description.
     """
     results = Path(folder) / "results" / name
     digests = []

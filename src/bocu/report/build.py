@@ -190,7 +190,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
         "answers": answers(compared, spent, commands),
         "times": tables.times(spent),
         "absent": [label for chapter in chapters for label in chapter.absent],
-        "numbers": embedded.script_json(embedded.index(panels, names, str(output))),
+        "numbers": embedded.script_json(embedded.index(panels, names, reference, str(output))),
         "islands": islands,
     }
 

@@ -38,12 +38,15 @@ def family(name: str) -> str:
     return module.rpartition(".")[2].replace("_", " ") or "from outside"
 
 
-def index(panels: Sequence[Mapping[str, Any]], experiments: Sequence[str], page: str) -> dict[str, Any]:
+def index(
+    panels: Sequence[Mapping[str, Any]], experiments: Sequence[str], reference: str | None, page: str
+) -> dict[str, Any]:
     """Return what the page knows at once: what there is to choose from.
 
     Args:
         panels: those of `panel`.
         experiments: names.
+        reference: label of the algorithm that tables compare with, where one was named.
         page: the page as it was named when it was made, for the command that computes its numbers again.
     """
     told = ("label", "title", "family", "colour", "dash", "yardstick")
@@ -57,6 +60,7 @@ def index(panels: Sequence[Mapping[str, Any]], experiments: Sequence[str], page:
     return {
         "version": VERSION,
         "experiments": list(experiments),
+        "reference": reference,
         "panels": [
             {
                 **{key: panel[key] for key in ("id", "problem", "objective", "metric", "digest", "experiment")},
@@ -224,6 +228,11 @@ def finite(value: float) -> float | None:
 def packed(values: np.ndarray) -> str:
     """Return numbers in single precision as base64 text."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
+
+
+def unpacked(text: str) -> np.ndarray:
+    """Return the numbers of `packed`, in one row."""
+    return np.frombuffer(base64.b64decode(text), dtype="<f4")
 
 
 def script_json(data: Any) -> str:
