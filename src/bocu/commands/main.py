@@ -28,6 +28,7 @@ COMMANDS = {
     "diff": "bocu.commands.diff:diff_command",
     "prune": "bocu.commands.prune:prune_command",
     "verify": "bocu.commands.verify:verify_command",
+    "report": "bocu.commands.report:report_command",
     "audit": "bocu.commands.audit:audit_command",
     "claims": "bocu.commands.claims:claims_command",
 }
