@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bocu.evaluation.digests import shown_pairs
 from bocu.evaluation.statistics import (
     TOO_FEW,
     leaders,
@@ -44,9 +45,8 @@ def foremost(cube: Results) -> list[tuple[str, str]]:
     What an objective reaches is scored by the metric of its own label, where there is one. Metrics along paths of laws
     stand in figures and files.
     """
-    shown = set(metrics_off_paths(cube))
-    pairs = [(objective, metric) for objective, metric, _ in groups(cube) if metric in shown]
-    return [(objective, metric) for objective, metric in pairs if metric == objective or objective not in cube.metrics]
+    off_paths = set(metrics_off_paths(cube))
+    return [pair for pair in shown_pairs(cube.objectives(), cube.metrics) if pair[1] in off_paths]
 
 
 def final_totals(cube: Results, branches: list[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
