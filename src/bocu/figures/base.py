@@ -5,6 +5,7 @@ Planning imports these modules, so matplotlib and xarray are imported where they
 """
 
 import os
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -17,14 +18,19 @@ from bocu.core.about import About
 from bocu.core.loading import load
 from bocu.core.parameters import Parameters, ParametersType
 from bocu.figures import style
-from bocu.io.files import atomic_path, write_json
+from bocu.figures.finish import finish, themed
+from bocu.io.files import atomic_path, write_json, write_text
 from bocu.io.lineage import LINEAGE, lineage_of
 
 if TYPE_CHECKING:
     import matplotlib.figure
+    import pandas as pd
 
     from bocu.experiment.inputs import FigurePaths
     from bocu.figures.results import Results
+
+LINE_LETTERS = 92
+"""Letters of a line of text across a picture."""
 
 Inputs = Mapping[str, Any]
 """Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them."""
@@ -117,6 +123,7 @@ class Drawing:
         alternative: what the picture shows, for readers who do not see it.
         problem: label of the problem; empty for a figure of the whole experiment.
         data_label: what the data are where they are not measured ("SIMULATED stand-in, ..."); empty otherwise.
+        table: the numbers that are drawn, a row a point; empty where nothing is, None where the figure keeps none.
     """
 
     figure: "matplotlib.figure.Figure"
@@ -125,6 +132,7 @@ class Drawing:
     alternative: str
     problem: str = ""
     data_label: str = ""
+    table: "pd.DataFrame | None" = None
 
 
 class Figure(ABC, Generic[ParametersType]):
@@ -162,6 +170,7 @@ class Figure(ABC, Generic[ParametersType]):
         """
         with style.applied():
             drawing = self.compose(inputs)
+            finish(drawing.figure)
             if not drawing.data_label:
                 return drawing
             style.mark_simulated(drawing.figure)
@@ -174,11 +183,17 @@ class Figure(ABC, Generic[ParametersType]):
 
 def nothing_to_show(cube: "Results", title: str, reason: str, whole_experiment: bool = False) -> Drawing:
     """Say in a picture why there is none, so that a figure that an experiment cannot fill does not stop it."""
-    figure = style.new_figure(0.8)
-    said = f"Nothing to show: {reason}."
-    figure.text(0.5, 0.5, said, ha="center", va="center", wrap=True)
     problem = "" if whole_experiment else cube.problem
-    return Drawing(figure, title, said, said, problem, cube.data_label)
+    return said_only(title, reason, problem, cube.data_label)
+
+
+def said_only(title: str, reason: str, problem: str, data_label: str = "") -> Drawing:
+    """Say in a line why there is no picture."""
+    said = f"Nothing to show: {reason}."
+    lines = textwrap.wrap(said, LINE_LETTERS)
+    figure = style.new_figure(0.12 + 0.15 * len(lines))
+    figure.text(0.0, 0.5, "\n".join(lines), ha="left", va="center")
+    return Drawing(figure, title, said, said, problem, data_label)
 
 
 def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[str, str | Path]) -> None:
@@ -187,13 +202,21 @@ def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[s
     Args:
         parameters: `specification`, plain, and of a figure of the problem itself `problem`, of `JobParameters.figure`.
         inputs: the files that it is drawn from.
-        outputs: what `save` writes: `png`, `svg`, `description`.
+        outputs: what `save` writes: `png`, `svg`, `description`; and `table`, the numbers as CSV.
     """
     specification = parameters["specification"]
     kind = load(specification["class"])
     figure: Figure = kind(kind.Parameters.model_validate(specification["parameters"]))
     drawn_from = {**inputs, **({"problem": parameters["problem"]} if "problem" in parameters else {})}
-    save(figure.draw(drawn_from), outputs["png"], outputs["svg"], outputs["description"])
+    drawing = figure.draw(drawn_from)
+    save_table(drawing, outputs["table"])
+    save(drawing, outputs["png"], outputs["svg"], outputs["description"])
+
+
+def save_table(drawing: Drawing, path: str | Path) -> None:
+    """Write the numbers of a drawing as CSV; of none, a line that says so."""
+    table = drawing.table
+    write_text(path, "nothing to show\n" if table is None or table.empty else table.to_csv(index=False))
 
 
 def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | Path) -> None:
@@ -208,7 +231,9 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
     with style.applied():
         for path, kind in ((png, "png"), (svg, "svg")):
             with atomic_path(path) as temporary:
-                drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind])
+                drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind], transparent=kind == "svg")
+                if kind == "svg":
+                    temporary.write_text(themed(temporary.read_text(encoding="utf-8")), encoding="utf-8")
     write_json(
         description,
         {
