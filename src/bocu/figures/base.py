@@ -183,17 +183,16 @@ class Figure(ABC, Generic[ParametersType]):
 
 def nothing_to_show(cube: "Results", title: str, reason: str, whole_experiment: bool = False) -> Drawing:
     """Say in a picture why there is none, so that a figure that an experiment cannot fill does not stop it."""
-    problem = "" if whole_experiment else cube.problem
-    return said_only(title, reason, problem, cube.data_label)
+    return said_only(title, reason, "" if whole_experiment else cube.problem)
 
 
-def said_only(title: str, reason: str, problem: str, data_label: str = "") -> Drawing:
+def said_only(title: str, reason: str, problem: str) -> Drawing:
     """Say in a line why there is no picture."""
     said = f"Nothing to show: {reason}."
     lines = textwrap.wrap(said, LINE_LETTERS)
     figure = style.new_figure(0.12 + 0.15 * len(lines))
     figure.text(0.0, 0.5, "\n".join(lines), ha="left", va="center")
-    return Drawing(figure, title, said, said, problem, data_label)
+    return Drawing(figure, title, said, said, problem)
 
 
 def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[str, str | Path]) -> None:

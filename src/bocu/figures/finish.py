@@ -42,7 +42,10 @@ def _tick(axis: "Axis") -> None:
 
     locator = axis.get_major_locator()
     if type(locator) is AutoLocator:
-        axis.set_major_locator(MaxNLocator(MOST_TICKS - 1, steps=STEPS, min_n_ticks=2))
+        low, high = sorted(axis.get_view_interval())
+        many, few = (MaxNLocator(ticks, steps=STEPS, min_n_ticks=2) for ticks in (MOST_TICKS, MOST_TICKS - 1))
+        shown = [place for place in many.tick_values(low, high) if low <= place <= high]
+        axis.set_major_locator(many if len(shown) <= MOST_TICKS else few)
     elif type(locator) is LogLocator:
         low, high = sorted(axis.get_view_interval())
         decades = [place for place in locator.tick_values(low, high) if low <= place <= high]

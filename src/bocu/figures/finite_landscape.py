@@ -228,7 +228,7 @@ def survey(inputs: Inputs, parameters: FiniteLandscapeParameters) -> Terrain | D
         and isinstance(contexts, FiniteDomain)
         and decisions.dimension == contexts.dimension == 1
     ):
-        return said_only("The problem", "the problem has not one decision and one context on a grid", label, data_label)
+        return said_only("The problem", "the problem has not one decision and one context on a grid", label)
     payoffs, reference, truth = realisation.payoffs(1), realisation.reference(1), realisation.truth(1)
     ambiguity_set = parameters.set.over(contexts.points)
     epsilon = parameters.set.epsilon(Situation(1, reference, truth, 0, margin=realisation.margin(1)), ambiguity_set)

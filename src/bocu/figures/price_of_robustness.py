@@ -149,7 +149,7 @@ class PriceOfRobustness(Figure[PriceOfRobustnessParameters]):
         label, data_label = described["label"], SIMULATED_LABEL if problem.simulated else ""
         realisation = problem.realise(Streams(self.parameters.seed))
         if realisation.description.outputs > 1:
-            return said_only(TITLE, "the problem has several outputs", label, data_label)
+            return said_only(TITLE, "the problem has several outputs", label)
         found = prices(realisation, self.parameters)
         picture = style.new_figure(2.4)
         left, right = picture.subplots(1, 2)

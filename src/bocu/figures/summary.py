@@ -113,15 +113,13 @@ class Summary(Figure[SummaryParameters]):
                 _row(axes, end - height, row, labels, looks, titles)
             axes.axvline(1, color=style.INK, linewidth=0.8)
             marked = [f"{row.title} (simulated)" if mixed and row.simulated else row.title for row in part]
-            axes.set_yticks(ends - own / 2, [textwrap.fill(title, TITLE_LETTERS) for title in marked])
+            axes.set_yticks(ends - own / 2, [textwrap.fill(title, TITLE_LETTERS, break_on_hyphens=False) for title in marked])
             axes.set_ylim(max(map(np.sum, heights)), 0.0)
             axes.tick_params(axis="y", length=0)
             style.grid(axes, "x")
         _scale(grid[0], drawn)
-        metrics = list(dict.fromkeys(row.metric for row in drawn))
-        scored = f"metric: {metrics[0]}" if len(metrics) == 1 else "each row by its own metric"
-        said = f"final cumulative regret relative to {titles[reference]} ({scored})"
-        picture.supxlabel(said, fontsize=style.SETTINGS["axes.labelsize"])
+        for axes in grid:
+            axes.set_xlabel(f"final regret relative to {titles[reference]}")
         told = [axes.get_legend_handles_labels() for axes in grid]
         found = {word: handle for handles, words in told for handle, word in zip(handles, words, strict=True)}
         shown = [titles[label] for label in labels]
