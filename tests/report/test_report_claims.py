@@ -137,6 +137,5 @@ def test_cubes_that_stand_are_found_and_their_scale_is_told(claimed, tmp_path):
     assert standing.cube("synthetic", "wells") == folder / "partial" / "cubes" / "wells.nc"
     assert standing.cube("synthetic", "sensors") is None
     assert list(standing.scales(read_verdicts(claimed[1]))) == [
-        "`synthetic` (wells; 5 seeds and 12 rounds): "
-        "`snakemake --cores all --configfile wells.yaml --config iterations=12 'seeds={count: 5}'`"
+        "`synthetic` (wells): 5 seeds and 12 rounds, by `--config iterations=12 'seeds={count: 5}'`"
     ]
