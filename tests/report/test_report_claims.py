@@ -38,7 +38,7 @@ def test_all_claims_stand_in_a_table_with_their_verdicts(claimed):
     page = claimed[2]
     assert page.faults == []
     head, *rows = page.tables["claims-table"]
-    assert head == ["Claim", "Where", "Verdict", "Numbers", "Seeds", "p"]
+    assert head == ["Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "Ours"]
     assert [row[0] for row in rows] == [claim["statement"] for claim in CLAIMS]
     assert rows[0][1] == "Ziomek et al. 2025, figure 2"
     assert rows[0][2] == "undecided: too few seeds: 5 paired, a verdict takes 10"
@@ -97,11 +97,14 @@ def comparison(side, name):
     }
 
 
-def test_many_comparisons_are_counted_and_those_with_least_evidence_shown():
-    found = [comparison(side, f"c{n}") for n, side in enumerate(["for", "against", "for", "open", "open"])]
-    told = numbers({"comparisons": found, "problem": None})
+def test_many_comparisons_are_counted_and_the_most_telling_shown():
+    found = [comparison(side, f"c{n}") for n, side in enumerate(["open", "for", "against", "for", "open"])]
+    told = numbers({"comparisons": found, "problem": None, "verdict": "fails"})
     assert told[0] == "5 comparisons: 2 for it, 1 against, by themselves at 5 %"
-    assert told[1:] == ["c1 (wells): −1.25 [−2.00, −0.50]", "c3 (wells): −1.25 [−2.00, −0.50]"]
+    assert told[1] == "c2 (wells): −1.25 [−2.00, −0.50]"
+    held = numbers({"comparisons": found, "problem": None, "verdict": "holds"})
+    assert [text.partition(" ")[0] for text in held[1:]] == ["c1", "c3"]
+    assert len(numbers({"comparisons": [comparison("for", "c")] * 4, "problem": None, "verdict": "holds"})) == 1
 
 
 def test_an_interval_without_width_is_not_written():
