@@ -7,7 +7,7 @@ import pytest
 import synthetic_cubes
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.claims.model import Claim
+from bocu.evaluation.claims.model import Claim, read_claims
 from bocu.evaluation.claims.records import read_verdicts, write_verdicts
 from bocu.report.claims import measured, numbers
 from bocu.report.claims_page import BEGIN, END, StandingCubes, section, write_section
@@ -142,3 +142,38 @@ def test_cubes_that_stand_are_found_and_their_scale_is_told(claimed, tmp_path):
     assert list(standing.scales(read_verdicts(claimed[1]))) == [
         "`synthetic` (wells): 5 seeds and 12 rounds, by `--config iterations=12 'seeds={count: 5}'`"
     ]
+
+
+def test_the_command_prints_what_is_asked_for(claimed, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from bocu.commands.main import app
+
+    (tmp_path / "results/synthetic/cubes").mkdir(parents=True)
+    (tmp_path / "results/synthetic/cubes/wells.nc").write_bytes(claimed[0].cubes[0].read_bytes())
+    claims = [{key: value for key, value in stated(**claim).items() if key != "file"} for claim in CLAIMS]
+    (tmp_path / "claims.yaml").write_text(json.dumps({"claims": claims}), encoding="utf-8")
+    (tmp_path / "page.md").write_text(f"{BEGIN}\n{END}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def told(*options):
+        done = CliRunner().invoke(app, ["claims", "claims.yaml", *options])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "few          undecided  5" in told()
+    assert told().endswith("4 claims: 2 undecided, 2 not run\n")
+    assert json.loads(told("--json")) == read_verdicts(claimed[1])
+    assert [row["id"] for row in csv.DictReader(told("--csv").splitlines())] == [claim["id"] for claim in CLAIMS]
+    told("--page", "page.md")
+    assert "| Elsewhere. |" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert isinstance(CliRunner().invoke(app, ["claims", "claims.yaml", "--json", "--csv"]).exception, BocuError)
+
+
+def test_pages_of_results_hold_every_claim_of_their_paper(root):
+    """A claim that was added or reworded wants `bocu claims FILE --page PAGE`."""
+    for file in sorted((root / "config/claims").glob("*.yaml")):
+        page = (root / "docs" / f"{file.stem}.md").read_text(encoding="utf-8")
+        told = page[page.index(BEGIN) : page.index(END)]
+        for claim in read_claims(file).claims:
+            assert f"| {claim.statement} |" in told, f"{file.name}: {claim.id}"
