@@ -36,7 +36,8 @@ def test_a_grid_becomes_labelled_entries_with_their_values() -> None:
     second = plan.problem_parameters("hills-length-0p3-noise-0p05")
     assert (second.kernel_lengthscale, second.noise, second.grid) == (0.3, 0.05, 50)  # type: ignore[attr-defined]
     described = json.loads(plan.parameters.cube("hills-length-0p1-noise-0p05")["description"])
-    assert described["swept"] == {"problem": {"hills-length-0p1-noise-0p05": {"length": 0.1, "noise": 0.05}}}
+    made = {"base": "hills", "at": {"length": 0.1, "noise": 0.05}}
+    assert described["swept"] == {"problem": {"hills-length-0p1-noise-0p05": made}}
     assert "swept" not in json.loads(plan.parameters.cube("gp-sample")["description"])
 
 

@@ -31,7 +31,7 @@ ABOUT = {
 """What a cube holds of every algorithm besides name and parameters, and its long name."""
 METRIC_SPECIFICATION = "metric_specification"
 SWEPT = "swept"
-"""Attribute of a sweep: its values by dimension and label, JSON."""
+"""Attribute of a sweep: see `swept_entries`, JSON."""
 OF_METRICS = (METRIC_SPECIFICATION, DISCRETISATION_ERROR)
 """What it holds of every metric."""
 
@@ -43,7 +43,7 @@ def build_cube(description: Mapping[str, object], output: str | Path) -> None:
         description: what the plan says of it: `branches` (labels, score file, name, parameters and about of
             the algorithm of each), `metrics`, `metric_specifications` (plain, of each), `seeds` (first,
             count), `iterations`, `initial` (size of the initial design), names for the attributes, and of a sweep
-            `swept`: dimension -> label -> name of a parameter -> value.
+            `swept`: see `swept_entries`.
         output: the cube, with dimensions (objective, algorithm, metric, seed, iteration), of some problems prior,
             weight and output.
 
@@ -220,9 +220,20 @@ def build_summary(files: Sequence[str | Path], output: str | Path) -> None:
 def _swept_together(parts: "Sequence[xr.Dataset]") -> dict[str, str]:
     together: dict[str, dict[str, Any]] = {}
     for part in parts:
-        for dim, values in json.loads(part.attrs.get(SWEPT, "{}")).items():
-            together.setdefault(dim, {}).update(values)
+        for dim, entries in swept_entries(part.attrs).items():
+            together.setdefault(dim, {}).update(entries)
     return {SWEPT: canonical_json(together)} if together else {}
+
+
+def swept_entries(attributes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what a sweep has made, from the attributes of a cube; nothing without a sweep.
+
+    Returns:
+        Dimension ("problem", "objective", "algorithm", "metric") -> label -> `base`, the label in the experiment's
+        file, and `at`, the values by the names of the parameters.
+    """
+    found: dict[str, dict[str, Any]] = json.loads(attributes.get(SWEPT, "{}"))
+    return found
 
 
 def swept_coordinates(attributes: Mapping[str, Any], data: "xr.Dataset") -> dict[str, tuple[tuple[str, ...], Any]]:
@@ -237,7 +248,8 @@ def swept_coordinates(attributes: Mapping[str, Any], data: "xr.Dataset") -> dict
         is not swept has no number, or no text.
     """
     found: dict[str, tuple[tuple[str, ...], Any]] = {}
-    for dim, values in json.loads(attributes.get(SWEPT, "{}")).items():
+    for dim, entries in swept_entries(attributes).items():
+        values = {label: own["at"] for label, own in entries.items()}
         labels = [str(label) for label in data[dim].values] if dim in data.dims else list(values)
         for axis in dict.fromkeys(axis for own in values.values() for axis in own):
             known = [values.get(label, {}).get(axis) for label in labels]

@@ -181,7 +181,7 @@ class JobParameters:
         return {"description": canonical_json(description), "fingerprint": self.fingerprint("cube")}
 
     def _swept(self, problem: str) -> dict[str, Any]:
-        """Return the swept values of a problem and what runs on it: dimension -> label -> axis -> value."""
+        """Return what a sweep has made of a problem and of what runs on it, as cubes have it."""
         branches, sweep = self.plan.branches_of(problem), self.plan.sweep
         entries = {
             "problem": {problem: problem},
@@ -190,7 +190,11 @@ class JobParameters:
             "metric": {metric.label: metric.entry for metric in self.plan.metrics_of(problem)},
         }
         found = {
-            dim: {label: own for label, entry in of.items() if (own := sweep.coordinates(f"{dim}s", entry))}
+            dim: {
+                label: {"base": sweep.base(f"{dim}s", entry), "at": own}
+                for label, entry in of.items()
+                if (own := sweep.coordinates(f"{dim}s", entry))
+            }
             for dim, of in entries.items()
         }
         return {dim: own for dim, own in found.items() if own}
@@ -228,7 +232,7 @@ class JobParameters:
         # The page is made from more than code.
         digest = sha256()
         for path in sorted(Path(__file__).parents[1].joinpath("report").rglob("*")):
-            if path.suffix in (".css", ".jinja", ".yaml"):
+            if path.suffix in (".css", ".jinja", ".js", ".yaml"):
                 digest.update(path.read_bytes())
         return {
             "experiment": canonical_json(self.plan.describe()),
