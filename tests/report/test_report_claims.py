@@ -88,6 +88,7 @@ def comparison(side, name):
     where = {"problem": "wells", "metric": "", "objective": ""}
     return {
         "comparison": name,
+        "seeds": 10,
         **where,
         "value": -1.25,
         "low": -2.0,

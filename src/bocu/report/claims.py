@@ -77,13 +77,13 @@ def outcome(record: Fields) -> str:
 
 def numbers(record: Fields) -> list[str]:
     """Write what the numbers say: every comparison, or of many how they stand and the most telling ones."""
-    found = record["comparisons"]
-    if len(found) <= _LISTED:
+    every = record["comparisons"]
+    found = [one for one in every if one["seeds"]]
+    if len(every) <= _LISTED:
         return [compared(one, record) for one in found]
     sides = [_side(one) for one in found]
-    counted = (
-        f"{len(found)} comparisons: {sides.count(HOLDS)} for it, {sides.count(FAILS)} against, by themselves at 5 %"
-    )
+    number = f"{len(found)} of {len(every)}" if len(found) < len(every) else str(len(every))
+    counted = f"{number} comparisons: {sides.count(HOLDS)} for it, {sides.count(FAILS)} against, by themselves at 5 %"
     if set(sides) == {HOLDS}:
         return [counted]
     # What the verdict rests on, or, where there is none, what stands in the way of one.
