@@ -97,10 +97,10 @@ class Learnt:
         outputs = sign * np.concatenate([log.outcome, gaps.outcome])
         whole = len(log.outcome)
         groups = shared_scales(decisions, met.shape[1], code)
+        found = _fitted(self.structure, inputs[:whole], outputs[:whole], groups)
         inflation = None
         if forgetting is not None and forgetting.payoffs is not None:
             inflation = 1.0 / np.concatenate([forgetting.of_payoffs(), forgetting.of_gaps(gaps.lines)])
-        found = _fitted(self.structure, inputs[:whole], outputs[:whole], groups, inflation)
         self._laws: Laws | None = None
         if len(gaps.outcome):
             self._laws = laws_of(met)
@@ -260,24 +260,17 @@ def _range(contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return contexts.min(axis=0), np.where(span > 0.0, span, 1.0)
 
 
-def _fitted(
-    structure: Structure,
-    inputs: np.ndarray,
-    outputs: np.ndarray,
-    groups: np.ndarray,
-    inflation: np.ndarray | None,
-) -> Hyperparameters:
-    """Return the most probable hyper-parameters of inputs (t, D) and outputs (t,).
+def _fitted(structure: Structure, inputs: np.ndarray, outputs: np.ndarray, groups: np.ndarray) -> Hyperparameters:
+    """Return the most probable hyper-parameters of inputs (t, D) and outputs (t,), all rows alike.
 
-    `groups` (D,) says which length-scale each input has, `inflation` (t or more,) what noise is multiplied by.
+    `groups` (D,) says which length-scale each input has.
     """
     priors = Priors()
     different = int(groups.max()) + 1
     starts = priors.starts(different, None, len(outputs))
     for most, tolerance in zip((ROWS_OF_A_FIRST_FIT, MOST_ROWS_OF_A_FIT), _TOLERANCES, strict=True):
         rows = rows_of_a_fit(inputs, most)
-        louder = None if inflation is None else inflation[rows]
-        objective = LogPosterior(structure, inputs[rows], standardise(outputs[rows])[2], priors, louder)
+        objective = LogPosterior(structure, inputs[rows], standardise(outputs[rows])[2], priors)
         shared = Shared(objective, groups) if different < structure.inputs else objective
         starts = [fit(shared, starts, tolerance=tolerance)]
         if len(rows) == len(outputs):
