@@ -74,6 +74,7 @@ class AveragedPosterior(Posterior):
         inputs: shape (t, D); contexts of rows that lack any are not used.
         outputs: in units of the payoff, shape (t,).
         laws: of the rows' contexts.
+        inflation: by what the noise variance of each observation is multiplied, shape (t,); None: by 1.
     """
 
     def __init__(
@@ -83,9 +84,10 @@ class AveragedPosterior(Posterior):
         inputs: np.ndarray,
         outputs: np.ndarray,
         laws: Laws,
+        inflation: np.ndarray | None = None,
     ) -> None:
         self._laws = laws
-        super().__init__(structure, hyperparameters, inputs, outputs)
+        super().__init__(structure, hyperparameters, inputs, outputs, inflation)
 
     def covariance(self, points: np.ndarray) -> np.ndarray:
         """Return the prior covariance of points (n, D) with the rows' payoffs, standardised, shape (n, t)."""

@@ -217,7 +217,7 @@ def weighted(contexts: np.ndarray, weights: np.ndarray, notes: tuple[str, ...] =
 def _numbers(table: Table, name: str, role: str, notes: list[str]) -> np.ndarray:
     """Return a column as numbers (t,), not a number where a value is missing."""
     column = table.column(name, role)
-    texts = [cell.strip() for cell in column if isinstance(cell, str) and not _is_missing(cell)]
+    texts = [cell.strip() for cell in column if isinstance(cell, str) and not is_missing(cell)]
     if texts and all(text.endswith("%") for text in texts):
         column = [cell.strip().removesuffix("%").rstrip() if isinstance(cell, str) else cell for cell in column]
         texts = [text.removesuffix("%").rstrip() for text in texts]
@@ -236,7 +236,7 @@ def _numbers(table: Table, name: str, role: str, notes: list[str]) -> np.ndarray
 
 
 def _number(table: Table, name: str, row: int, cell: Any, commas: bool) -> float:
-    if _is_missing(cell):
+    if is_missing(cell):
         return math.nan
     text = cell.strip() if isinstance(cell, str) else cell
     try:
@@ -277,7 +277,7 @@ def _levels(table: Table, part: Choice) -> np.ndarray:
         text = str(cell).strip()
         if text in part.levels:
             found.append(float(part.levels.index(text)))
-        elif _is_missing(cell):
+        elif is_missing(cell):
             found.append(math.nan)
         else:
             raise BocuError(
@@ -287,7 +287,8 @@ def _levels(table: Table, part: Choice) -> np.ndarray:
     return np.array(found)
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing(cell: Any) -> bool:
+    """Whether a cell holds no value."""
     if isinstance(cell, str):
         return cell.strip().lower() in _MISSING
     # Of a missing value of pandas no comparison is true or false.

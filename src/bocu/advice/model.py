@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bocu.advice.choices import Decisions, Range
+from bocu.advice.forgetting import Forgetting, estimate_forgetting, read_forgetting
 from bocu.advice.gaps import AveragedPosterior, Laws, averaged, laws_of
+from bocu.advice.large import LargePosterior, in_parts, rows_of_a_fit
 from bocu.advice.logs import Forecast, Log
 from bocu.advice.names import ONE_HOT, Shared, shared_scales, spread_scales, structure_of
+from bocu.advice.time import Clock
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors, fit
 from bocu.surrogates.continuous.model import Posterior, standardise
 from bocu.surrogates.continuous.structure import Hyperparameters, Structure
@@ -23,11 +26,15 @@ if TYPE_CHECKING:
 
 KERNEL = "matern-5/2"
 
-#: Hyper-parameters are fitted to no more rows than this, spread evenly over a longer log; the posterior has all.
+#: Hyper-parameters are fitted to no more rows than this, spread over time and inputs of a longer log, whose posterior
+#: has all rows and is kept as one matrix.
 MOST_ROWS_OF_A_FIT = 2000
 
 #: The fit of a longer log starts where a fit of so many of its rows ended, whose many steps are cheap.
 ROWS_OF_A_FIRST_FIT = 400
+
+#: Relative change of the objective at which ascents end: of the first fit, and of one that starts where it ended.
+_TOLERANCES = (1e-6, 1e-5)
 
 _PROFILE_ROWS, _PROFILE_POINTS = 64, 9
 
@@ -60,34 +67,55 @@ class Learnt:
         log: what was decided, met and earned.
         forecast: contexts that will be asked about.
         sign: 1 to maximise the outcome, -1 to minimise it.
+        recency: how much each row counts, whole ones first, shape (t,), at most 1; None: all alike.
         code: how names to choose from are told apart, of `bocu.advice.names`.
 
     Attributes:
         noise: standard deviation of a single outcome around its expectation.
+        notes: what was done since there are many rows.
     """
 
-    def __init__(self, decisions: Decisions, log: Log, forecast: Forecast, sign: float, code: str = ONE_HOT) -> None:
+    def __init__(
+        self,
+        decisions: Decisions,
+        log: Log,
+        forecast: Forecast,
+        sign: float,
+        recency: np.ndarray | None = None,
+        code: str = ONE_HOT,
+    ) -> None:
         self.decisions = decisions
         self.log = log
-        both = np.vstack([log.contexts, forecast.contexts])
-        self._low = both.min(axis=0)
-        span = np.ptp(both, axis=0)
-        self._span = np.where(span > 0.0, span, 1.0)
+        self._low, self._span = _range(np.vstack([log.contexts, forecast.contexts]))
         gaps = log.gaps
         met = self.scaled(np.vstack([log.contexts, gaps.contexts]))
         coded = decisions.encode(np.vstack([log.decisions, gaps.decisions]))
         self.structure = structure_of(decisions, met.shape[1], KERNEL, code)
         inputs = np.hstack([coded, met])
         outputs = sign * np.concatenate([log.outcome, gaps.outcome])
+        inflation = None if recency is None else 1.0 / recency
         whole = len(log.outcome)
-        groups = shared_scales(decisions, met.shape[1], code)
-        found = _fitted(self.structure, inputs[:whole], outputs[:whole], groups)
+        found = _fitted(
+            self.structure,
+            inputs[:whole],
+            outputs[:whole],
+            None if inflation is None else inflation[:whole],
+            shared_scales(decisions, met.shape[1], code),
+        )
         self._laws: Laws | None = None
+        self.posterior: Posterior
         if len(gaps.outcome):
             self._laws = laws_of(met)
-            self.posterior: Posterior = AveragedPosterior(self.structure, found, inputs, outputs, self._laws)
+            self.posterior = AveragedPosterior(self.structure, found, inputs, outputs, self._laws, inflation)
         else:
-            self.posterior = Posterior(self.structure, found, inputs, outputs)
+            family = Posterior if whole <= MOST_ROWS_OF_A_FIT else LargePosterior
+            self.posterior = family(self.structure, found, inputs, outputs, inflation)
+        self.notes = []
+        if whole > MOST_ROWS_OF_A_FIT:
+            self.notes.append(
+                f"length-scales, scale and noise were fitted to {MOST_ROWS_OF_A_FIT} of {whole} rows, spread "
+                "over time, decisions and contexts; all rows were learnt from at these"
+            )
         self.noise = float(self.posterior.scale * np.sqrt(found.noise))
         points = self.scaled(forecast.contexts)
         self._among_contexts = self._kernel_of_contexts(points, points)
@@ -99,7 +127,13 @@ class Learnt:
 
     def means(self, values: np.ndarray) -> np.ndarray:
         """Return the expected payoff (n, C) of decisions (n, d) in the forecast's contexts."""
-        return self._means(values, self._of_contexts)
+        here = self.posterior
+        weights = here.hyperparameters.output_scale * here.weights
+
+        def standard(some: np.ndarray) -> np.ndarray:
+            return (self._of_decisions(some) * weights) @ self._of_contexts.T
+
+        return here.shift + here.scale * (here.mean + in_parts(standard, values, len(here.weights)))
 
     def spreads(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return what is not known of expectations: standard deviations (n,).
@@ -132,16 +166,11 @@ class Learnt:
         ]
         return [*of_decisions, *(scales[self.structure.decisions :] * self._span).tolist()]
 
-    def _means(self, values: np.ndarray, of_contexts: np.ndarray) -> np.ndarray:
-        here = self.posterior
-        standard = here.hyperparameters.output_scale * (self._of_decisions(values) * here.weights) @ of_contexts.T
-        return here.shift + here.scale * (here.mean + standard)
-
     def _spreads(self, correlation: np.ndarray, prior: np.ndarray) -> np.ndarray:
         """Return standard deviations (n,) of what has correlations (n, t) with the log and a prior variance (n,)."""
         here = self.posterior
         cross = here.hyperparameters.output_scale * correlation
-        explained = np.einsum("nt,nt->n", cross @ here.inverse, cross)
+        explained = in_parts(here.explained, cross, len(here.weights))
         variance = here.hyperparameters.output_scale * prior - explained
         spreads: np.ndarray = here.scale * np.sqrt(np.maximum(variance, 0.0))
         return spreads
@@ -191,18 +220,50 @@ def influences(learnt: "Learnt | Combined", contexts: tuple[str, ...]) -> list[I
     return found
 
 
-def _fitted(structure: Structure, inputs: np.ndarray, outputs: np.ndarray, groups: np.ndarray) -> Hyperparameters:
+def forgetting_of(forget: str | float | None, clock: Clock, decisions: Decisions, log: Log, sign: float) -> Forgetting:
+    """Return how much rows of a log in the order of time count.
+
+    Args:
+        forget: a half-life, "estimate", or None: all count alike.
+        clock: when rows were.
+        decisions: what is decided.
+        log: what was decided, met and earned.
+        sign: 1 to maximise the outcome, -1 to minimise it.
+
+    Raises:
+        BocuError: it is no half-life, or the log is too short to estimate one.
+    """
+    found = read_forgetting(forget, clock)
+    if found is not None:
+        return found
+    low, span = _range(log.contexts)
+    coded, met = decisions.encode(log.decisions), (log.contexts - low) / span
+    structure = structure_of(decisions, met.shape[1], KERNEL, ONE_HOT)
+    return estimate_forgetting(clock, met, structure, np.hstack([coded, met]), sign * log.outcome)
+
+
+def _range(contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least of each context (l,) of (n, l), and the width of its range, 1 where it has none."""
+    span = np.ptp(contexts, axis=0)
+    return contexts.min(axis=0), np.where(span > 0.0, span, 1.0)
+
+
+def _fitted(
+    structure: Structure, inputs: np.ndarray, outputs: np.ndarray, inflation: np.ndarray | None, groups: np.ndarray
+) -> Hyperparameters:
     """Return the most probable hyper-parameters of inputs (t, D) and outputs (t,).
 
-    `groups` (D,) says which length-scale each input has.
+    The noise of each observation is inflated by `inflation` (t,); `groups` (D,) says which length-scale each input has.
     """
     priors = Priors()
     different = int(groups.max()) + 1
     starts = priors.starts(different, None, len(outputs))
-    for most in (ROWS_OF_A_FIRST_FIT, MOST_ROWS_OF_A_FIT):
-        rows = _spread(len(outputs), most)
-        objective = LogPosterior(structure, inputs[rows], standardise(outputs[rows])[2], priors)
-        starts = [fit(Shared(objective, groups) if different < structure.inputs else objective, starts)]
+    for most, tolerance in zip((ROWS_OF_A_FIRST_FIT, MOST_ROWS_OF_A_FIT), _TOLERANCES, strict=True):
+        rows = rows_of_a_fit(inputs, most)
+        louder = None if inflation is None else inflation[rows]
+        objective = LogPosterior(structure, inputs[rows], standardise(outputs[rows])[2], priors, louder)
+        shared = Shared(objective, groups) if different < structure.inputs else objective
+        starts = [fit(shared, starts, tolerance=tolerance)]
         if len(rows) == len(outputs):
             break
     return spread_scales(starts[0], groups)

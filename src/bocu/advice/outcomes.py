@@ -6,7 +6,7 @@ decision on the front guarantees of an outcome is under the distribution that is
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -138,6 +138,17 @@ def by_spread(outcomes: Sequence[Outcome], logs: Sequence[Log]) -> tuple[Outcome
     return tuple(
         Outcome(one.name, one.minimise, float(1.0 / np.std(log.outcome, ddof=1)))
         for one, log in zip(outcomes, logs, strict=True)
+    )
+
+
+def sum_of(outcomes: Sequence[Outcome], logs: Sequence[Log]) -> Log:
+    """Return the log of the weighted sum, to be maximised."""
+    weights = np.array([one.sign * one.weight for one in outcomes])
+    first = logs[0]
+    return replace(
+        first,
+        outcome=weights @ np.stack([log.outcome for log in logs]),
+        gaps=replace(first.gaps, outcome=weights @ np.stack([log.gaps.outcome for log in logs])),
     )
 
 

@@ -8,10 +8,8 @@ import pydantic
 from pydantic import ConfigDict, Field
 
 from bocu.advice.choices import Choice, Decisions, Range
-from bocu.advice.logs import AVERAGE
-from bocu.advice.names import ONE_HOT
 from bocu.core.errors import BocuError
-from bocu.core.parameters import NotNegative, Number, Parameters, Positive, validate
+from bocu.core.parameters import Count, NotNegative, Number, Parameters, Positive, validate
 from bocu.io.yaml_files import read_yaml
 
 
@@ -67,7 +65,9 @@ class SetEntry(Parameters):
     in_short: ClassVar[str] = "name"
 
     name: str = Field("tv", description="Name of the set (see `bocu list sets`).")
-    radius: NotNegative | None = Field(None, description="Its radius.")
+    radius: NotNegative | Literal["estimate"] | None = Field(
+        None, description="Its radius, or `estimate`: how far later contexts of the log lie from earlier ones."
+    )
 
 
 class Settings(Parameters):
@@ -95,13 +95,20 @@ class Settings(Parameters):
     )
     alpha: Positive = Field(0.1, description="Of `cvar`: the share of worst contexts, at most 1.", le=1.0)
     explore: bool = Field(False, description="Whether to suggest what may yet turn out best, as `--try` does.")
+    time: str | None = Field(None, description="Column of dates or numbers that rows are in the order of.")
+    forget: str | Positive | None = Field(
+        None, description="Half-life of rows: `90d`, `12h`, `6w`, `2y`, a number of rows, or `estimate`."
+    )
+    horizon: Count | None = Field(None, description="Rows that an estimated radius is to hold for.")
     constraints: list[str] = Field([], description="Linear constraints between decisions: `staff + 2*shelf <= 10`.")
     alternatives: str | None = Field(
         None, description="CSV or JSON file of all there is to choose from, relative to this file."
     )
-    names: Literal["one-hot", "hamming"] = Field(ONE_HOT, description="How the model tells names to choose from apart.")
+    names: Literal["one-hot", "hamming"] = Field(
+        "one-hot", description="How the model tells names to choose from apart."
+    )
     missing: Literal["average", "leave-out"] = Field(
-        AVERAGE, description="What becomes of rows of the log that lack contexts alone."
+        "average", description="What becomes of rows of the log that lack contexts alone."
     )
 
     def arguments(self, folder: Path) -> dict[str, Any]:
@@ -110,7 +117,8 @@ class Settings(Parameters):
         outcomes = {self.outcome: OutcomeEntry.model_validate({})} if isinstance(self.outcome, str) else self.outcome
         contexts = self.contexts if isinstance(self.contexts, dict) else dict.fromkeys(self.contexts)
         weights = {name: entry.weight for name, entry in outcomes.items() if entry.weight is not None}
-        columns = {**self.decisions, **contexts, **outcomes}
+        columns: dict[str, object] = {**self.decisions, **contexts, **outcomes}
+        units = {name: unit for name, entry in columns.items() if (unit := getattr(entry, "unit", ""))}
         found: dict[str, Any] = {
             "contexts": list(contexts),
             "outcome": [f"{name}:{entry.goal}" for name, entry in outcomes.items()],
@@ -121,10 +129,13 @@ class Settings(Parameters):
             "keys": dict(here.model_extra or {}),
             "alpha": self.alpha,
             "explore": self.explore,
+            "time": self.time,
+            "forget": self.forget,
+            "horizon": self.horizon,
             "constraints": list(self.constraints),
             "names": self.names,
             "missing": self.missing,
-            "units": {name: entry.unit for name, entry in columns.items() if getattr(entry, "unit", "")},
+            "units": units,
         }
         if self.decisions:
             found["decisions"] = Decisions(tuple(_part(name, entry) for name, entry in self.decisions.items()))

@@ -15,8 +15,9 @@ from bocu.advice.choices import Choice, Decisions, read_decisions
 from bocu.advice.constraints import read_constraints
 from bocu.advice.details import NINETY_FIVE, Details, Row, details, log_rows
 from bocu.advice.fronts import earned_by, front_of
+from bocu.advice.large import fewer_contexts
 from bocu.advice.logs import AVERAGE, MISSING, Forecast, Log, read_forecast, read_logs, weighted
-from bocu.advice.model import Influence, Learnt, influences
+from bocu.advice.model import Influence, Learnt, forgetting_of, influences
 from bocu.advice.names import HAMMING, ONE_HOT, checked_code
 from bocu.advice.outcomes import (
     Combined,
@@ -26,9 +27,12 @@ from bocu.advice.outcomes import (
     by_spread,
     read_outcomes,
     sum_in_words,
+    sum_of,
 )
+from bocu.advice.radius import RadiusEstimate, estimate_radius
 from bocu.advice.search import Rule, Search
 from bocu.advice.tables import Table, read_table
+from bocu.advice.time import ESTIMATE, in_time
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.checks import radius as checked_radius
 from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
@@ -118,6 +122,7 @@ class Suggestion:
 
     Attributes:
         best: the decision.
+        steady: the decision of best expectation under the forecast.
         second: the best decision that differs; None where all are alike.
         given_up: what it is expected to earn less (or cost more) than the decision of best expectation.
         objective, set, size: what it is best under; `size` is the radius or the level of `cvar`.
@@ -129,6 +134,9 @@ class Suggestion:
         noise: standard deviation of a single outcome around its expectation.
         optimistic: when exploring, the worst expectation that the decision may yet turn out to have.
         rows, contexts: numbers of rows learnt from and of contexts in the forecast.
+        estimate: of the radius; None where it was given.
+        half_lives: of contexts and of payoffs, in `time_unit`; None where nothing is forgotten.
+        time_unit: "days", "rows", or "" of a column of numbers.
         notes: what was done to read the files, and what they do not tell.
         outcomes: of several outcomes what the decision brings of each; empty of one.
         front: of several outcomes without stated weights, decisions that no other beats in all of them.
@@ -140,6 +148,7 @@ class Suggestion:
     """
 
     best: Judged
+    steady: Judged
     second: Judged | None
     given_up: float
     objective: str
@@ -156,6 +165,9 @@ class Suggestion:
     optimistic: float | None
     rows: int
     contexts: int
+    estimate: RadiusEstimate | None
+    half_lives: tuple[float | None, float | None]
+    time_unit: str
     notes: tuple[str, ...]
     outcomes: tuple[Earned, ...] = ()
     front: tuple[OnFront, ...] = ()
@@ -202,12 +214,15 @@ def suggest(
     decisions: str | Decisions | None = None,
     forecast: Any = None,
     set: str = "tv",
-    radius: float | None = None,
+    radius: float | str | None = None,
     keys: Mapping[str, Any] | None = None,
     objective: str = "dro",
     alpha: float = 0.1,
     minimise: bool = False,
     explore: bool = False,
+    time: str | None = None,
+    forget: str | float | None = None,
+    horizon: int | None = None,
     constraints: Sequence[str] = (),
     alternatives: Any = None,
     weights: Mapping[str, float] | None = None,
@@ -226,7 +241,7 @@ def suggest(
         forecast: like `log`, with the columns of the contexts and, if rows do not count alike, `weight`; left out,
             the contexts of the log.
         set: name of the ambiguity set; distances between contexts are in units of their range.
-        radius: of the set; "dro" needs it, "so" and "ro" tell worst cases with it.
+        radius: of the set, or "estimate"; "dro" needs it, "so" tells worst cases with it.
         keys: further keys of the set.
         objective: "dro", "so", "ro" or "cvar".
         alpha: of "cvar", the share of worst contexts.
@@ -239,6 +254,9 @@ def suggest(
         names: how names to choose from are told apart, "one-hot" or "hamming".
         missing: what becomes of rows that lack contexts alone, "average" or "leave-out".
         units: of columns, by name; they are told beside numbers.
+        time: column of dates or numbers that rows are in the order of; left out, they are in the order of time.
+        forget: half-life of rows, as "90d" or a number of rows, or "estimate"; left out, all count alike.
+        horizon: rows that an estimated radius is to hold for; left out, what the log is long enough for.
 
     Raises:
         BocuError: arguments or files are at fault; one line says where.
@@ -247,25 +265,40 @@ def suggest(
     outcomes = read_outcomes(outcome, minimise, weights)
     if missing not in MISSING:
         raise BocuError(f"--missing: found {shown(missing)}; {nearest(missing, MISSING)}")
-    table = read_table(log, "log")
+    code = checked_code(names)
+    notes: list[str] = []
+    table, clock = in_time(read_table(log, "log"), time, notes)
     chosen, offered = _decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
     _refuse_mixed_up(chosen, met, outcomes, objective)
+    radius = _read_radius(radius)
+    stated = _stated(objective, set, radius, keys or {}, alpha)
     allowed, broken = _allowed(chosen, offered, constraints)
     logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
-    seen = logs[0]
-    given = (
-        weighted(seen.contexts, np.ones(len(seen.contexts)))
-        if forecast is None
-        else read_forecast(read_table(forecast, "forecast"), met)
-    )
-    code = checked_code(names)
     several = len(outcomes) > 1
     if several and not weights:
         outcomes = by_spread(outcomes, logs)
-    models = [Learnt(chosen, one, given, how.sign, code) for one, how in zip(logs, outcomes, strict=True)]
-    learnt = Combined(outcomes, models) if several else models[0]
+    seen = sum_of(outcomes, logs) if several else logs[0]
     sign = 1.0 if several else outcomes[0].sign
-    ambiguity = _set_of(objective, set, radius, keys or {}, alpha, learnt.scaled(given.contexts))
+    forgetting = forgetting_of(forget, clock.of(table, seen.lines), chosen, seen, sign)
+    given = (
+        weighted(seen.contexts, forgetting.of_contexts())
+        if forecast is None
+        else read_forecast(read_table(forecast, "forecast"), met)
+    )
+    given = fewer_contexts(given, stated.family if isinstance(stated, SetParameters) else None)
+    recency = forgetting.of_payoffs_at(clock.of(table, (*seen.lines, *seen.gaps.lines)))
+    models = [Learnt(chosen, one, given, how.sign, recency, code) for one, how in zip(logs, outcomes, strict=True)]
+    learnt = Combined(outcomes, models) if several else models[0]
+    estimate = None
+    ambiguity: AmbiguitySet | None
+    if isinstance(stated, SetParameters):
+        if radius == ESTIMATE:
+            estimate = estimate_radius(learnt.scaled(seen.contexts), stated, forgetting.of_contexts, horizon)
+            notes += estimate.notes(around_log=forecast is None)
+        ambiguity = stated.over(learnt.scaled(given.contexts))
+        ambiguity = ambiguity.with_epsilon(checked_radius(estimate.radius if estimate else radius, "--radius"))
+    else:
+        ambiguity = stated
     rule = Rule(objective, ambiguity, given.weights)
     search = Search(learnt, rule, allowed)
 
@@ -277,6 +310,7 @@ def suggest(
     rows = log_rows(learnt, met, outcomes, logs)
     return Suggestion(
         best=judge(best),
+        steady=judge(steady),
         second=judge(apart) if apart is not None else None,
         given_up=float((search.expectations(steady[None]) - search.expectations(best[None]))[0]),
         objective=objective,
@@ -296,12 +330,18 @@ def suggest(
         optimistic=sign * float(search.optimism(best[None])[0]) if explore else None,
         rows=len(seen.outcome) + len(seen.gaps.outcome),
         contexts=len(given.weights),
+        estimate=estimate,
+        half_lives=(forgetting.contexts, forgetting.payoffs),
+        time_unit=clock.unit,
         notes=(
+            *notes,
             *seen.notes,
             *given.notes,
             *(offered.notes if offered else ()),
             *broken(seen),
             *_extrapolated(met, seen.contexts, given.contexts),
+            *forgetting.notes,
+            *models[0].notes,
             *_how_coded(chosen, code),
             *_how_weighed(outcomes, weights),
         ),
@@ -469,10 +509,10 @@ def _refuse_mixed_up(
         raise BocuError(f"--objective: found {shown(objective)}; {nearest(objective, OBJECTIVES)}")
 
 
-def _set_of(
-    objective: str, name: str, radius: float | None, keys: Mapping[str, Any], alpha: float, points: np.ndarray
-) -> AmbiguitySet | None:
-    """Return the set that worst cases are told for, over contexts (n, l) in the units of the model, or None."""
+def _stated(
+    objective: str, name: str, radius: float | str | None, keys: Mapping[str, Any], alpha: float
+) -> SetParameters | ConditionalValueAtRisk | None:
+    """Return what states the set that worst cases are told for, or None where there is none."""
     has_set = objective in ("dro", "so") and (radius is not None or objective == "dro")
     if keys and not has_set:
         raise BocuError(
@@ -487,16 +527,20 @@ def _set_of(
     family = from_registry("find")("set", name, "--set: ", Path()).load()
     if radius is None:
         if objective == "dro":
-            raise BocuError(f"--radius: the objective 'dro' over the set '{name}' needs one")
+            raise BocuError(f"--radius: the objective 'dro' over the set '{name}' needs one, or estimate")
         return None
-    if math.isinf(radius):
+    if not isinstance(radius, str) and math.isinf(radius):
         raise BocuError("--radius: found inf; allowed: a finite number, or --objective ro, which trusts no forecast")
     if not family.has_radius:
         raise BocuError(f"--set: '{name}' has no radius; allowed here: a set that has one, or --objective cvar")
-    stated = validate(SetParameters, {**keys, "name": name}, "--", Reading(Path(), imports=True))
-    if family.most_cells is not None and len(points) > family.most_cells:
-        raise BocuError(
-            f"--set: '{name}' takes at most {family.most_cells} different contexts, found {len(points)}; "
-            "give a --forecast of fewer, or take --set tv"
-        )
-    return stated.over(points).with_epsilon(checked_radius(radius, "--radius"))
+    return validate(SetParameters, {**keys, "name": name}, "--", Reading(Path(), imports=True))
+
+
+def _read_radius(radius: float | str | None) -> float | str | None:
+    """Return a number, `ESTIMATE` or None."""
+    if radius is None or radius == ESTIMATE:
+        return radius
+    try:
+        return float(radius)
+    except ValueError:
+        raise BocuError(f"--radius: found {shown(radius)}; allowed: a number, or {ESTIMATE}") from None

@@ -36,7 +36,7 @@ def suggest_command(
     ] = None,
     objective: Annotated[str, typer.Option(help="dro, so, ro or cvar.")] = "dro",
     name: Annotated[str, typer.Option("--set", help="Name of the ambiguity set (see `bocu list sets`).")] = "tv",
-    radius: Annotated[float | None, typer.Option(help="Radius of the set.")] = None,
+    radius: Annotated[str | None, typer.Option(help="Radius of the set: a number, or `estimate`.")] = None,
     alpha: Annotated[float, typer.Option(help="Share of worst contexts, of `--objective cvar`.")] = 0.1,
     minimise: Annotated[bool, typer.Option("--minimise/--maximise", help="Whether the outcome is a cost.")] = False,
     explore: Annotated[bool, typer.Option("--try/--deploy", help="What may yet turn out best, or what is.")] = False,
@@ -46,6 +46,11 @@ def suggest_command(
     missing: Annotated[
         str, typer.Option(help="Rows that lack contexts alone: average over what they may be, or leave-out.")
     ] = "average",
+    time: Annotated[str | None, typer.Option(help="Column of dates or numbers: the order of rows.")] = None,
+    forget: Annotated[
+        str | None, typer.Option(help="Half-life of rows: 90d, 12h, 6w, 2y, a number of rows, or `estimate`.")
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(help="Rows that an estimated radius is to hold for.", min=1)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
     report: Annotated[
         Path | None, typer.Option(help="HTML file to write: all of it on one page, with pictures.")
@@ -81,6 +86,9 @@ def suggest_command(
         "explore": explore,
         "names": names,
         "missing": missing,
+        "time": time,
+        "forget": forget,
+        "horizon": horizon,
     }
     stated = _stated(context, asked)
     written = {} if settings is None else read_settings(settings)
