@@ -109,7 +109,7 @@ SETTINGS_HEAD = """# The settings file of `bocu suggest`
 
 Every key, its default and what it does: `bocu suggest LOG.csv --settings FILE.yaml`. This page is generated
 (`make schema`); so is `workflow/schemas/suggest.schema.json`, which editors complete and check settings by, led
-there by the first line of the file: `# yaml-language-server: $schema=PATH`. See [suggest.md](suggest.md) for an example.
+there by its first line: `# yaml-language-server: $schema=PATH`. See [suggest.md](suggest.md) for an example.
 """
 
 
