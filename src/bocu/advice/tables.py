@@ -38,13 +38,15 @@ class Table:
 
 
 def read_table(source: Any, name: str) -> Table:
-    """Read a CSV or JSON file, a pandas table, an xarray data set, or columns by name.
+    """Read a CSV or JSON file, a pandas table, an xarray data set, or columns by name; a table is returned as it is.
 
     Columns of a file are separated by commas, semicolons or tabs, whichever its first line has most of.
 
     Raises:
         BocuError: the file cannot be read, is empty, has a column twice, or a row of another length.
     """
+    if isinstance(source, Table):
+        return source
     if isinstance(source, str | Path):
         path = Path(source)
         return _read_json(path) if path.suffix.lower() == ".json" else _read_csv(path)
