@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 import bocu
+from bocu.advice.forgetting import Forgetting
 from bocu.advice.gaps import AveragedPosterior, laws_of
+from bocu.advice.time import Clock
 from bocu.surrogates.continuous.model import Posterior
 from bocu.surrogates.continuous.structure import Hyperparameters, product
 
@@ -115,9 +117,12 @@ def test_what_becomes_of_gaps_is_one_of_two():
         bocu.suggest(kiosk(), **ASKED, missing="drop")
 
 
-def test_rows_without_contexts_are_forgotten_as_others_are():
+def test_gaps_are_forgotten_as_other_rows_are():
+    whole = Clock(np.array([0.0, 2.0, 4.0]), "rows")
+    forgetting = Forgetting(whole, contexts=2.0, payoffs=2.0)
+    counted = forgetting.of_payoffs_at(Clock(np.array([0.0, 2.0, 4.0, 1.0, 3.0, 6.0]), "rows"))
+    assert counted == pytest.approx([0.25, 0.5, 1.0, 2.0**-1.5, 2.0**-0.5, 1.0])
+    assert Forgetting(whole).of_payoffs_at(whole) is None
     log = kiosk()
     log.loc[::4, "rain"] = np.nan
-    found = bocu.suggest(log, **ASKED, forget=5)
-    assert found.rows == 40
-    assert any("older rows count less" in note for note in found.notes)
+    assert bocu.suggest(log, **ASKED, forget=5).rows == 40

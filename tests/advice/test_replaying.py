@@ -103,9 +103,12 @@ def test_time_is_walked_through_in_its_own_order():
     ],
 )
 def test_what_cannot_be_replayed_is_refused_in_one_line(changed, said):
-    log = kiosk(48).assign(rain=lambda rows: rows.rain**3)
+    log = kiosk(48).assign(wind=np.random.default_rng(1).random(48))
     with pytest.raises(BocuError, match=said):
-        bocu.replay(log, **{**ASKED, **changed})
+        bocu.replay(log, **{**ASKED, "contexts": ["rain", "wind"], **changed})
+
+
+def test_too_short_a_log_is_refused():
     with pytest.raises(BocuError, match="too short to be replayed: found 30 whole rows; 40 are wanted"):
         bocu.replay(kiosk(30), **ASKED)
 

@@ -16,8 +16,6 @@ from bocu.advice.names import HAMMING
 from bocu.advice.outcomes import Outcome
 from bocu.advice.tables import Table, read_table
 from bocu.advice.time import ESTIMATE
-from bocu.ambiguity.base import AmbiguitySet
-from bocu.ambiguity.checks import radius as checked_radius
 from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError, shown
@@ -161,15 +159,6 @@ def stated_set(
     if not family.has_radius:
         raise BocuError(f"--set: '{name}' has no radius; allowed here: a set that has one, or --objective cvar")
     return validate(SetParameters, {**keys, "name": name}, "--", Reading(Path(), imports=True))
-
-
-def sized(
-    stated: SetParameters | ConditionalValueAtRisk | None, radius: float | str | None, points: np.ndarray
-) -> AmbiguitySet | None:
-    """Return the set of a radius over contexts (n, l) in the units of the model, or None where there is none."""
-    if isinstance(stated, SetParameters):
-        return stated.over(points).with_epsilon(checked_radius(radius, "--radius"))
-    return stated
 
 
 def read_radius(radius: float | str | None) -> float | str | None:

@@ -6,12 +6,12 @@ weighted past foretold later rows, contexts by their energy distance (Szekely an
 errors.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.advice.time import ESTIMATE, LEAST, Clock, read_half_life
+from bocu.advice.time import ESTIMATE, Clock, read_half_life
 from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors, fit
 from bocu.surrogates.continuous.model import Posterior, standardise
@@ -35,15 +35,13 @@ class Forgetting:
     """Half-lives of rows; None where none is forgotten.
 
     Attributes:
-        clock: when whole rows were.
-        everything: when all rows were, by what they are called.
+        clock: when rows were.
         contexts: in the reference.
         payoffs: as observations of the payoff.
         estimated: whether they were estimated from the log.
     """
 
     clock: Clock
-    everything: Clock
     contexts: float | None = None
     payoffs: float | None = None
     estimated: bool = False
@@ -56,11 +54,13 @@ class Forgetting:
         """Return how much the first so many rows count as observations after the last of them."""
         return self._weights(self.payoffs, rows)
 
-    def of_gaps(self, lines: Sequence[str]) -> np.ndarray:
-        """Return how much rows that are called so count as observations, those after the last whole row as much."""
-        times = self.everything.of(lines).times
-        ages = np.maximum(self.clock.times[-1] - times, 0.0)
-        return np.ones(len(times)) if self.payoffs is None else np.maximum(np.exp2(-ages / self.payoffs), LEAST)
+    def of_payoffs_at(self, clock: Clock) -> np.ndarray | None:
+        """Return how much rows of a clock, in any order, count as observations; None where all count alike."""
+        if self.payoffs is None:
+            return None
+        # What is counted from is the last time of this one, which stands last.
+        times = np.minimum(clock.times, self.clock.times[-1])
+        return Clock(np.append(times, self.clock.times[-1]), clock.unit).recency(self.payoffs)[:-1]
 
     @property
     def notes(self) -> list[str]:
@@ -81,30 +81,22 @@ class Forgetting:
         return self.clock.recency(half_life, rows)
 
 
-def read_forgetting(forget: str | float | None, clock: Clock, lines: Sequence[str]) -> Forgetting | None:
+def read_forgetting(forget: str | float | None, clock: Clock) -> Forgetting | None:
     """Read a half-life for contexts and payoffs alike; None where it has to be estimated.
-
-    Args:
-        forget: "90d" and the like, a number, "estimate", or None: nothing is forgotten.
-        clock: when all rows were.
-        lines: what the whole rows are called.
 
     Raises:
         BocuError: it is none.
     """
+    if forget is None:
+        return Forgetting(clock)
     if forget == ESTIMATE:
         return None
-    half_life = None if forget is None else read_half_life(forget, clock.unit)
-    return Forgetting(clock.of(lines), clock, half_life, half_life)
+    half_life = read_half_life(forget, clock.unit)
+    return Forgetting(clock, half_life, half_life)
 
 
 def estimate_forgetting(
-    everything: Clock,
-    lines: Sequence[str],
-    contexts: np.ndarray,
-    structure: Structure,
-    inputs: np.ndarray,
-    outputs: np.ndarray,
+    clock: Clock, contexts: np.ndarray, structure: Structure, inputs: np.ndarray, outputs: np.ndarray
 ) -> Forgetting:
     """Estimate half-lives from a log in the order of time.
 
@@ -112,8 +104,7 @@ def estimate_forgetting(
     over the blocks that were foretold.
 
     Args:
-        everything: when all rows were.
-        lines: what whole rows are called, (t,).
+        clock: when rows were.
         contexts: in units of the model, shape (t, l).
         structure: of the payoff's covariance.
         inputs: of the model, shape (t, D).
@@ -122,13 +113,13 @@ def estimate_forgetting(
     Raises:
         BocuError: the log is too short, or spans no time.
     """
-    clock, count = everything.of(lines), len(outputs)
+    count = len(outputs)
     rows = np.arange(count) if count <= _ROWS else np.linspace(0, count - 1, _ROWS).round().astype(int)
     count = len(rows)
     fewest = 3 * _BLOCKS * _FEWEST_ROWS // 2
     if count < fewest:
         raise BocuError(f"--forget estimate: the log is too short: it has {count} rows, {fewest} are wanted")
-    here = Clock(clock.times[rows], [lines[i] for i in rows.tolist()], clock.unit)
+    here = Clock(clock.times[rows], clock.unit)
     span = float(np.ptp(here.times))
     if span == 0.0:
         raise BocuError("--forget estimate: all rows of the log are of one time")
@@ -136,7 +127,6 @@ def estimate_forgetting(
     blocks = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
     return Forgetting(
         clock,
-        everything,
         _chosen(span, _of_contexts(here, contexts[rows], blocks)),
         _chosen(span, _of_payoffs(here, structure, inputs[rows], outputs[rows], blocks)),
         estimated=True,

@@ -18,9 +18,6 @@ _AT_ONCE = 2**24
 
 _ROWS_AT_ONCE = 256
 
-#: Rows of largest residuals, whose variances given all others are worked out.
-_FARTHEST = 256
-
 
 class LargePosterior(Posterior):
     """A Gaussian process given many observations: one matrix in memory, which becomes its own Cholesky factor.
@@ -40,23 +37,10 @@ class LargePosterior(Posterior):
 
         return np.asarray(cho_solve((self._factor, True), right, check_finite=False))
 
-    def precisions(self) -> np.ndarray:
-        """Return the diagonal (t,) of (K + noise)^-1 of rows that lie farthest off, and a bound above it of others.
-
-        The bound is one over the noise variance: given so many others, an observation has next to no other.
-        """
-        found = 1.0 / self._noise
-        rows = np.argsort(-np.abs(self.weights), kind="stable")[:_FARTHEST]
-        one_each = np.zeros((len(rows), len(found)))
-        one_each[np.arange(len(rows)), rows] = 1.0
-        found[rows] = self.explained(one_each)
-        return found
-
     def _factorised(self, noise: float | np.ndarray, right: np.ndarray) -> np.ndarray:
         from scipy.linalg import lapack
 
         rows = len(self.inputs)
-        self._noise = np.broadcast_to(noise, (rows,))
         # Columns first, as LAPACK has it, or it would copy.
         matrix = np.empty((rows, rows), order="F")
         for start in range(0, rows, _ROWS_AT_ONCE):

@@ -174,7 +174,6 @@ class Combined:
     Attributes:
         decisions, log: of the first outcome's model; all have the same rows.
         noise: standard deviation of a single sum around its expectation.
-        notes: what was done since there are many rows.
     """
 
     def __init__(self, outcomes: Sequence[Outcome], models: Sequence[Learnt]) -> None:
@@ -182,7 +181,6 @@ class Combined:
         self.models = tuple(models)
         self.decisions = models[0].decisions
         self.log = models[0].log
-        self.notes = models[0].notes
         self._weights = np.array([one.weight for one in outcomes])
         self.noise = float(np.sqrt(self._weights**2 @ np.array([model.noise**2 for model in models])))
 

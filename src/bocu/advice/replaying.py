@@ -171,7 +171,8 @@ def replay(
     table, clock = in_time(read_table(log, "log"), time, notes)
     chosen, names = read_decisions(decisions), tuple(contexts)
     seen = read_log(table, chosen, names, outcome, LEAVE_OUT)
-    table, clock = _only(table, seen.lines), clock.of(seen.lines)
+    clock = clock.of(table, seen.lines)
+    table = _only(table, seen.lines)
     code = asked.get("names", ONE_HOT)
     cuts = _cuts(clock.times, first, steps)
     sign = -1.0 if minimise else 1.0
@@ -303,7 +304,7 @@ class _Half:
             outcome=self.seen.outcome[others],
             lines=tuple(self.seen.lines[i] for i in others.tolist()),
         )
-        learnt = Learnt(self.decisions, log, weighted(met, np.ones(len(met))), self.sign, self._code)
+        learnt = Learnt(self.decisions, log, weighted(met, np.ones(len(met))), self.sign, code=self._code)
         at = {
             who: np.hstack([self.decisions.encode(values), learnt.scaled(met)]) for who, values in self._decided.items()
         }

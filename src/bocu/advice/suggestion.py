@@ -15,7 +15,6 @@ from bocu.advice.asked import (
     how_weighed,
     read_radius,
     refuse_mixed_up,
-    sized,
     stated_set,
     what_is_allowed,
     what_is_decided,
@@ -24,8 +23,8 @@ from bocu.advice.choices import Decisions
 from bocu.advice.details import NINETY_FIVE, Details, Row, details, log_rows
 from bocu.advice.fronts import earned_by, front_of
 from bocu.advice.large import fewer_contexts
-from bocu.advice.logs import AVERAGE, MISSING, Forecast, read_forecast, read_logs, weighted
-from bocu.advice.model import Influence, Learnt, forgetting_of, influences
+from bocu.advice.logs import AVERAGE, LEAVE_OUT, MISSING, Forecast, read_forecast, read_logs, weighted
+from bocu.advice.model import MOST_ROWS_OF_A_FIT, Influence, Learnt, forgetting_of, influences
 from bocu.advice.names import ONE_HOT, checked_code
 from bocu.advice.outcomes import (
     Combined,
@@ -40,6 +39,8 @@ from bocu.advice.radius import RadiusEstimate, estimate_radius
 from bocu.advice.search import Rule, Search
 from bocu.advice.tables import read_table
 from bocu.advice.time import ESTIMATE, in_time
+from bocu.ambiguity.base import AmbiguitySet
+from bocu.ambiguity.checks import radius as checked_radius
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
@@ -270,24 +271,33 @@ def suggest(
     stated = stated_set(objective, set, radius, keys or {}, alpha)
     allowed, broken = what_is_allowed(chosen, offered, constraints)
     logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
+    if len(logs[0].outcome) > MOST_ROWS_OF_A_FIT:  # there is no room for covariances of averages, and no need
+        logs = read_logs(table, chosen, met, [one.name for one in outcomes], LEAVE_OUT)
     several = len(outcomes) > 1
     if several and not weights:
         outcomes = by_spread(outcomes, logs)
     seen = sum_of(outcomes, logs) if several else logs[0]
     sign = 1.0 if several else outcomes[0].sign
-    forgetting = forgetting_of(forget, clock, chosen, seen, sign, code)
+    forgetting = forgetting_of(forget, clock.of(table, seen.lines), chosen, seen, sign)
     given = (
         weighted(seen.contexts, forgetting.of_contexts())
         if forecast is None
         else read_forecast(read_table(forecast, "forecast"), met)
     )
     given = fewer_contexts(given, stated.family if isinstance(stated, SetParameters) else None)
-    models = [Learnt(chosen, one, given, how.sign, code, forgetting) for one, how in zip(logs, outcomes, strict=True)]
+    recency = forgetting.of_payoffs_at(clock.of(table, (*seen.lines, *seen.gaps.lines)))
+    models = [Learnt(chosen, one, given, how.sign, recency, code) for one, how in zip(logs, outcomes, strict=True)]
     learnt = Combined(outcomes, models) if several else models[0]
     estimate = None
-    if isinstance(stated, SetParameters) and radius == ESTIMATE:
-        estimate = estimate_radius(learnt.scaled(seen.contexts), stated, forgetting.of_contexts, horizon)
-    ambiguity = sized(stated, estimate.radius if estimate else radius, learnt.scaled(given.contexts))
+    ambiguity: AmbiguitySet | None
+    if isinstance(stated, SetParameters):
+        if radius == ESTIMATE:
+            estimate = estimate_radius(learnt.scaled(seen.contexts), stated, forgetting.of_contexts, horizon)
+            notes += estimate.notes(around_log=forecast is None)
+        ambiguity = stated.over(learnt.scaled(given.contexts))
+        ambiguity = ambiguity.with_epsilon(checked_radius(estimate.radius if estimate else radius, "--radius"))
+    else:
+        ambiguity = stated
     rule = Rule(objective, ambiguity, given.weights)
     search = Search(learnt, rule, allowed)
 
@@ -296,7 +306,7 @@ def suggest(
     steady = search.best(search.expectations)
     worst = rule.worst(search.payoffs(best[None]))[0] if rule.has_worst else given.weights
     judge = _Judge(search, learnt, sign)
-    rows = log_rows(learnt, met, outcomes, [model.log for model in models])
+    rows = log_rows(learnt, met, outcomes, logs)
     return Suggestion(
         best=judge(best),
         steady=judge(steady),
@@ -317,7 +327,7 @@ def suggest(
         influences=influences(learnt, met),
         noise=learnt.noise,
         optimistic=sign * float(search.optimism(best[None])[0]) if explore else None,
-        rows=len(rows),
+        rows=len(seen.outcome) + len(seen.gaps.outcome),
         contexts=len(given.weights),
         estimate=estimate,
         half_lives=(forgetting.contexts, forgetting.payoffs),
@@ -329,11 +339,10 @@ def suggest(
             *(offered.notes if offered else ()),
             *broken(seen),
             *extrapolated(met, seen.contexts, given.contexts),
+            *forgetting.notes,
+            *models[0].notes,
             *how_coded(chosen, code),
             *how_weighed(outcomes, weights),
-            *forgetting.notes,
-            *learnt.notes,
-            *(estimate.notes(around_log=forecast is None) if estimate else ()),
         ),
         outcomes=earned_by(best, learnt, rule) if isinstance(learnt, Combined) else (),
         front=front_of(learnt, search, best) if isinstance(learnt, Combined) and not weights else (),
