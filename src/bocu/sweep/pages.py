@@ -179,15 +179,15 @@ def _compare(
     table = tables.comparison(results, objective, metric, kinds)
     shown = {row[0]: row for row in written.get(table.identifier, ())[1:]}
     for row in table.rows:
-        for heading, one, other in zip(table.header, shown.get(row[0], [""] * len(row)), row, strict=True):
-            found.compare(f"{where}: table: {row[0]}: {heading}", one, other)
+        for heading, cell, again in zip(table.header, shown.get(row[0], [""] * len(row)), row, strict=True):
+            found.compare(f"{where}: table: {row[0]}: {heading}", cell, again)
     one = json.loads(islands[f"numbers-{panel['id']}"])
     other = embedded.panel(results, objective, metric, kinds, origin)
     for key in ("seeds", "totals", "pairs"):
         found.compare(f"{where}: {key}", one[key], other[key])
-    for mine, again in zip(one["algorithms"], other["algorithms"], strict=True):
+    for algorithm, anew in zip(one["algorithms"], other["algorithms"], strict=True):
         for key in ("label", "mean", "error", "seeds"):
-            found.compare(f"{where}: {mine['label']}: {key}", mine[key], again[key])
+            found.compare(f"{where}: {algorithm['label']}: {key}", algorithm[key], anew[key])
     labels = [algorithm["label"] for algorithm in one["algorithms"]]
     _compare_curves(found, where, labels, one["curves"], other["curves"])
     traces = json.loads(islands[f"traces-{panel['id']}"])
