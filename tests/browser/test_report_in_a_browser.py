@@ -23,7 +23,6 @@ from bocu.report.records import final_totals
 
 pytestmark = pytest.mark.browser
 
-AXE = Path(__file__).parent / "axe-core/axe.min.js"
 HOSTILE = "</script><script>window.struck = 1</script><img src=x onerror='window.struck = 1'>"
 SIMULATED = "SIMULATED stand-in, not measured data"
 PROBLEMS = {
@@ -81,82 +80,9 @@ def browser(tmp_path_factory, downloads):
     found.quit()
 
 
-class Opened:
-    """The page as it stands in the browser."""
-
-    def __init__(self, browser, page):
-        self.browser, self.page = browser, page
-
-    def look(self, width=1280, scheme="light", motion="no-preference", state="", script=True):
-        self.browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
-        )
-        features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": motion}
-        features = [{"name": name, "value": value} for name, value in features.items()]
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not script})
-        self.browser.get("about:blank")
-        self.browser.get(self.page.as_uri() + state)
-        return self
-
-    def __call__(self, script, *arguments):
-        return self.browser.execute_script(f"return {script}", *arguments)
-
-    def choose(self, name, value):
-        self.browser.execute_script(
-            """const control = document.getElementById(`choose-${arguments[0]}`);
-            if (control.type === "checkbox") control.click();
-            else { control.value = arguments[1]; control.dispatchEvent(new Event("change")); }""",
-            name,
-            value,
-        )
-
-    def until(self, script, *arguments):
-        from selenium.webdriver.support.ui import WebDriverWait
-
-        return WebDriverWait(self.browser, 10).until(lambda _: self(script, *arguments))
-
-    def drawn(self):
-        """Bring the panels into view, and return how many are drawn."""
-        self.browser.execute_script("document.querySelector('.panels').scrollIntoView({behavior: 'instant'})")
-        self.until("document.querySelectorAll('.panel path.curve').length > 0")
-        return self
-
-    def press(self, *keys):
-        from selenium.webdriver.common.action_chains import ActionChains
-        from selenium.webdriver.common.keys import Keys
-
-        chain = ActionChains(self.browser, duration=0)
-        for key in keys:
-            chain.send_keys(getattr(Keys, key, key))
-        chain.perform()
-
-    def state(self):
-        return dict(re.findall(r"([a-z]+)=([^&]*)", self("location.hash.slice(2)")))
-
-    def rows(self, problem="wells", metric="so"):
-        """Texts of the rows that are shown of a comparison's table, by the algorithm's label."""
-        found = self(
-            """[...document.getElementById(arguments[0]).tBodies[0].rows].filter((row) => !row.hidden)
-            .map((row) => [row.dataset.algorithm, [...row.cells].map((cell) => cell.textContent.trim())])""",
-            f"problem-{problem}-regret-any-{metric}",
-        )
-        return dict(found)
-
-    def axe(self):
-        """Return what axe-core finds wrong."""
-        if not self("Boolean(window.axe)"):
-            self.browser.execute_script(AXE.read_text(encoding="utf-8"))
-        return self.browser.execute_async_script(
-            """const done = arguments[0];
-            axe.run().then(({violations}) => done(violations.map((v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html)])));"""
-        )
-
-
 @pytest.fixture(scope="module")
 def seen(browser, page):
-    return Opened(browser, page)
+    return chromium.Opened(browser, page)
 
 
 @pytest.fixture
@@ -202,7 +128,8 @@ def test_every_link_leads_somewhere(opened, page):
 
 def test_figures_of_the_whole_experiment_stand_in_the_contents(opened):
     (link,) = opened(
-        "[...document.querySelectorAll('nav a')].filter((a) => a.textContent === 'Figure 2 of the paper').map((a) => a.hash)"
+        """[...document.querySelectorAll('nav a')]
+        .filter((a) => a.textContent === 'Figure 2 of the paper').map((a) => a.hash)"""
     )
     opened.browser.execute_script("document.querySelector(`nav a[href='${arguments[0]}']`).click()", link)
     opened.until(
@@ -370,7 +297,8 @@ def test_dragging_zooms_and_a_double_click_shows_all_again(opened):
     from selenium.webdriver.common.action_chains import ActionChains
 
     opened.drawn()
-    ends = "['min', 'max'].map((end) => Number(document.querySelector('#panel-wells-any-so .read').getAttribute(`aria-value${end}`)))"
+    plotted = "document.querySelector('#panel-wells-any-so .read')"
+    ends = f"['aria-valuemin', 'aria-valuemax'].map((end) => Number({plotted}.getAttribute(end)))"
     assert opened(ends) == [1, 60]
     plot = opened.browser.find_element("css selector", "#panel-wells-any-so .read")
     drag = ActionChains(opened.browser, duration=0).move_to_element_with_offset(plot, -60, 0).click_and_hold()
@@ -498,7 +426,8 @@ def test_tables_curves_and_drawings_are_saved_from_within(opened, downloads):
     rows = list(csv.reader(io.StringIO(downloaded(downloads, "problem-wells-regret-any-so.csv"))))
     assert rows[0][:2] == ["Algorithm", "Final regret [m]"]
     assert rows[1:] == list(opened.rows().values())
-    tool = "[...document.querySelectorAll('#panel-wells-any-so .tools button')].find((b) => b.textContent === arguments[0]).click()"
+    tool = """[...document.querySelectorAll('#panel-wells-any-so .tools button')]
+        .find((button) => button.textContent === arguments[0]).click()"""
     opened.browser.execute_script(tool, "SVG")
     drawing = ElementTree.fromstring(downloaded(downloads, "wells-any-so-cumulative.svg"))
     assert drawing.find("{http://www.w3.org/2000/svg}title").text == "wells, so"
