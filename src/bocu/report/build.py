@@ -25,6 +25,8 @@ from bocu.io.files import open_netcdf, reading, write_text
 from bocu.io.lineage import lineage_of
 from bocu.report import embedded, records, tables
 from bocu.report.answers import answers, comparisons
+from bocu.report.claims import COLUMNS as CLAIMS
+from bocu.report.claims import beside, csv_records, read_all, section
 from bocu.report.findings import against, findings, written
 from bocu.report.origin_files import OriginFiles, results_folder
 from bocu.report.origins import data_set, source_words, traces
@@ -72,6 +74,7 @@ def build(
     output: str | Path,
     reference: str | None = None,
     audits: Sequence[str | Path] = (),
+    claims: Sequence[str | Path] = (),
 ) -> None:
     """Write the report: one HTML file that needs no network, and its tables as CSV files.
 
@@ -84,11 +87,12 @@ def build(
         reference: label of the algorithm that others are compared with; the best of each table, if left out, and
             where it has no finished run.
         audits: what `bocu audit` found, one file or none.
+        claims: verdicts on claims, one file or none.
 
     Raises:
         BocuError: a file is missing or broken, or no algorithm has the label `reference`.
     """
-    build_page([Part(experiment, cubes, summary, figures, audits)], output, reference)
+    build_page([Part(experiment, cubes, summary, figures, audits, claims)], output, reference)
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,7 @@ class Part:
     summary: str | Path
     figures: Sequence[str | Path]
     audits: Sequence[str | Path] = ()
+    claims: Sequence[str | Path] = ()
 
 
 def build_page(parts: Sequence[Part], output: str | Path, reference: str | None = None) -> None:
@@ -120,13 +125,23 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
     known = {label for cube in cubes for label in cube.names} | {entry["label"] for entry in planned}
     if reference is not None and reference not in known:
         raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
-    lineage = lineage_of(output)
+    pictures = [picture for chapter in chapters for picture in chapter.pictures]
+    lineage, claimed = lineage_of(output), read_all([file for part in parts for file in part.claims])
     page = {
         **_page(chapters, cubes, reference),
         **_told(chapters, output, reference),
         "audit": _audit([audit for part in parts for audit in part.audits]),
+        "claims": section(claimed),
+        "claims_beside": beside(claimed, pictures),
         "lineage": lineage.text if lineage else "",
     }
+    for kind, found in csv_records(claimed).items() if claimed else ():
+        with tables.csv_file(Path(output).parent / "tables" / f"{kind}.csv", CLAIMS[kind]) as write:
+            write(found)
+    for picture in pictures:
+        if picture.rows:
+            with tables.csv_file(Path(output).parent / picture.table, list(picture.rows[0])) as write:
+                write(picture.rows)
     write_text(output, _template().render(page))
 
 
@@ -149,6 +164,7 @@ class _Chapter:
                     picture,
                     identifier=f"{prefix}-{picture.identifier}",
                     problem=f"{prefix}/{picture.problem}" if picture.problem else "",
+                    table=picture.table.replace("tables/", f"tables/{prefix}-", 1),
                 )
                 for picture in self.pictures
             ]
@@ -223,9 +239,10 @@ def _records(
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; links are relative to the page."""
+    """A figure of the page; links are relative to the page. Some have a table of their own: its rows and its link."""
 
     identifier: str
+    label: str
     problem: str
     title: str
     caption: str
@@ -236,6 +253,8 @@ class Picture:
     height: int
     png: str
     svg: str
+    rows: Sequence[records.Fields] = ()
+    table: str = ""
 
 
 def _picture(description: str | Path, folder: Path) -> Picture:
@@ -247,6 +266,7 @@ def _picture(description: str | Path, folder: Path) -> Picture:
         width, height = struct.unpack(">II", pixels[16:24])
         return Picture(
             identifier=f"figure-{path.parent.name}-{path.stem}",
+            label=path.stem,
             problem=words["problem"],
             title=words["title"],
             caption=words["caption"],
@@ -257,6 +277,8 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
             svg=_link(svg, folder),
+            rows=words.get("table", ()),
+            table=f"tables/{path.parent.name}-{path.stem}.csv" if words.get("table") else "",
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None

@@ -44,7 +44,8 @@ def part_of(plan: Plan) -> Part:
         digests = plan.digests(part)
         if digests and all(Path(file).is_file() for file in [*digests, plan.paths.summary(part)]):
             figures = [file for file in plan.figure_files("json", part) if Path(file).is_file()]
-            return Part(plan.describe(), digests, plan.paths.summary(part), figures, plan.audits(part))
+            claims = [file for file in plan.claims_files(part) if Path(file).is_file()]
+            return Part(plan.describe(), digests, plan.paths.summary(part), figures, plan.audits(part), claims)
     raise BocuError(
         f"{plan.results}: no digests to make a page of; run the experiment, or `snakemake partial` for what exists"
     )
