@@ -101,7 +101,7 @@ def test_installing_says_what_it_is_doing(root, tmp_path):
     assert "torch==" in lines[1]
 
 
-TEXT = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".smk", ".cff", ".rst", ".jinja", ".css", ""}
+TEXT = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".smk", ".cff", ".rst", ".jinja", ".css", ".js", ""}
 
 
 def test_no_machine_path_or_registry_host_is_in_the_project(root):

@@ -176,6 +176,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
     panels: list[dict[str, Any]] = []
     islands: list[tuple[str, str]] = []
     compared, spent = [], []
+    seeds = embedded.seeds_shown([cube for chapter in chapters for cube in chapter.cubes])
     with ExitStack() as files:
         write = {
             kind: files.enter_context(tables.csv_file(path, COLUMNS[kind]))
@@ -197,7 +198,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
                 panel = embedded.panel(cube, objective, metric, kinds, chapter.origin)
                 panels.append({**panel, "totals": [], "pairs": [], "curves": dict.fromkeys(panel["curves"])})
                 islands.append((f"numbers-{panel['id']}", embedded.script_json(panel)))
-                traced = embedded.traces(cube, objective, metric)
+                traced = embedded.traces(cube, objective, metric, seeds)
                 islands.append((f"traces-{panel['id']}", embedded.script_json(traced)))
             cube.release()
     commands = " && ".join(chapter.origin.sweep_command() for chapter in chapters)
@@ -207,7 +208,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
         "answers": answers(compared, spent, commands),
         "times": tables.times(spent),
         "absent": [label for chapter in chapters for label in chapter.absent],
-        "numbers": embedded.script_json(embedded.index(panels, names, reference, str(output))),
+        "numbers": embedded.script_json(embedded.index(panels, names, reference, seeds, str(output))),
         "islands": islands,
     }
 
