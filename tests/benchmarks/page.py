@@ -84,9 +84,8 @@ def main():
                 script = options.beside.read_text(encoding="utf-8")
                 empty = Path(temporary) / "empty.html"
                 empty.write_text(f"<!DOCTYPE html><meta charset=utf-8><p>empty</p><script>{script}</script>")
-                print(
-                    f"empty page with {options.beside.name}: {empty.stat().st_size / 1e6:.2f} MB; {loading(browser, empty)}"
-                )
+                size = empty.stat().st_size / 1e6
+                print(f"empty page with {options.beside.name}: {size:.2f} MB; {loading(browser, empty)}")
         finally:
             browser.quit()
 

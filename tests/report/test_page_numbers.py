@@ -134,3 +134,17 @@ def test_one_page_shows_several_experiments(made, tmp_path):
         assert {row["problem"] for row in csv.DictReader(file)} == set(problems)
     link = islands(page)["numbers-other/wells-any-so"]["algorithms"][0]["folder"]
     assert link == "../results/other/runs/wells/any/random/"
+
+
+def test_tables_stand_beside_as_parquet_where_that_is_installed(made, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    part, _, _ = made
+    page = tmp_path / "index.html"
+    build_page([part], page)
+    found = parquet.read_table(tmp_path / "tables/final-regret.parquet").to_pylist()
+    with table_files(page)["final-regret"].open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["algorithm"], row["mean"]) for row in found] == [
+        (row["algorithm"], float(row["mean"])) for row in rows
+    ]
+    assert 'href="tables/final-regret.parquet"' in page.read_text()

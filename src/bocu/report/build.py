@@ -142,6 +142,8 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
         if picture.rows:
             with tables.csv_file(Path(output).parent / picture.table, list(picture.rows[0])) as write:
                 write(picture.rows)
+    parquet = tables.parquet_beside(list(table_files(output).values()))
+    page["parquet"] = {path.stem: f"tables/{path.name}" for path in parquet}
     write_text(output, _template().render(page))
 
 
