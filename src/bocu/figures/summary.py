@@ -113,7 +113,8 @@ class Summary(Figure[SummaryParameters]):
                 _row(axes, end - height, row, labels, looks, titles)
             axes.axvline(1, color=style.INK, linewidth=0.8)
             marked = [f"{row.title} (simulated)" if mixed and row.simulated else row.title for row in part]
-            axes.set_yticks(ends - own / 2, [textwrap.fill(title, TITLE_LETTERS, break_on_hyphens=False) for title in marked])
+            wrapped = [textwrap.fill(title, TITLE_LETTERS, break_on_hyphens=False) for title in marked]
+            axes.set_yticks(ends - own / 2, wrapped)
             axes.set_ylim(max(map(np.sum, heights)), 0.0)
             axes.tick_params(axis="y", length=0)
             style.grid(axes, "x")
