@@ -44,6 +44,7 @@ format: $(INSTALLED)
 
 schema: $(INSTALLED)
 	bocu schema --output workflow/schemas/experiment.schema.json
+	bocu schema --claims --output workflow/schemas/claims.schema.json
 	bocu schema --tables --output docs/experiment-file.md
 	bocu list --combinations > docs/combinations.md
 

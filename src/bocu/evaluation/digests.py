@@ -5,6 +5,7 @@ seeds, thinned to what is drawn; of what pages show (`shown_pairs`) the curve of
 hundredth of its cube.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,9 +97,9 @@ def build_digest(cube: str | Path, output: str | Path) -> None:
         output: the digest. Besides what the cube says of problem and algorithms, and `status`: `total_regret`,
             `growth_slope`, `cumulative_regret` at the checkpoints, of several outputs `final_hypervolume_share`, of
             dimensions (objective, algorithm, metric, seed); times and, of algorithms with candidate priors, what they
-            trusted and rejected, (objective, algorithm, seed, ...); curves, (objective, algorithm, metric, point); curves
-            of seeds in single precision, (traced, seed, trace), of the branches and metrics that `traced_objective`,
-            `traced_algorithm` and `traced_metric` name by their places.
+            trusted and rejected, (objective, algorithm, seed, ...); curves, (objective, algorithm, metric, point), and
+            those of seeds in single precision, (traced, seed, trace), of the branches and metrics that
+            `traced_objective`, `traced_algorithm` and `traced_metric` name by their places.
 
     Raises:
         BocuError: the cube is missing or broken.
@@ -183,8 +184,15 @@ class _Digest:
         pursued = [o for place, o in enumerate(objectives) if o != NO_OBJECTIVE and planned[place].any()]
         pairs = shown_pairs(pursued or [NO_OBJECTIVE], metrics)
         for place, algorithm in zip(*np.nonzero(planned), strict=True):
-            mine = {metric for o, metric in pairs if objectives[place] in (o, NO_OBJECTIVE)}
+            mine = {metric for o, metric in pairs if objectives[place] in (o, NO_OBJECTIVE)} - self._along_paths()
             yield from ((int(place), int(algorithm), position) for position, m in enumerate(metrics) if m in mine)
+
+    def _along_paths(self) -> set[str]:
+        """Return the metrics along paths of laws, which pages show all at once."""
+        if METRIC_SPECIFICATION not in self.cube:
+            return set()
+        stated = zip(self.cube["metric"].values, self.cube[METRIC_SPECIFICATION].values, strict=True)
+        return {str(label) for label, text in stated if "s" in (json.loads(str(text)).get("under") or {})}
 
     def _of_traces(self) -> dict[str, tuple[tuple[str, ...], np.ndarray, dict[str, str]]]:
         """Return the curves of single seeds, row by row those of a branch under a metric, and which these are."""

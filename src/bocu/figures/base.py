@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 LINE_LETTERS = 92
 """Letters of a line of text across a picture."""
 
+NO_TABLE = "no table"
+
 Inputs = Mapping[str, Any]
 """Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them."""
 
@@ -42,9 +44,10 @@ class Mention:
 
     Attributes:
         key: where it stands.
-        kind: "problem", "objective", "algorithm", "metric" or "prior": labels; "branch": an algorithm's label, or
-            `algorithm/objective`; "seed"; "registered algorithm": a name, run here or not; "rejecting algorithm":
-            likewise, of one that rejects priors by their errors.
+        kind: "problem", "objective", "algorithm", "metric" or "prior": labels; of the first four also "... of the
+            file", where a sweep's entries go by the label that they were made from; "branch": an algorithm's label, or
+            `algorithm/objective`; "seed"; "swept parameter": its name; "registered algorithm": a name, run here or not;
+            "rejecting algorithm": likewise, of one that rejects priors by their errors.
         name: what stands there.
     """
 
@@ -201,32 +204,27 @@ def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[s
     Args:
         parameters: `specification`, plain, and of a figure of the problem itself `problem`, of `JobParameters.figure`.
         inputs: the files that it is drawn from.
-        outputs: what `save` writes: `png`, `svg`, `description`; and `table`, the numbers as CSV.
+        outputs: what `save` writes: `png`, `svg`, `description`; the table stands beside the last.
     """
     specification = parameters["specification"]
     kind = load(specification["class"])
     figure: Figure = kind(kind.Parameters.model_validate(specification["parameters"]))
     drawn_from = {**inputs, **({"problem": parameters["problem"]} if "problem" in parameters else {})}
-    drawing = figure.draw(drawn_from)
-    save_table(drawing, outputs["table"])
-    save(drawing, outputs["png"], outputs["svg"], outputs["description"])
-
-
-def save_table(drawing: Drawing, path: str | Path) -> None:
-    """Write the numbers of a drawing as CSV; of none, a line that says so."""
-    table = drawing.table
-    write_text(path, "nothing to show\n" if table is None or table.empty else table.to_csv(index=False))
+    save(figure.draw(drawn_from), outputs["png"], outputs["svg"], outputs["description"])
 
 
 def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | Path) -> None:
-    """Write a drawing as PNG and SVG, and its words as JSON; each appears whole or not at all.
+    """Write a drawing as PNG and SVG, its words as JSON, its table as CSV; each appears whole or not at all.
 
+    The table has the name of the words, and a line of text where there is none.
     The same drawing gives the same bytes: no dates, no random identifiers. The JSON names the pictures relative to
     itself, so that a results folder can be moved.
     """
     words = {"Title": drawing.title, "Description": drawing.alternative}
     metadata: dict[str, dict[str, Any]] = {"png": {"Software": None, **words}, "svg": {"Date": None, **words}}
     folder, lineage = Path(description).parent, lineage_of(description)
+    csv, written = Path(description).with_suffix(".csv"), drawing.table is not None and not drawing.table.empty
+    write_text(csv, drawing.table.to_csv(index=False) if written and drawing.table is not None else f"{NO_TABLE}\n")
     with style.applied():
         for path, kind in ((png, "png"), (svg, "svg")):
             with atomic_path(path) as temporary:
@@ -243,6 +241,7 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
             "data_label": drawing.data_label,
             "png": _relative(png, folder),
             "svg": _relative(svg, folder),
+            **({"csv": _relative(csv, folder)} if written else {}),
             **({} if lineage is None else {LINEAGE: asdict(lineage)}),
         },
     )
