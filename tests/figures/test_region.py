@@ -1,7 +1,6 @@
 """Maps of where a claim holds: what is drawn, what is said, and what the table holds."""
 
 import csv
-
 import json
 
 import matplotlib.patches as patches
