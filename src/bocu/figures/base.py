@@ -224,13 +224,13 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
     metadata: dict[str, dict[str, Any]] = {"png": {"Software": None, **words}, "svg": {"Date": None, **words}}
     folder, lineage = Path(description).parent, lineage_of(description)
     csv, written = Path(description).with_suffix(".csv"), drawing.table is not None and not drawing.table.empty
-    write_text(csv, drawing.table.to_csv(index=False) if written and drawing.table is not None else f"{NO_TABLE}\n")
     with style.applied():
         for path, kind in ((png, "png"), (svg, "svg")):
             with atomic_path(path) as temporary:
                 drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind], transparent=kind == "svg")
                 if kind == "svg":
                     temporary.write_text(themed(temporary.read_text(encoding="utf-8")), encoding="utf-8")
+    write_text(csv, drawing.table.to_csv(index=False) if written and drawing.table is not None else f"{NO_TABLE}\n")
     write_json(
         description,
         {
