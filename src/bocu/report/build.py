@@ -238,7 +238,7 @@ def _records(
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; links are relative to the page. Those with numbers of their own have a table too."""
+    """A figure of the page; links are relative to the page, that of its table empty where it has none."""
 
     identifier: str
     label: str
@@ -275,7 +275,7 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
             svg=_link(svg, folder),
-            table=_link(path.parent / words["table"], folder) if "table" in words else "",
+            table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
