@@ -232,7 +232,7 @@ class JobParameters:
         # The page is made from more than code.
         digest = sha256()
         for path in sorted(Path(__file__).parents[1].joinpath("report").rglob("*")):
-            if path.suffix in (".css", ".jinja", ".yaml"):
+            if path.suffix in (".css", ".jinja", ".js", ".yaml"):
                 digest.update(path.read_bytes())
         return {
             "experiment": canonical_json(self.plan.describe()),
