@@ -65,8 +65,11 @@ STANDS_FOR = {
     "FILE.csv": "payoffs.csv",
     "FOLDER": "mirror",
     "NAME": "name",
+    "PAGE.html": "results/quickstart/report/index.html",
     "PARTITION": "partition",
     "RUN_ID": "no-such-run",
+    "THAT": "local.yaml",
+    "THIS": "config/config.yaml",
     "results/.../seeds-0-9.nc": RUN,
     "results/tiny/runs/hartmann-3/any/random/seeds-*.nc": WITH_A_DESIGN,
     **dict.fromkeys(("A", "B", "ONE", "OTHER"), CUBE),
@@ -129,6 +132,7 @@ def _make_clone(folder: Path) -> None:
     Pipeline(folder).run("snakemake", *WARM)
     for name in ("local", "cluster"):
         shutil.copytree(folder / "results/quickstart", folder / "results" / name)
+    (folder / "local.yaml").write_text(yaml.safe_dump({**QUICK_START, "name": "local"}))
 
 
 @dataclass(frozen=True)
