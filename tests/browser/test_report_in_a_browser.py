@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from experiments import tiny
+from in_a_browser import CONTRAST
 from workflow.conftest import Pipeline
 
 pytestmark = pytest.mark.browser
@@ -26,34 +27,6 @@ def page(tmp_path_factory) -> Path:
     moved = tmp_path_factory.mktemp("moved") / "tiny"
     shutil.move(folder / "results/tiny", moved)
     return moved / "report/index.html"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("no browser: chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (
-        "headless",
-        "no-sandbox",
-        "disable-gpu",
-        "disable-quic",
-        "no-first-run",
-        "disable-background-networking",
-        "disable-component-update",
-        "disable-sync",
-        f"user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    browser = webdriver.Chrome(options=options, service=Service(driver))
-    yield browser
-    browser.quit()
 
 
 @pytest.fixture
@@ -118,29 +91,6 @@ def test_a_phone_shows_it_without_sideways_scrolling(opened):
     finally:
         opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert width[0] <= width[1]
-
-
-CONTRAST = """
-const channel = v => v / 255 <= .03928 ? v / 255 / 12.92 : ((v / 255 + .055) / 1.055) ** 2.4;
-const luminance = ([r, g, b]) => .2126 * channel(r) + .7152 * channel(g) + .0722 * channel(b);
-const parse = text => (text.match(/[\\d.]+/g) || []).map(Number);
-const background = element => {
-  for (let e = element; e; e = e.parentElement) {
-    const colour = parse(getComputedStyle(e).backgroundColor);
-    if (colour.length === 3 || colour[3] > .99) return colour.slice(0, 3);
-  }
-  return [255, 255, 255];
-};
-const worst = [];
-const texts = 'p, li, td, th, h1, h2, h3, h4, a, figcaption, summary, dt, dd';
-for (const element of document.querySelectorAll(texts)) {
-  if (!element.innerText || !element.offsetParent) continue;
-  const pair = [luminance(parse(getComputedStyle(element).color).slice(0, 3)), luminance(background(element))];
-  const ratio = (Math.max(...pair) + .05) / (Math.min(...pair) + .05);
-  if (ratio < 4.5) worst.push([ratio, element.tagName, element.innerText.slice(0, 40)]);
-}
-return worst
-"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -34,6 +34,8 @@ PAGES = [
     "docs/experiment-file.md",
     "docs/combinations.md",
     "docs/suggest.md",
+    "docs/suggest-options.md",
+    "docs/suggest-settings.md",
 ]
 
 

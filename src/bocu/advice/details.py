@@ -20,8 +20,8 @@ OUTLYING = 3.0
 #: Standard deviations to either side of the mean that hold 95 % of a normal distribution.
 NINETY_FIVE = 1.959964
 
-#: Rows whose residuals are worked out, and how many at once.
-_MOST_RESIDUALS, _RESIDUALS_AT_ONCE = 2000, 256
+#: Rows up to which all residuals are worked out; of a longer log, so many of the largest.
+_ALL_RESIDUALS, _LARGEST_RESIDUALS = 2000, 256
 
 _SLICE_POINTS, _CURVE_POINTS, _NEAR_THE_FRONT = 41, 25, 24
 #: The curve goes to so many times the radius that was asked for.
@@ -148,14 +148,15 @@ def standardised_residuals(learnt: Learnt) -> np.ndarray:
 
     Leave-one-out at the hyper-parameters of the whole log, the constant mean estimated anew without the row: with
     Q = K^-1 - K^-1 1 1' K^-1 / (1' K^-1 1), K the covariance of the observations, it is (Q y)_i / sqrt(Q_ii)
-    (Rasmussen and Williams, 2006, Eqs. 5.10-5.12, with the mean of Sec. 2.7). Of more than 2,000 rows those of largest
-    |Q y|, which are those that stand out; of others it is not a number.
+    (Rasmussen and Williams, 2006, Eqs. 5.10-5.12, with the mean of Sec. 2.7). Of more than 2,000 rows the 256 of
+    largest |Q y|, which are those that stand out; of others it is not a number.
     """
     here = learnt.posterior
-    rows = np.argsort(-np.abs(here.weights), kind="stable")[:_MOST_RESIDUALS]
+    count = len(here.weights)
+    rows = np.argsort(-np.abs(here.weights), kind="stable")[: count if count <= _ALL_RESIDUALS else _LARGEST_RESIDUALS]
     ones = here.solve(np.ones(len(here.weights)))
     found = np.full(len(here.weights), np.nan)
-    for some in np.array_split(rows, math.ceil(len(rows) / _RESIDUALS_AT_ONCE)):
+    for some in np.array_split(rows, math.ceil(len(rows) / _LARGEST_RESIDUALS)):
         one_each = np.zeros((len(some), len(found)))
         one_each[np.arange(len(some)), some] = 1.0
         diagonal = here.explained(one_each) - ones[some] ** 2 / ones.sum()
