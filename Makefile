@@ -44,6 +44,7 @@ format: $(INSTALLED)
 
 schema: $(INSTALLED)
 	bocu schema --output workflow/schemas/experiment.schema.json
+	bocu schema --claims --output workflow/schemas/claims.schema.json
 	bocu schema --tables --output docs/experiment-file.md
 	bocu schema --suggest --output workflow/schemas/suggest.schema.json
 	bocu schema --suggest --tables --output docs/suggest-settings.md

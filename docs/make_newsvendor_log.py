@@ -31,13 +31,14 @@ def main() -> None:
     """Write all files."""
     world = np.random.default_rng(7)
     days = 60
+    day = [str(np.datetime64("2024-05-01") + i) for i in range(days)]
     temperature = world.normal(16.0, 5.0, days).round(1)
     rain = np.where(world.random(days) < 0.6, 0.0, world.exponential(5.0, days)).round(1)
     order = world.integers(20, 91, days)
     demand = 40.0 + 1.5 * temperature - 3.0 * rain + world.normal(0.0, 4.0, days)
     profit = PRICE * np.minimum(order, np.maximum(demand, 0.0)) - COST * order
     unsold = np.maximum(order - np.maximum(demand, 0.0), 0.0)
-    columns = {"order": order, "temperature": temperature, "rain": rain, "profit": profit.round(2)}
+    columns = {"day": day, "order": order, "temperature": temperature, "rain": rain, "profit": profit.round(2)}
     _write("newsvendor.csv", (*columns, "unsold"), *columns.values(), unsold.round(1))
 
     members = 8
@@ -52,11 +53,11 @@ def main() -> None:
     Path("kiosk.yaml").write_text(SETTINGS, encoding="utf-8")
 
 
-def _write(name: str, head: tuple[str, ...], *columns: np.ndarray) -> None:
+def _write(name: str, head: tuple[str, ...], *columns: np.ndarray | list[str]) -> None:
     with Path(name).open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(head)
-        writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
+        writer.writerows(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
 
 
 if __name__ == "__main__":

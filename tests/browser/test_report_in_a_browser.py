@@ -2,20 +2,18 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from experiments import tiny
 from in_a_browser import CONTRAST
+from workflow.conftest import Pipeline
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def page(root, tmp_path_factory) -> Path:
+def page(tmp_path_factory) -> Path:
     """A report made by the pipeline, moved away from where it was made."""
     folder = tmp_path_factory.mktemp("report")
     experiment = tiny(
@@ -24,10 +22,8 @@ def page(root, tmp_path_factory) -> Path:
         data="simulate",
         figures=None,
     )
-    (folder / "experiment.yaml").write_text(yaml.safe_dump(experiment))
-    snakemake = Path(sys.executable).parent / "snakemake"
-    command = [snakemake, "--snakefile", root / "Snakefile", "--cores", "2", "--configfile", "experiment.yaml"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    pipeline = Pipeline(folder)
+    pipeline.snakemake("--configfile", pipeline.configuration(experiment))
     moved = tmp_path_factory.mktemp("moved") / "tiny"
     shutil.move(folder / "results/tiny", moved)
     return moved / "report/index.html"

@@ -63,6 +63,8 @@ def digests(tree: Path, name: str, chosen: Sequence[str], folder: Path, cores: i
         targets[branch]["scores"] = f"results/golden/scores/{branch}.nc"
     command = ["snakemake", "--snakefile", str(tree / "Snakefile"), "--cores", str(cores), "--quiet", "all"]
     command += ["--configfile", str(experiment_file(tree, name))]
+    if (tree / "src/snakemake_executor_plugin_warm").exists():
+        command += ["--executor", "warm"]
     command += ["--config", "name=golden", "data=simulate", f"iterations={ITERATIONS}", "seeds={count: 1}"]
     command += ["--", *(path for of in targets.values() for path in of.values())]
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}

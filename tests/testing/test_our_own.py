@@ -26,6 +26,7 @@ BOTORCH = {
 NEEDED = {
     **BOTORCH,
     "constant": {"decision": 2},
+    "sw-gp-ucb": {"window": 4},
     "rs": {"tau": 0.1},
     "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"},
     "cr": {"k": 3.0},

@@ -1,12 +1,9 @@
 """Problems that are built from files keep their promises, too: on stand-ins that the pipeline makes."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-import yaml
+from workflow.conftest import Pipeline
 
 from bocu.experiment.planning import make_plan
 from bocu.testing import check_problem
@@ -39,20 +36,11 @@ def prepared(tmp_path_factory):
         "algorithms": ["random"],
         "figures": [],
     }
-    (folder / "files.yaml").write_text(yaml.safe_dump(experiment))
     plan = make_plan(experiment, sources_file=ROOT / "data/sources.yaml")
     inputs = {name: plan.inputs.problem(name) for name in PARAMETERS}
     files = [file for each in inputs.values() for value in each.values() for file in listed(value)]
-    command = [Path(sys.executable).parent / "snakemake", "--snakefile", ROOT / "Snakefile", "--cores", "2"]
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        [*command, "--configfile", "files.yaml", "--", *dict.fromkeys(files)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    pipeline = Pipeline(folder)
+    pipeline.snakemake("--configfile", pipeline.configuration(experiment), "--", *dict.fromkeys(files))
     here = {
         name: {
             key: str(folder / value) if isinstance(value, str) else [str(folder / file) for file in value]

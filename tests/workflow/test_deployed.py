@@ -7,6 +7,7 @@ import printed
 import pytest
 import yaml
 from experiments import tiny
+from workflow.conftest import WARM
 
 from bocu.io.files import read_netcdf
 from bocu.sweep.snakefile import RULES_WITH_SCRIPT
@@ -62,9 +63,9 @@ def test_deployed_from_a_folder_it_makes_the_same_files(pipeline, root):
     deploy(pipeline, root, f'"{root / "workflow/Snakefile"}"')
     planned = pipeline.run("snakemake", "--cores", "1", "--dry-run").stdout.splitlines()
     assert {("run", "4"), ("score", "2"), ("report", "1")} <= {tuple(line.split()) for line in planned}
-    pipeline.run("snakemake", "--cores", "2", CUBE)
+    pipeline.run("snakemake", *WARM, CUBE)
     assert read_netcdf(pipeline.folder / CUBE).sizes["seed"] == 4
-    assert "Nothing to be done" in pipeline.run("snakemake", "--cores", "2", CUBE).stderr
+    assert "Nothing to be done" in pipeline.run("snakemake", *WARM, CUBE).stderr
 
 
 def test_deployed_from_a_tag_on_a_forge_it_reads_nothing_of_a_clone(pipeline, root, repository, tmp_path_factory):
@@ -80,7 +81,7 @@ def test_deployed_from_a_tag_on_a_forge_it_reads_nothing_of_a_clone(pipeline, ro
         "GIT_CONFIG_VALUE_0": "https://github.com/owner/bocu",
         "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
     }
-    pipeline.run("snakemake", "--cores", "2", CUBE)
+    pipeline.run("snakemake", *WARM, CUBE)
     assert read_netcdf(pipeline.folder / CUBE).sizes["seed"] == 4
 
 
@@ -95,7 +96,7 @@ def test_a_fault_of_the_deployed_configuration_names_its_file(pipeline, root):
 def test_handlers_of_the_deployed_workflow_are_called_from_ones_own(pipeline, root):
     (handlers,) = printed.blocks(root, "snakemake")
     deploy(pipeline, root, f'"{root / "workflow/Snakefile"}"', f"\n\n{handlers.text}")
-    pipeline.run("snakemake", "--cores", "2", "results/tiny/runs/hills/any/random/seeds-0-1.nc")
+    pipeline.run("snakemake", *WARM, "results/tiny/runs/hills/any/random/seeds-0-1.nc")
     assert (pipeline.folder / "results/tiny/experiment.json").is_file()
     assert list((pipeline.folder / "results/.calls").iterdir()) == []
     (pipeline.folder / "config/config.yaml").write_text(yaml.safe_dump(tiny(iterations=3)))

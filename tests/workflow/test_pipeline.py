@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from experiments import tiny
+from workflow.conftest import WARM
 
 from bocu.io.files import read_netcdf
 
@@ -135,7 +136,7 @@ def _add(file, line, below):
 
 
 def test_snakemake_killed_in_the_middle_is_taken_up_again_to_the_same_bits(pipeline):
-    experiment = tiny(iterations=400, checkpoint_seconds=0, problems=[{"name": "hills", "parameters": {"grid": 300}}])
+    experiment = tiny(iterations=100, checkpoint_seconds=0)
     config = pipeline.configuration(experiment)
     environment = {**os.environ, **pipeline.environment}
     command = ["snakemake", "--snakefile", str(Path(__file__).parents[2] / "Snakefile"), "--cores", "2"]
@@ -224,5 +225,5 @@ rule mine:
     shell: "cp {{input}} {{output}}"
 """
     )
-    pipeline.run("snakemake", "--cores", "2", "mine")
+    pipeline.run("snakemake", *WARM, "mine")
     assert read_netcdf(pipeline.folder / "copy.nc").sizes["seed"] == 4

@@ -34,7 +34,7 @@ import pytest
 import yaml
 from filelock import FileLock
 from packaging.requirements import Requirement
-from workflow.conftest import ROOT, Pipeline
+from workflow.conftest import ROOT, WARM, Pipeline
 
 from bocu.data.catalogue import load_catalogue
 from bocu.experiment.configuration import parse_experiment
@@ -123,7 +123,7 @@ def _make_clone(folder: Path) -> None:
             for file in record.files_of("mirror"):
                 (folder / "mirror" / name).mkdir(parents=True, exist_ok=True)
                 (folder / "mirror" / name / file.name).touch()
-    Pipeline(folder).run("snakemake", "--cores", "2")
+    Pipeline(folder).run("snakemake", *WARM)
     for name in ("local", "cluster"):
         shutil.copytree(folder / "results/quickstart", folder / "results" / name)
 

@@ -67,6 +67,12 @@ def benchmark(file):
     return [dict(zip(header.split("\t"), row.split("\t"), strict=True)) for row in rows]
 
 
+@pytest.fixture
+def pipeline(pipeline):
+    pipeline.cold = True  # processes are as they are for a user
+    return pipeline
+
+
 @pytest.fixture(params=["local", "warm"])
 def executor(request):
     return request.param

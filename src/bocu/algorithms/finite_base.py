@@ -131,6 +131,13 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         """Find the row of payoffs, shape (decisions, contexts), that the rule rates highest."""
         return self.rule_in(round).argmax(payoffs, self.reference(round)).index
 
+    def best_tried(self) -> int:
+        """Return the best of the decisions tried by the posterior mean, at what was announced last; before any, 0."""
+        if self._round is None or not self.posterior.count:
+            return 0
+        tried = np.unique(self.posterior.decisions)
+        return int(tried[self.best(self.posterior.mean_of(tried), self._round)])
+
     def reference(self, round: Round) -> np.ndarray:
         """Return the reference distribution that was announced for a round, shape (contexts,)."""
         if round.reference is None:

@@ -21,6 +21,7 @@ def schema_command(
     suggest: Annotated[
         bool, typer.Option("--suggest", help="Of the settings file of `bocu suggest` instead of an experiment file.")
     ] = False,
+    claims: Annotated[bool, typer.Option("--claims", help="The JSON schema of a claims file instead.")] = False,
 ) -> None:
     """Print the JSON schema of an experiment file, or its keys as tables; both are made from the typed model."""
     from bocu.io.files import write_text
@@ -28,7 +29,8 @@ def schema_command(
     if suggest:
         text = settings_tables() if tables else json.dumps(settings_schema(), indent=2) + "\n"
     else:
-        text = key_tables() if tables else json.dumps(experiment_schema(installed), indent=2) + "\n"
+        schema = claims_schema() if claims else {} if tables else experiment_schema(installed)
+        text = key_tables() if tables else json.dumps(schema, indent=2) + "\n"
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -39,6 +41,7 @@ def key_tables() -> str:
     """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
     from bocu.algorithms.botorch_model import BotorchModelParameters
     from bocu.ambiguity.parameters import SetParameters, told
+    from bocu.evaluation.claims import ClaimsFile
     from bocu.experiment.configuration import (
         AlgorithmEntry,
         Data,
@@ -50,6 +53,7 @@ def key_tables() -> str:
         Seeds,
     )
     from bocu.experiment.registry import aliases, registered
+    from bocu.experiment.sweep_axes import Axis
 
     parts = [TABLES_HEAD, _table("The file", Experiment), _table("`seeds`", Seeds), _table("`data`", Data)]
     parts += [
@@ -58,7 +62,9 @@ def key_tables() -> str:
         _table("An entry of `algorithms`", AlgorithmEntry),
         _table("An entry of `metrics`", MetricEntry),
         _table("An entry of `figures`", FigureEntry),
+        _table("A parameter of `sweep`", Axis, SWEEP),
     ]
+    parts += [_table("A claims file", ClaimsFile, CLAIMS)]
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
     parts.append(_table("A BoTorch model", BotorchModelParameters, MODEL))
@@ -120,10 +126,28 @@ def _own_table(title: str, model: Any, summary: str = "") -> str:
     return "\n".join([*head, "| key | default | meaning |", "|---|---|---|", *rows, ""])
 
 
+def claims_schema() -> dict[str, object]:
+    """Return the schema of a claims file; what a claim leaves out may stand once at the top."""
+    from bocu.evaluation.claims import ClaimsFile
+
+    schema = ClaimsFile.model_json_schema(ref_template="#/$defs/{model}")
+    claim = schema["$defs"]["Claim"]
+    claim["required"] = [key for key in claim["required"] if key != "experiment"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
 EXPERIMENT_MODULE = "bocu.experiment.configuration"
+CLAIMS = "Named under `claims`; see [claims.md](claims.md). Its schema is `workflow/schemas/claims.schema.json`."
 MODEL = (
     "In place of our own under the key `model` of algorithms with continuous decisions. A registered name alone is the "
     "model with its defaults: `model: botorch-default`."
+)
+SWEEP = (
+    "Under a name of its own, which labels have: `length: {of: problems.hills.kernel_lengthscale, values: [0.1, 0.3]}` "
+    "makes `hills-length-0p1` and `hills-length-0p3`. In short, `problems.hills.noise: [0.05, 0.1]`, named by the last "
+    "key. Of a list of grids the first says what is set, the others may have names and values alone. Parameters of one "
+    "grid are combined; entries that belong to no common point of it never meet. How maps are drawn of it: "
+    "[regions.md](regions.md)"
 )
 TABLES_HEAD = """# The experiment file
 
@@ -223,8 +247,20 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
         definitions[name] = {"anyOf": [{"type": "string"}, definitions[name]]}
     definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
     definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}
+    grid = _sweep_grid(definitions)
+    schema["properties"]["sweep"].update(anyOf=[grid, {"type": "array", "items": grid}])
+    for key in ("items", "type"):
+        schema["properties"]["sweep"].pop(key)
     whole: dict[str, object] = json.loads(told(json.dumps(schema)))
     return whole
+
+
+def _sweep_grid(definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a grid of a sweep, whose parameters may be written in short."""
+    targets = definitions["Axis"]["properties"]["of"]
+    targets["anyOf"] = [{"type": "string"}, {key: targets.pop(key) for key in ("items", "minItems", "type")}]
+    values = {"type": ["number", "string", "boolean", "array", "object"], "not": {"required": ["of"]}}
+    return {"type": "object", "additionalProperties": {"anyOf": [{"$ref": "#/$defs/Axis"}, values]}}
 
 
 def _any_set(definitions: dict[str, Any], things: "list[Entry]") -> dict[str, Any]:

@@ -10,6 +10,7 @@ from bocu.core.about import About, Colour, Dash, Look
 from bocu.core.errors import BocuError
 from bocu.experiment.branches import Component
 from bocu.experiment.configuration import default_label
+from bocu.experiment.sweep_expansion import Sweep
 
 COLOURS: tuple[Colour, ...] = tuple(colour for colour in get_args(Colour) if colour != "grey")
 DASHES: tuple[Dash, ...] = get_args(Dash)
@@ -31,18 +32,27 @@ class Named:
         return self.about.title if own else self.about.aliases.get(label, label)
 
 
-def abouts(algorithms: Mapping[str, Component]) -> dict[str, dict[str, str]]:
-    """Return by label what cubes hold of every algorithm for figures and tables: title, look, whether a yardstick."""
+def abouts(algorithms: Mapping[str, Component], sweep: Sweep | None = None) -> dict[str, dict[str, str]]:
+    """Return by label what cubes hold of every algorithm for figures and tables: title, look, whether a yardstick.
+
+    The title of one that a sweep has made says its values.
+    """
     named = {label: Named(found.registered.name, found.kind.about) for label, found in algorithms.items()}
     looks = algorithm_looks(named)
     return {
         label: {
-            "title": algorithm.title(label),
+            "title": _title(algorithm, label, sweep),
             "look": str(looks[label]),
             "yardstick": "yes" if algorithm.about.yardstick else "no",
         }
         for label, algorithm in named.items()
     }
+
+
+def _title(algorithm: Named, label: str, sweep: Sweep | None) -> str:
+    if sweep is None:
+        return algorithm.title(label)
+    return ", ".join([algorithm.title(sweep.base("algorithms", label)), *sweep.written("algorithms", label)])
 
 
 def algorithm_looks(algorithms: Mapping[str, Named]) -> dict[str, Look]:

@@ -114,6 +114,10 @@ class ResultPaths:
         """Return a figure's picture or description, by its suffix."""
         return f"{self.folder}{part}/figures/{folder}/{label}.{suffix}"
 
+    def claims(self, part: str = "") -> str:
+        """Return the verdicts on what is claimed of the experiment."""
+        return f"{self.folder}{part}/claims/verdicts.json"
+
     def report(self, part: str = "") -> str:
         """Return the first page of the report."""
         return f"{self.folder}{part}/report/index.html"

@@ -21,6 +21,7 @@ _OBJECTIVES = {
     "mr": "bocu.objectives.stated:MeanRisk",
     "gen": "bocu.objectives.stated:General",
     "rs": "bocu.objectives.stated:Satisficing",
+    "var": "bocu.objectives.stated:ValueAtRisk",
 }
 
 REGISTRY: Mapping[str, Mapping[str, str]] = {
@@ -40,6 +41,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "covid": "infection",
         "portfolio-table": "bocu.problems.portfolio_table:PortfolioTable",
         "kirschner": "bocu.problems.kirschner:Kirschner",
+        "satisficing": "bocu.problems.satisficing:Satisficing",
         "wind-commitment": "bocu.problems.wind_commitment:WindCommitment",
         "wind": "wind-commitment",
         "irrigation": "bocu.problems.irrigation:Irrigation",
@@ -104,6 +106,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "drbo": "ucb-bocu-2",
         "ts-bocu": "bocu.algorithms.thompson:ThompsonSampling",
         "drbqo": "bocu.algorithms.quadrature:DRBQO",
+        "v-ucb": "bocu.algorithms.lacing:VUCB",
+        "cv-ucb": "bocu.algorithms.lacing:CVUCB",
         "stableopt-finite": "bocu.algorithms.stable:StableOpt",
         "sensitivity-approximation": "bocu.algorithms.approximations:SensitivityApproximation",
         "minimax-approximation": "bocu.algorithms.approximations:MinimaxApproximation",
@@ -129,8 +133,13 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "mle": "bocu.algorithms.time_varying:MaximumLikelihood",
         "fully-bayesian": "bocu.algorithms.time_varying:FullyBayesian",
         "regret-balancing": "bocu.algorithms.time_varying:RegretBalancing",
+        "pe-gp-ts": "bocu.algorithms.thompson_prior:PEGPTS",
+        "hp-gp-ts": "bocu.algorithms.thompson_prior:HPGPTS",
         "oracle": "bocu.algorithms.time_varying:Oracle",
-        "tv-gp-ucb": "oracle",
+        "tv-gp-ucb": "bocu.algorithms.forgetting:TVGPUCB",
+        "r-gp-ucb": "bocu.algorithms.forgetting:RGPUCB",
+        "sw-gp-ucb": "bocu.algorithms.forgetting:SWGPUCB",
+        "w-gp-ucb": "bocu.algorithms.forgetting:WGPUCB",
     },
     "model": {
         "botorch-default": "bocu.interop.botorch.models:single_task_gp",
@@ -141,6 +150,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "so": "bocu.evaluation.metrics:ExpectedPayoff",
         "best-fixed-decision": "bocu.evaluation.metrics:BestFixedDecision",
         "worst-share": "bocu.evaluation.worst_share:WorstShare",
+        "lenient": "bocu.evaluation.aspirations:LenientRegret",
+        "satisficing": "bocu.evaluation.aspirations:SatisficingRegret",
     },
     "figure": {
         "regret": "bocu.figures.regret:Regret",
@@ -160,6 +171,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "price-of-robustness": "bocu.figures.price_of_robustness:PriceOfRobustness",
         "summary": "bocu.figures.summary:Summary",
         "scoreboard": "bocu.figures.scoreboard:Scoreboard",
+        "region": "bocu.figures.region:Region",
     },
 }
 

@@ -6,8 +6,9 @@ Planning imports these modules, so matplotlib and xarray are imported where they
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self
 
@@ -36,9 +37,10 @@ class Mention:
 
     Attributes:
         key: where it stands.
-        kind: "problem", "objective", "algorithm", "metric" or "prior": labels; "branch": an algorithm's label, or
-            `algorithm/objective`; "seed"; "registered algorithm": a name, run here or not; "rejecting algorithm":
-            likewise, of one that rejects priors by their errors.
+        kind: "problem", "objective", "algorithm", "metric" or "prior": labels; of the first four also "... of the
+            file", where a sweep's entries go by the label that they were made from; "branch": an algorithm's label, or
+            `algorithm/objective`; "seed"; "swept parameter": its name; "registered algorithm": a name, run here or not;
+            "rejecting algorithm": likewise, of one that rejects priors by their errors.
         name: what stands there.
     """
 
@@ -117,6 +119,7 @@ class Drawing:
         alternative: what the picture shows, for readers who do not see it.
         problem: label of the problem; empty for a figure of the whole experiment.
         data_label: what the data are where they are not measured ("SIMULATED stand-in, ..."); empty otherwise.
+        table: the numbers in it as a tidy table, rows of values by column; empty where they stand in other tables.
     """
 
     figure: "matplotlib.figure.Figure"
@@ -125,6 +128,7 @@ class Drawing:
     alternative: str
     problem: str = ""
     data_label: str = ""
+    table: Sequence[Mapping[str, Any]] = ()
 
 
 class Figure(ABC, Generic[ParametersType]):
@@ -219,9 +223,15 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
             "data_label": drawing.data_label,
             "png": _relative(png, folder),
             "svg": _relative(svg, folder),
+            **({"table": [_plain(row) for row in drawing.table]} if drawing.table else {}),
             **({} if lineage is None else {LINEAGE: asdict(lineage)}),
         },
     )
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of a table with null for what is no finite number, which JSON does not have."""
+    return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in row.items()}
 
 
 def _relative(path: str | Path, folder: Path) -> str:

@@ -8,7 +8,16 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
-from bocu.evaluation.curves import Kind, MeanCurve, mean_curve, medians, scored_throughout
+from bocu.evaluation.curves import (
+    Kind,
+    MeanCurve,
+    Traces,
+    accumulate,
+    mean_curve,
+    medians,
+    scored_throughout,
+    traced_rounds,
+)
 from bocu.evaluation.digests import is_digest
 from bocu.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
 from bocu.evaluation.statistics import growth_slopes
@@ -104,6 +113,14 @@ class Cube(Results):
         else:
             found, seeds = self.regret(branch, metric, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
         return mean_curve(self.iterations, found, kind, smooth, from_initial) if len(seeds) else None
+
+    def traces(self, branch: CubeBranch, metric: str, kind: Kind) -> Traces | None:
+        regret, seeds = self.regret(branch, metric)
+        if not len(seeds):
+            return None
+        rounds, values = accumulate(self.iterations, regret, kind)
+        kept = traced_rounds(self.iterations) - int((self.iterations < 1).sum())
+        return Traces(rounds[kept], values[:, kept].astype(np.float32), seeds)
 
     def round_times(self, branch: CubeBranch) -> np.ndarray:
         mean: np.ndarray = self.values("seconds", branch)[0].mean(axis=1)

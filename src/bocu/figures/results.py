@@ -14,7 +14,7 @@ from bocu.core.about import read_look
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import nearest
-from bocu.evaluation.curves import Kind, MeanCurve
+from bocu.evaluation.curves import Kind, MeanCurve, Traces
 from bocu.experiment.branches import NO_OBJECTIVE
 from bocu.figures import style
 from bocu.io.files import reading, regular_file
@@ -190,6 +190,16 @@ class Results(ABC):
             kind: what is drawn of regret or payoff.
             smooth: of instantaneous regret, how many rounds make one point.
             from_initial: keep the initial design and count evaluations.
+        """
+
+    @abstractmethod
+    def traces(self, branch: CubeBranch, metric: str, kind: Kind) -> Traces | None:
+        """Return the curve of each finished seed, thinned; None where there is none.
+
+        Args:
+            branch: the branch.
+            metric: label of the metric.
+            kind: "cumulative", "average" or "simple".
         """
 
     @abstractmethod

@@ -1,12 +1,13 @@
 """From cubes and figures to a page and its tables."""
 
 import base64
+import hashlib
 import json
 import os
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,15 @@ from bocu.core.parameters import nearest
 from bocu.evaluation.audits import read_audit
 from bocu.evaluation.statistics import LEAST_SEEDS, LESS, MORE, TIED, TOO_FEW
 from bocu.experiment.papers import papers
-from bocu.figures.reading import DONE, MISSING, counted, results_at
+from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, counted, results_at
 from bocu.figures.results import Results
 from bocu.io.files import open_netcdf, reading, write_text
 from bocu.io.lineage import lineage_of
-from bocu.report import records, tables
+from bocu.report import embedded, records, tables
+from bocu.report.answers import answers, comparisons
+from bocu.report.claims import COLUMNS as CLAIMS
+from bocu.report.claims import beside, csv_records, read_all, section
+from bocu.report.origin_files import OriginFiles, results_folder
 from bocu.report.origins import data_set, source_words, traces
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -45,6 +50,12 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The CSV files beside the page, `tables/<kind>.csv`, and their columns: one file a kind, all problems in it."""
 
+SCRIPTS: Mapping[str, tuple[str, ...]] = {
+    "contents_script": ("contents",),
+    "script": ("elements", "state", "tables", "plot", "panels", "page"),
+}
+"""What the page calls its scripts, and the files under `script/` that they are joined from."""
+
 PICTURE_SCALE = 0.64
 """Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
 
@@ -62,6 +73,7 @@ def build(
     output: str | Path,
     reference: str | None = None,
     audits: Sequence[str | Path] = (),
+    claims: Sequence[str | Path] = (),
 ) -> None:
     """Write the report: one HTML file that needs no network, and its tables as CSV files.
 
@@ -74,53 +86,138 @@ def build(
         reference: label of the algorithm that others are compared with; the best of each table, if left out, and
             where it has no finished run.
         audits: what `bocu audit` found, one file or none.
+        claims: verdicts on claims, one file or none.
 
     Raises:
         BocuError: a file is missing or broken, or no algorithm has the label `reference`.
     """
-    opened = [results_at(path) for path in cubes]
-    planned: Any = experiment.get("algorithms", [])
-    known = {label for cube in opened for label in cube.names} | {entry["label"] for entry in planned}
+    build_page([Part(experiment, cubes, summary, figures, audits, claims)], output, reference)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a page shows of one experiment; all as in `build`."""
+
+    experiment: Mapping[str, Any]
+    cubes: Sequence[str | Path]
+    summary: str | Path
+    figures: Sequence[str | Path]
+    audits: Sequence[str | Path] = ()
+    claims: Sequence[str | Path] = ()
+
+
+def build_page(parts: Sequence[Part], output: str | Path, reference: str | None = None) -> None:
+    """Write one page, and its tables, over one experiment or several, whose names then stand before their problems.
+
+    Args:
+        parts: one an experiment.
+        output: as in `build`.
+        reference: as in `build`.
+
+    Raises:
+        BocuError: as in `build`.
+    """
+    folder = Path(output).parent
+    chapters = [_Chapter(part, folder, part.experiment["name"] if len(parts) > 1 else "") for part in parts]
+    cubes = [cube for chapter in chapters for cube in chapter.cubes]
+    planned: Any = [entry for part in parts for entry in part.experiment.get("algorithms", [])]
+    known = {label for cube in cubes for label in cube.names} | {entry["label"] for entry in planned}
     if reference is not None and reference not in known:
         raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
-    pictures = [_picture(path, Path(output).parent) for path in figures]
-    lineage = lineage_of(output)
+    pictures = [picture for chapter in chapters for picture in chapter.pictures]
+    lineage, claimed = lineage_of(output), read_all([file for part in parts for file in part.claims])
     page = {
-        **_page(experiment, opened, pictures, reference),
-        **_told(opened, summary, pictures, output, reference),
-        "audit": _audit(audits),
+        **_page(chapters, cubes, reference),
+        **_told(chapters, output, reference),
+        "audit": _audit([audit for part in parts for audit in part.audits]),
+        "claims": section(claimed),
+        "claims_beside": beside(claimed, pictures),
         "lineage": lineage.text if lineage else "",
     }
+    for kind, found in csv_records(claimed).items() if claimed else ():
+        with tables.csv_file(Path(output).parent / "tables" / f"{kind}.csv", CLAIMS[kind]) as write:
+            write(found)
+    for picture in pictures:
+        if picture.rows:
+            with tables.csv_file(Path(output).parent / picture.table, list(picture.rows[0])) as write:
+                write(picture.rows)
     write_text(output, _template().render(page))
 
 
-def _told(
-    cubes: Sequence[Results],
-    summary: str | Path,
-    pictures: Sequence["Picture"],
-    output: str | Path,
-    reference: str | None,
-) -> dict[str, Any]:
+class _Chapter:
+    """One experiment, opened. Problems and pictures of one among several have its name before theirs."""
+
+    def __init__(self, part: Part, folder: Path, prefix: str) -> None:
+        self.experiment, self.summary = part.experiment, part.summary
+        self.cubes = [results_at(path) for path in part.cubes]
+        self.pictures = [_picture(path, folder) for path in part.figures]
+        self.origin = OriginFiles(part.experiment, results_folder(part.experiment, part.cubes), folder)
+        self.problems = [entry["label"] for entry in part.experiment.get("problems", [])]
+        self.absent = [label for label in self.problems if label not in {cube.problem for cube in self.cubes}]
+        if prefix:
+            self.absent = [f"{prefix}/{label}" for label in self.absent]
+            for cube in self.cubes:
+                cube.problem = f"{prefix}/{cube.problem}"
+            self.pictures = [
+                replace(
+                    picture,
+                    identifier=f"{prefix}-{picture.identifier}",
+                    problem=f"{prefix}/{picture.problem}" if picture.problem else "",
+                )
+                for picture in self.pictures
+            ]
+
+
+def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | None) -> dict[str, Any]:
     """Write the tables, problem by problem, and collect what the page shows of each: no more is ever in memory."""
     shown: dict[str, list[Any]] = {key: [] for key in ("holes", "resets", "findings", "against", "problems")}
-    with open_netcdf(summary) as totals, ExitStack() as files:
+    panels: list[dict[str, Any]] = []
+    islands: list[tuple[str, str]] = []
+    compared, spent = [], []
+    with ExitStack() as files:
         write = {
             kind: files.enter_context(tables.csv_file(path, COLUMNS[kind]))
             for kind, path in table_files(output).items()
         }
-        for cube in cubes:
-            with reading(summary):
-                checkpoints = records.checkpoints(totals, cube)
+        for chapter, cube, checkpoints in _opened(chapters):
             kinds = _records(cube, checkpoints, reference)
             for kind, found in kinds.items():
                 write[kind](found)
             shown["holes"] += kinds["holes"]
             shown["resets"] += records.resets(cube)
-            shown["findings"] += _findings(cube, kinds, reference)
-            shown["against"] += [] if reference is None else _against(cube, kinds, reference)
-            shown["problems"].append(_problem(cube, kinds, pictures))
+            shown["findings"] += [(cube.problem, each) for each in _findings(cube, kinds, reference)]
+            against = [] if reference is None else _against(cube, kinds, reference)
+            shown["against"] += [(cube.problem, each) for each in against]
+            shown["problems"].append(_problem(cube, kinds, chapter))
+            compared += comparisons(cube, kinds)
+            spent += records.spent(cube)
+            for objective, metric in records.foremost(cube):
+                panel = embedded.panel(cube, objective, metric, kinds, chapter.origin)
+                panels.append({**panel, "totals": [], "pairs": [], "curves": dict.fromkeys(panel["curves"])})
+                islands.append((f"numbers-{panel['id']}", embedded.script_json(panel)))
+                traced = embedded.traces(cube, objective, metric)
+                islands.append((f"traces-{panel['id']}", embedded.script_json(traced)))
             cube.release()
-    return shown
+    commands = " && ".join(chapter.origin.sweep_command() for chapter in chapters)
+    names = [chapter.origin.name for chapter in chapters]
+    return {
+        **shown,
+        "answers": answers(compared, spent, commands),
+        "times": tables.times(spent),
+        "absent": [label for chapter in chapters for label in chapter.absent],
+        "numbers": embedded.script_json(embedded.index(panels, names, reference, str(output))),
+        "islands": islands,
+    }
+
+
+def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Results, list[records.Fields]]]:
+    """Return every problem of every experiment with its regret at checkpoints."""
+    for chapter in chapters:
+        with open_netcdf(chapter.summary) as totals:
+            for cube in chapter.cubes:
+                with reading(chapter.summary):
+                    checkpoints = records.checkpoints(totals, cube)
+                yield chapter, cube, checkpoints
 
 
 def _records(
@@ -140,9 +237,10 @@ def _records(
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; links are relative to the page."""
+    """A figure of the page; links are relative to the page. Some have a table of their own: its rows and its link."""
 
     identifier: str
+    label: str
     problem: str
     title: str
     caption: str
@@ -153,6 +251,8 @@ class Picture:
     height: int
     png: str
     svg: str
+    rows: Sequence[records.Fields] = ()
+    table: str = ""
 
 
 def _picture(description: str | Path, folder: Path) -> Picture:
@@ -164,6 +264,7 @@ def _picture(description: str | Path, folder: Path) -> Picture:
         width, height = struct.unpack(">II", pixels[16:24])
         return Picture(
             identifier=f"figure-{path.parent.name}-{path.stem}",
+            label=path.stem,
             problem=words["problem"],
             title=words["title"],
             caption=words["caption"],
@@ -174,6 +275,8 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
             svg=_link(svg, folder),
+            rows=words.get("table", ()),
+            table=f"tables/{path.parent.name}-{path.stem}.csv" if words.get("table") else "",
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
@@ -185,29 +288,45 @@ def _link(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
 
 
-def _page(
-    experiment: Mapping[str, Any],
-    cubes: Sequence[Results],
-    pictures: Sequence[Picture],
-    reference: str | None,
-) -> dict[str, Any]:
-    """Collect what the template shows of the whole experiment."""
+def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results], reference: str | None) -> dict[str, Any]:
+    """Collect what the template shows of all."""
+    experiments = [chapter.experiment for chapter in chapters]
+    scripts = {name: _script(*files) for name, files in SCRIPTS.items()}
+    named = [str(experiment.get("title") or experiment["name"]) for experiment in experiments]
     return {
-        "name": experiment["name"],
-        "title": experiment.get("title") or experiment["name"],
-        "description": " ".join(str(experiment.get("description", "")).split()),
-        "facts": _facts(experiment, cubes),
+        "name": ", ".join(chapter.origin.name for chapter in chapters),
+        "title": " · ".join(named),
+        "description": " ".join(" ".join(str(each.get("description", "")).split()) for each in experiments).strip(),
+        "facts": _facts(experiments, cubes),
         "simulated": [cube.problem for cube in cubes if cube.data_label],
         "data_label": next((cube.data_label for cube in cubes if cube.data_label), ""),
         "reference": _written(cubes, reference),
         "least_seeds": LEAST_SEEDS,
-        "pictures": [picture for picture in pictures if not picture.problem],
+        "pictures": [picture for chapter in chapters for picture in chapter.pictures if not picture.problem],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
-        "configuration": yaml.safe_dump(dict(experiment), sort_keys=False, allow_unicode=True, width=100),
+        "configuration": "---\n".join(
+            yaml.safe_dump(dict(each), sort_keys=False, allow_unicode=True, width=100) for each in experiments
+        ),
         "traces": traces(cubes),
-        "papers": papers(experiment.get("papers", [])),
-        "style": resources.files("bocu.report").joinpath("style.css").read_text(encoding="utf-8"),
+        "papers": papers(list(dict.fromkeys(paper for each in experiments for paper in each.get("papers", [])))),
+        "style": _packaged("style.css"),
+        **scripts,
+        "script_hashes": [_source_hash(script) for script in scripts.values()],
     }
+
+
+def _packaged(name: str) -> str:
+    return resources.files("bocu.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _script(*names: str) -> str:
+    """Join scripts to one whose names are seen nowhere else."""
+    return '{\n"use strict";\n' + "\n".join(_packaged(f"script/{name}.js") for name in names) + "}\n"
+
+
+def _source_hash(script: str) -> str:
+    """Return what the page's policy knows a script by: no other one runs in it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
 
 
 def _audit(files: Sequence[str | Path]) -> Mapping[str, Any] | None:
@@ -218,7 +337,7 @@ def _audit(files: Sequence[str | Path]) -> Mapping[str, Any] | None:
     return None
 
 
-def _facts(experiment: Mapping[str, Any], cubes: Sequence[Results]) -> list[tuple[str, str]]:
+def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -> list[tuple[str, str]]:
     """Say what was run, a heading and a text each."""
     status = [cube.status(branch) for cube in cubes for branch in cube.branches()]
     done = sum(int((one == DONE).sum()) for one in status)
@@ -226,7 +345,8 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Results]) -> list[tupl
     algorithms = list(dict.fromkeys(cube.titles[label] for cube in cubes for label in cube.names))
     seeds = sorted({seed for cube in cubes for seed in cube.seeds})
     rounds = {int(cube.iterations[-1]) for cube in cubes}
-    source = str(experiment.get("data", {}).get("source", ""))
+    sources = dict.fromkeys(str(each.get("data", {}).get("source", "")) for each in experiments)
+    from_files = any(data_set(cube) for cube in cubes)
     each = "; ".join(f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes)
     return [
         ("Problems", ", ".join(cube.problem for cube in cubes)),
@@ -235,7 +355,12 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Results]) -> list[tupl
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
         ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
-        ("Data sets", source_words(source) if any(data_set(cube) for cube in cubes) else "none: formulas and draws"),
+        (
+            "Data sets",
+            ", ".join(map(source_words, sources))
+            if any(data_set(cube) for cube in cubes)
+            else "none: formulas and draws",
+        ),
     ]
 
 
@@ -301,14 +426,25 @@ def _lead(cube: Results, gaps: Sequence[records.Fields]) -> str:
     return f"{relation} {named} on {counted(decided[0]['seeds'], 'paired seed')}.{undecided}"
 
 
-def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], pictures: Sequence[Picture]) -> dict[str, Any]:
-    groups = records.foremost(cube)
+def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: _Chapter) -> dict[str, Any]:
+    groups, pictures = records.foremost(cube), chapter.pictures
+    label = str(cube.data.attrs["problem_label"])
+
+    def folders(objective: str) -> dict[str, str]:
+        return {
+            branch.algorithm: chapter.origin.run_folder(label, branch)
+            for branch in cube.branches()
+            if branch.objective in (objective, NO_OBJECTIVE)
+        }
+
     return {
         "label": cube.problem,
         "title": f"{cube.title} ({cube.problem})",
         "simulated": cube.data_label,
         "data": data_set(cube),
-        "comparisons": [tables.comparison(cube, objective, metric, kinds) for objective, metric in groups],
+        "comparisons": [
+            tables.comparison(cube, objective, metric, kinds, folders(objective)) for objective, metric in groups
+        ],
         "fronts": [
             tables.hypervolumes(cube, objective, metric, kinds["hypervolumes"])
             for objective, metric in (groups if cube.outputs > 1 else ())

@@ -98,7 +98,7 @@ def _verify_raw(found: Verification, prepared: str, raw: Sequence[str], hashes: 
 def _reader(plan: Plan, stage: str, file: str) -> Callable[[str], Any]:
     if stage == "runs":
         return read_runs
-    if stage == "figures":
+    if stage in ("figures", "claims"):
         return _PICTURES[Path(file).suffix]
     if stage == "scores" or (stage == "cubes" and file != plan.paths.summary()):
         return _read_in_parts
