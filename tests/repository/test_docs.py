@@ -36,6 +36,7 @@ PAGES = [
     "docs/combinations.md",
     "docs/suggest.md",
     "docs/suggest-options.md",
+    "docs/suggest-over-time.md",
     "docs/suggest-settings.md",
 ]
 
