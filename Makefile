@@ -36,6 +36,7 @@ check: $(INSTALLED)
 	python .ci/lint-workflow
 	mypy
 	lint-imports --no-cache
+	python -m pytest --quiet tests/repository/test_names_of_tests.py
 
 format: $(INSTALLED)
 	ruff check --fix .

@@ -4,6 +4,7 @@ import json
 
 import matplotlib.patches as patches
 import numpy as np
+import pandas as pd
 import pytest
 import synthetic_cubes
 
@@ -60,16 +61,16 @@ def test_cells_show_verdicts_and_numbers_and_mark_the_undecided(tmp_path):
     assert texts[0.5, 0.5].startswith("-")
     assert not texts[0.5, 1.5].startswith("-")
     assert texts[1.5, 0.5] == "0 ?"
-    assert [row["verdict"] for row in drawing.table] == ["holds", "fails", "undecided", "fails"]
-    assert drawing.table[0]["noise"] == 0
-    assert drawing.table[0]["length"] == 0
+    assert drawing.table["verdict"].tolist() == ["holds", "fails", "undecided", "fails"]
+    assert drawing.table["noise"][0] == 0
+    assert drawing.table["length"][0] == 0
     assert "holds at 1, fails at 2, undecided at 1" in drawing.caption
     assert {text.get_text() for text in drawing.figure.legends[0].get_texts()} == {"holds", "fails", "undecided"}
 
 
 def test_more_than_two_parameters_are_facets(tmp_path):
     drawing = draw(cubes(tmp_path, grid("a", "b", "c", "d")), rows="a", titles={"c": "third"})
-    assert {axes.get_title() for axes in panels(drawing)} == {f"a {a}, d {d}" for a in (0, 1) for d in (0, 1)}
+    assert {axes.get_title() for axes in panels(drawing)} == {f"a {a}\nd {d}" for a in (0, 1) for d in (0, 1)}
     assert {axes.get_xlabel() for axes in panels(drawing)} == {"", "b"}
     assert {axes.get_ylabel() for axes in panels(drawing)} == {"", "third"}
 
@@ -85,12 +86,12 @@ def test_values_are_coloured_around_the_boundary_and_hatched_where_undecided(tmp
 
 def test_its_table_stands_beside_it_and_in_the_report(tmp_path):
     drawing = draw(cubes(tmp_path, grid("noise")))
-    files = [tmp_path / "all" / f"map.{suffix}" for suffix in ("png", "svg", "json")]
+    files = [tmp_path / "all" / f"map.{suffix}" for suffix in ("png", "svg", "json", "csv")]
     files[0].parent.mkdir()
     save(drawing, *files)
     picture = _picture(files[2], tmp_path)
-    assert picture.table == "tables/all-map.csv"
-    assert [row["verdict"] for row in picture.rows] == ["holds", "fails"]
+    assert picture.table == "all/map.csv"
+    assert pd.read_csv(tmp_path / picture.table)["verdict"].tolist() == ["holds", "fails"]
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_the_least_regret_is_still_that_of_the_best(against):
 def test_it_says_who_has_more_and_who_less_and_where_it_did_not_run(against):
     wells, _, dry = sentences(against)
     assert re.fullmatch(
-        r"wells, scored by so: more regret: bold-mle \+.* \[.*\], Oracle .* \[.*\]; "
+        r"wells, scored by so: more regret: Bold mle \+.* \[.*\], Oracle .* \[.*\]; "
         r"less regret: Random −.* \[.*\], PE-GP-UCB −.* \[.*\]\.",
         wells,
     )

@@ -102,7 +102,7 @@ def test_holes_are_in_their_file(site):
 def test_the_page_shows_the_same_numbers_rounded(site):
     table = site.page.tables["problem-wells-regret-any-so"]
     assert table[0][:3] == ["Algorithm", "Final regret [°C]", "More than Random"]
-    assert [row[0] for row in table[1:]] == ["Random", "PE-GP-UCB", "MLE", "bold-mle", "Oracle (best prior known)"]
+    assert [row[0] for row in table[1:]] == ["Random", "PE-GP-UCB", "MLE", "Bold mle", "Oracle (best prior known)"]
     mean, error = totals("random").mean(), stats.sem(totals("random"))
     assert table[1][1] == f"{mean:.2f} ± {error:.2f}"
     assert table[1][2] == "reference"

@@ -172,6 +172,13 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "summary": "bocu.figures.summary:Summary",
         "scoreboard": "bocu.figures.scoreboard:Scoreboard",
         "region": "bocu.figures.region:Region",
+        "critical-difference": "bocu.figures.over_problems.ranks:CriticalDifference",
+        "ranking": "bocu.figures.over_problems.ranks:SurvivingRanking",
+        "ranks-over-time": "bocu.figures.over_problems.ranks:RanksOverTime",
+        "interquartile-mean": "bocu.figures.over_problems.shares:InterquartileMean",
+        "probability-of-improvement": "bocu.figures.over_problems.shares:ProbabilityOfImprovement",
+        "performance-profile": "bocu.figures.over_problems.shares:PerformanceProfile",
+        "effort-to-target": "bocu.figures.over_problems.shares:EffortToTarget",
     },
 }
 

@@ -204,6 +204,14 @@ def shared_data_label(cubes: Sequence[Results]) -> str:
     return f"{labelled[0].data_label}: {spoken([cube.problem for cube in labelled])}"
 
 
+def problem_names(cubes: Sequence[Results]) -> dict[str, str]:
+    """Return what is written for every problem, by its label: its title, or its label in words where titles agree."""
+    titles = [cube.title for cube in cubes]
+    return {
+        cube.problem: cube.title if titles.count(cube.title) == 1 else cube.problem.replace("-", " ") for cube in cubes
+    }
+
+
 def reference_label(figure: str, wanted: str | None, names: Mapping[str, str]) -> str:
     """Return the label of the algorithm that others are compared with: the one wanted, else 'random', else the first.
 

@@ -216,7 +216,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
         mixed = len({bool(cube.data_label) for cube in cubes.values()}) > 1
         heads = []
         for problem in table.columns:
-            lines = textwrap.wrap(self.parameters.columns.get(problem, problem), HEAD_WIDTH)
+            lines = textwrap.wrap(self.parameters.columns.get(problem, problem.replace("-", " ")), HEAD_WIDTH)
             simulated = mixed and problem in cubes and bool(cubes[problem].data_label)
             heads.append("\n".join([*lines, "(simulated)"] if simulated else lines))
         return heads
@@ -224,6 +224,8 @@ class Scoreboard(Figure[ScoreboardParameters]):
     def _described(
         self, cubes: Mapping[str, Results], tables: Sequence[ScoreTable], named: tuple[str, str], picture: "Picture"
     ) -> Drawing:
+        import pandas as pd
+
         label_of_reference, reference = named
         problems = list(dict.fromkeys(problem for table in tables for problem in table.columns if problem in cubes))
         counts = {
@@ -257,7 +259,24 @@ class Scoreboard(Figure[ScoreboardParameters]):
             f"Table of regret relative to {reference}. The smallest ratio of every problem: {'; '.join(told)}."
         )
         label = shared_data_label([cubes[problem] for problem in problems])
-        return Drawing(picture, self.parameters.title or "Scoreboard", caption, alternative, "", label)
+        numbers = pd.DataFrame(
+            {
+                "block": table.title,
+                "metric": table.block.metric,
+                "problem": problem,
+                "algorithm": row,
+                "reference": reference,
+                "ratio": ratio.value,
+                "low": ratio.low,
+                "high": ratio.high,
+                "seeds": ratio.count,
+                "leading": (row, problem) in table.leading,
+                "told_apart_from_reference": (row, problem) in table.apart,
+            }
+            for table in tables
+            for (row, problem), ratio in table.ratios.items()
+        )
+        return Drawing(picture, self.parameters.title or "Scoreboard", caption, alternative, "", label, numbers)
 
 
 def _by_seed(cube: Results, branch: CubeBranch, metric: str) -> dict[int, float]:

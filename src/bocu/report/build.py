@@ -138,10 +138,6 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
     for kind, found in csv_records(claimed).items() if claimed else ():
         with tables.csv_file(Path(output).parent / "tables" / f"{kind}.csv", CLAIMS[kind]) as write:
             write(found)
-    for picture in pictures:
-        if picture.rows:
-            with tables.csv_file(Path(output).parent / picture.table, list(picture.rows[0])) as write:
-                write(picture.rows)
     parquet = tables.parquet_beside(list(table_files(output).values()))
     page["parquet"] = {path.stem: f"tables/{path.name}" for path in parquet}
     write_text(output, _template().render(page))
@@ -166,7 +162,6 @@ class _Chapter:
                     picture,
                     identifier=f"{prefix}-{picture.identifier}",
                     problem=f"{prefix}/{picture.problem}" if picture.problem else "",
-                    table=picture.table.replace("tables/", f"tables/{prefix}-", 1),
                 )
                 for picture in self.pictures
             ]
@@ -242,7 +237,7 @@ def _records(
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; links are relative to the page. Some have a table of their own: its rows and its link."""
+    """A figure of the page; links are relative to the page. Those with numbers of their own have a table too."""
 
     identifier: str
     label: str
@@ -256,7 +251,6 @@ class Picture:
     height: int
     png: str
     svg: str
-    rows: Sequence[records.Fields] = ()
     table: str = ""
 
 
@@ -280,8 +274,7 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
             svg=_link(svg, folder),
-            rows=words.get("table", ()),
-            table=f"tables/{path.parent.name}-{path.stem}.csv" if words.get("table") else "",
+            table=_link(path.parent / words["table"], folder) if "table" in words else "",
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
@@ -351,7 +344,6 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     seeds = sorted({seed for cube in cubes for seed in cube.seeds})
     rounds = {int(cube.iterations[-1]) for cube in cubes}
     sources = dict.fromkeys(str(each.get("data", {}).get("source", "")) for each in experiments)
-    from_files = any(data_set(cube) for cube in cubes)
     each = "; ".join(f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes)
     return [
         ("Problems", ", ".join(cube.problem for cube in cubes)),
