@@ -344,6 +344,7 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     seeds = sorted({seed for cube in cubes for seed in cube.seeds})
     rounds = {int(cube.iterations[-1]) for cube in cubes}
     sources = dict.fromkeys(str(each.get("data", {}).get("source", "")) for each in experiments)
+    from_files = any(data_set(cube) for cube in cubes)
     each = "; ".join(f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes)
     return [
         ("Problems", ", ".join(cube.problem for cube in cubes)),
