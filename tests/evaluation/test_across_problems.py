@@ -21,7 +21,7 @@ from bocu.evaluation.statistics import holm
 
 def problems(count=12, gaps=(0.0, 0.2, 1.0, 2.0), seed=0):
     draws = np.random.default_rng(seed).normal(size=(count, len(gaps))) + gaps
-    return {f"problem-{i}": dict(zip("abcd", row, strict=True)) for i, row in enumerate(draws)}
+    return {f"problem-{i}": dict(zip("abcdef"[: len(gaps)], row, strict=True)) for i, row in enumerate(draws)}
 
 
 def test_friedman_is_that_of_scipy_over_complete_problems():

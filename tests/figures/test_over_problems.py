@@ -150,10 +150,9 @@ def test_the_table_stands_beside_the_picture(digests, tmp_path):
     kind = load(REGISTRY["figure"]["ranking"])
     specification = {"class": REGISTRY["figure"]["ranking"], "parameters": kind.Parameters().model_dump()}
     outputs = {
-        key: str(tmp_path / f"r.{suffix}")
-        for key, suffix in (("png", "png"), ("svg", "svg"), ("description", "json"), ("table", "csv"))
+        key: str(tmp_path / f"r.{suffix}") for key, suffix in (("png", "png"), ("svg", "svg"), ("description", "json"))
     }
     draw_files({"specification": specification}, {"digests": [str(path) for path in digests]}, outputs)
-    assert pd.read_csv(outputs["table"])["algorithm"].tolist() == COMPETING
+    assert pd.read_csv(tmp_path / "r.csv")["algorithm"].tolist() == COMPETING
     draw_files({"specification": specification}, {"digests": [str(path) for path in digests[:1]]}, outputs)
-    assert (tmp_path / "r.csv").read_text() == "nothing to show\n"
+    assert (tmp_path / "r.csv").read_text() == "no table\n"

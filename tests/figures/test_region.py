@@ -1,10 +1,10 @@
 """Maps of where a claim holds: what is drawn, what is said, and what the table holds."""
 
+import csv
 import json
 
 import matplotlib.patches as patches
 import numpy as np
-import pandas as pd
 import pytest
 import synthetic_cubes
 
@@ -70,7 +70,7 @@ def test_cells_show_verdicts_and_numbers_and_mark_the_undecided(tmp_path):
 
 def test_more_than_two_parameters_are_facets(tmp_path):
     drawing = draw(cubes(tmp_path, grid("a", "b", "c", "d")), rows="a", titles={"c": "third"})
-    assert {axes.get_title() for axes in panels(drawing)} == {f"a {a}\nd {d}" for a in (0, 1) for d in (0, 1)}
+    assert {axes.get_title() for axes in panels(drawing)} == {f"a {a}, d {d}" for a in (0, 1) for d in (0, 1)}
     assert {axes.get_xlabel() for axes in panels(drawing)} == {"", "b"}
     assert {axes.get_ylabel() for axes in panels(drawing)} == {"", "third"}
 
@@ -86,12 +86,12 @@ def test_values_are_coloured_around_the_boundary_and_hatched_where_undecided(tmp
 
 def test_its_table_stands_beside_it_and_in_the_report(tmp_path):
     drawing = draw(cubes(tmp_path, grid("noise")))
-    files = [tmp_path / "all" / f"map.{suffix}" for suffix in ("png", "svg", "json", "csv")]
+    files = [tmp_path / "all" / f"map.{suffix}" for suffix in ("png", "svg", "json")]
     files[0].parent.mkdir()
     save(drawing, *files)
     picture = _picture(files[2], tmp_path)
     assert picture.table == "all/map.csv"
-    assert pd.read_csv(tmp_path / picture.table)["verdict"].tolist() == ["holds", "fails"]
+    assert [row["verdict"] for row in csv.DictReader((tmp_path / picture.table).open())] == ["holds", "fails"]
 
 
 @pytest.mark.parametrize(

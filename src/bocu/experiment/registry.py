@@ -120,6 +120,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "stableopt": "bocu.algorithms.stable_continuous:StableOptContinuous",
         "ts-bocu-kde": "bocu.algorithms.thompson_density:ThompsonDensity",
         "ucb-bocu-kde": "bocu.algorithms.confidence_density:UCBDensity",
+        "dro-bo-phi": "bocu.algorithms.divergence_density:ClosedFormDivergence",
         "erbo": "bocu.algorithms.wasserstein_density:ERBO",
         "wdrbo": "bocu.algorithms.wasserstein_density:WDRBO",
         "drmobo": "bocu.algorithms.multi_objective:DRMOBO",
@@ -171,7 +172,6 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "price-of-robustness": "bocu.figures.price_of_robustness:PriceOfRobustness",
         "summary": "bocu.figures.summary:Summary",
         "scoreboard": "bocu.figures.scoreboard:Scoreboard",
-        "region": "bocu.figures.region:Region",
         "critical-difference": "bocu.figures.over_problems.ranks:CriticalDifference",
         "ranking": "bocu.figures.over_problems.ranks:SurvivingRanking",
         "ranks-over-time": "bocu.figures.over_problems.ranks:RanksOverTime",
@@ -179,6 +179,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "probability-of-improvement": "bocu.figures.over_problems.shares:ProbabilityOfImprovement",
         "performance-profile": "bocu.figures.over_problems.shares:PerformanceProfile",
         "effort-to-target": "bocu.figures.over_problems.shares:EffortToTarget",
+        "region": "bocu.figures.region:Region",
     },
 }
 

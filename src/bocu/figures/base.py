@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 LINE_LETTERS = 92
 """Letters of a line of text across a picture."""
 
+NO_TABLE = "no table"
+
 Inputs = Mapping[str, Any]
 """Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them."""
 
@@ -202,40 +204,33 @@ def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[s
     Args:
         parameters: `specification`, plain, and of a figure of the problem itself `problem`, of `JobParameters.figure`.
         inputs: the files that it is drawn from.
-        outputs: what `save` writes: `png`, `svg`, `description`; and `table`, the numbers as CSV.
+        outputs: what `save` writes: `png`, `svg`, `description`; the table stands beside the last.
     """
     specification = parameters["specification"]
     kind = load(specification["class"])
     figure: Figure = kind(kind.Parameters.model_validate(specification["parameters"]))
     drawn_from = {**inputs, **({"problem": parameters["problem"]} if "problem" in parameters else {})}
-    drawing = figure.draw(drawn_from)
-    save(drawing, outputs["png"], outputs["svg"], outputs["description"], outputs["table"])
+    save(figure.draw(drawn_from), outputs["png"], outputs["svg"], outputs["description"])
 
 
-def save(
-    drawing: Drawing,
-    png: str | Path,
-    svg: str | Path,
-    description: str | Path,
-    table: str | Path | None = None,
-) -> None:
-    """Write a drawing as PNG and SVG, its words as JSON, its numbers as CSV; each appears whole or not at all.
+def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | Path) -> None:
+    """Write a drawing as PNG and SVG, its words as JSON, its table as CSV; each appears whole or not at all.
 
-    The same drawing gives the same bytes: no dates, no random identifiers. The JSON names the others relative to itself,
-    so that a results folder can be moved, the table only where there are numbers; the CSV file of none says so.
+    The table has the name of the words, and a line of text where there is none.
+    The same drawing gives the same bytes: no dates, no random identifiers. The JSON names the pictures relative to
+    itself, so that a results folder can be moved.
     """
-    numbers = None if drawing.table is None or drawing.table.empty else drawing.table
-    if table is not None:
-        write_text(table, "nothing to show\n" if numbers is None else numbers.to_csv(index=False))
     words = {"Title": drawing.title, "Description": drawing.alternative}
     metadata: dict[str, dict[str, Any]] = {"png": {"Software": None, **words}, "svg": {"Date": None, **words}}
     folder, lineage = Path(description).parent, lineage_of(description)
+    csv, written = Path(description).with_suffix(".csv"), drawing.table is not None and not drawing.table.empty
     with style.applied():
         for path, kind in ((png, "png"), (svg, "svg")):
             with atomic_path(path) as temporary:
                 drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind], transparent=kind == "svg")
                 if kind == "svg":
                     temporary.write_text(themed(temporary.read_text(encoding="utf-8")), encoding="utf-8")
+    write_text(csv, drawing.table.to_csv(index=False) if written and drawing.table is not None else f"{NO_TABLE}\n")
     write_json(
         description,
         {
@@ -246,7 +241,7 @@ def save(
             "data_label": drawing.data_label,
             "png": _relative(png, folder),
             "svg": _relative(svg, folder),
-            **({} if numbers is None or table is None else {"table": _relative(table, folder)}),
+            **({"csv": _relative(csv, folder)} if written else {}),
             **({} if lineage is None else {LINEAGE: asdict(lineage)}),
         },
     )

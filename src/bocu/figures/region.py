@@ -108,6 +108,8 @@ class Region(Figure[RegionParameters]):
     Parameters = RegionParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
+        import pandas as pd
+
         paths = inputs["cubes"]
         cubes = [Cube(path) for path in ([paths] if isinstance(paths, str) else paths)]
         settings = self.parameters
@@ -125,7 +127,7 @@ class Region(Figure[RegionParameters]):
         picture = self._drawn(cells, layout, values, shown[0].units)
         caption, alternative = self._told(cells, layout, values)
         label = shared_data_label(shown)
-        return Drawing(picture, title, caption, alternative, "", label, table(cells))
+        return Drawing(picture, title, caption, alternative, "", label, pd.DataFrame(table(cells)))
 
     def _drawn(self, cells: Sequence[Cell], layout: Layout, values: Mapping[str, list[Value]], units: str) -> "Picture":
         settings = self.parameters

@@ -113,9 +113,8 @@ class Summary(Figure[SummaryParameters]):
                 _row(axes, end - height, row, labels, looks, titles)
             axes.axvline(1, color=style.INK, linewidth=0.8)
             marked = [f"{row.title} (simulated)" if mixed and row.simulated else row.title for row in part]
-            axes.set_yticks(
-                ends - own / 2, [textwrap.fill(title, TITLE_LETTERS, break_on_hyphens=False) for title in marked]
-            )
+            wrapped = [textwrap.fill(title, TITLE_LETTERS, break_on_hyphens=False) for title in marked]
+            axes.set_yticks(ends - own / 2, wrapped)
             axes.set_ylim(max(map(np.sum, heights)), 0.0)
             axes.tick_params(axis="y", length=0)
             style.grid(axes, "x")
@@ -198,7 +197,7 @@ def _round_number(value: float, position: float) -> str:
     return f"{value:g}" if f"{value:e}"[0] in "125" else ""
 
 
-def relative_regret(cube: Results, wanted: str | None, reference: str, called: str) -> list[SummaryRow]:
+def relative_regret(cube: Results, wanted: str | None, reference: str, called: str = "") -> list[SummaryRow]:
     """Return the final cumulative regret of every algorithm relative to the reference, a row a pursued objective.
 
     Scored by the metric that is wanted, if the problem has it; else by that of the objective's label, or the first.
@@ -212,7 +211,8 @@ def relative_regret(cube: Results, wanted: str | None, reference: str, called: s
         shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
         ratios = {branch.algorithm: regret_ratio(cube, branch, base, metric) for branch in shown}
         several = len(cube.objectives()) > 1
-        title = f"{called}, {objective}" if several else called
+        named = called or cube.problem
+        title = f"{named}, {objective}" if several else named
         known = {label: ratio for label, ratio in ratios.items() if np.isfinite(ratio.value)}
         rows.append(SummaryRow(title, cube.problem, bool(cube.data_label), metric, known))
     return rows
