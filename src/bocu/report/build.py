@@ -57,6 +57,8 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
 }
 """What the page calls its scripts, and the files under `script/` that they are joined from."""
 
+HEAVIEST_SVG = 400_000
+"""Bytes from which on a picture stands in the page as PNG: of very many curves it is the lighter one."""
 PICTURE_SCALE = 0.64
 """Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
 
@@ -162,7 +164,6 @@ class _Chapter:
                     picture,
                     identifier=f"{prefix}-{picture.identifier}",
                     problem=f"{prefix}/{picture.problem}" if picture.problem else "",
-                    table=picture.table.replace("tables/", f"tables/{prefix}-", 1),
                 )
                 for picture in self.pictures
             ]
@@ -270,7 +271,7 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             caption=words["caption"],
             alternative=words["alternative"],
             simulated=bool(words["data_label"]),
-            embedded="data:image/png;base64," + base64.b64encode(pixels).decode("ascii"),
+            embedded=_embedded(svg.read_bytes(), pixels),
             width=round(width * PICTURE_SCALE),
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
@@ -281,6 +282,12 @@ def _picture(description: str | Path, folder: Path) -> Picture:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
     except (OSError, ValueError, KeyError, struct.error) as error:
         raise BrokenFileError(path, f"not the description of a figure ({error})") from None
+
+
+def _embedded(svg: bytes, png: bytes) -> str:
+    """Return the picture as it stands in the page: as SVG, sharp and light on dark pages, unless that is heavy."""
+    kind, content = ("png", png) if len(svg) > HEAVIEST_SVG else ("svg+xml", svg)
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def _link(path: Path, folder: Path) -> str:
