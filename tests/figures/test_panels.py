@@ -88,7 +88,7 @@ def test_regret_of_what_is_recommended_leaves_out_who_recommends_nothing(cubes):
     assert list(found) == ["TS-BOCU", "DRBO"]
     assert found["TS-BOCU"].get_xdata().tolist() == list(range(1, ITERATIONS + 1))
     assert found["TS-BOCU"].get_ydata()[-1] == pytest.approx(mean_end("one", "dro", "ts-bocu", "dro", 1) / 2)
-    assert axes[1].get_ylabel() == "regret of the\nrecommended decision"
+    assert axes[1].get_ylabel() == "regret of the\nrecommended\ndecision"
 
 
 def mean_gain(algorithm, rounds=ITERATIONS):
