@@ -249,7 +249,7 @@ class Picture:
     png: str
     svg: str
     table: str = ""
-    tables: tuple[tables.Table, ...] = ()
+    boards: tuple[tables.Table, ...] = ()
 
 
 def _picture(description: str | Path, folder: Path) -> Picture:
@@ -274,7 +274,7 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             png=_link(png, folder),
             svg=_link(svg, folder),
             table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
-            tables=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
+            boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
