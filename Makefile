@@ -36,6 +36,7 @@ check: $(INSTALLED)
 	python .ci/lint-workflow
 	mypy
 	lint-imports --no-cache
+	python -m pytest --quiet tests/repository/test_names_of_tests.py
 
 format: $(INSTALLED)
 	ruff check --fix .
@@ -46,6 +47,8 @@ schema: $(INSTALLED)
 	bocu schema --output workflow/schemas/experiment.schema.json
 	bocu schema --claims --output workflow/schemas/claims.schema.json
 	bocu schema --tables --output docs/experiment-file.md
+	bocu schema --suggest --output workflow/schemas/suggest.schema.json
+	bocu schema --suggest --tables --output docs/suggest-settings.md
 	bocu list --combinations > docs/combinations.md
 
 # torch goes first and pinned: asked for as a range, it would bring gigabytes for graphics cards.

@@ -28,7 +28,7 @@ def cube(regret, chosen=None, objectives=("any",), label="hills", initial=2):
         place = objectives.index(objective or objectives[0]), names.index(name)
         status[place] = MISSING
         status[place][: len(own)] = DONE
-        numbers[place][: len(own), initial:] = np.reshape(own, (len(own), -1))
+        numbers[place][: len(own), initial:] = own if np.ndim(own) == 2 else np.reshape(own, (-1, 1))
         numbers[place][: len(own), :initial] = 100.0
         if chosen and name in chosen:
             trusted[place][: len(own), initial:] = np.reshape(chosen[name], (len(own), -1))
@@ -134,6 +134,23 @@ def test_one_part_that_fails_makes_all_fail_though_another_has_too_few_seeds():
     data = cube({"a": spread(10, 5), "b": spread(10, 2), "c": spread(4, 90)})
     assert verdict(claim("all(final(a) < final(b), final(a) < final(c))"), data).outcome == FAILS
     assert verdict(claim("any(final(a) < final(b), final(a) < final(c))"), data).outcome == UNDECIDED
+
+
+def test_a_problem_without_a_cube_is_without_evidence():
+    cubes = {"hills": cube({"a": spread(10, 5), "b": spread(10, 9)}), "valleys": None}
+    ahead, behind = (f"for problem in [hills, valleys]: final({one}) < final({other})" for one, other in ("ab", "ba"))
+
+    def judged(check):
+        return verdicts([claim(check)], lambda experiment, problem: cubes[problem])[0]
+
+    found = judged(ahead)
+    assert (found.outcome, found.reason, found.seeds) == (UNDECIDED, "no cube of valleys", 10)
+    assert judged(behind).outcome == FAILS
+    assert judged(f"atleast(1, {ahead})").outcome == HOLDS
+    cubes["hills"] = None
+    assert (judged(ahead).outcome, judged(ahead).reason) == (NOT_RUN, "there is no cube of 'hills' of e")
+    cubes["hills"] = cubes["valleys"] = cube({"a": spread(0, 5), "b": spread(10, 9)})
+    assert (judged(ahead).outcome, judged(ahead).reason) == (NOT_RUN, "none of its runs is finished")
 
 
 @pytest.mark.parametrize(

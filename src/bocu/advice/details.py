@@ -3,6 +3,7 @@
 All of it is asked of the same model and the same set as the suggestion, and is plain data.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,9 @@ OUTLYING = 3.0
 #: Standard deviations to either side of the mean that hold 95 % of a normal distribution.
 NINETY_FIVE = 1.959964
 
+#: Rows up to which all residuals are worked out; of a longer log, so many of the largest.
+_ALL_RESIDUALS, _LARGEST_RESIDUALS = 2000, 256
+
 _SLICE_POINTS, _CURVE_POINTS, _NEAR_THE_FRONT = 41, 25, 24
 #: The curve goes to so many times the radius that was asked for.
 _FARTHEST = 2.0
@@ -32,7 +36,8 @@ class Row:
         line: what it is called.
         decision, context: by name; None where a context is missing.
         outcome: what it earned, or the weighted sum of what it did.
-        residual: what it earned more than all other rows tell, in standard deviations; None of a row of a weighted sum.
+        residual: what it earned more than all other rows tell, in standard deviations; None of a row of a weighted sum,
+            and of rows of a long log that do not stand out.
         outlier: whether that is more than `OUTLYING` to either side.
     """
 
@@ -143,13 +148,20 @@ def standardised_residuals(learnt: Learnt) -> np.ndarray:
 
     Leave-one-out at the hyper-parameters of the whole log, the constant mean estimated anew without the row: with
     Q = K^-1 - K^-1 1 1' K^-1 / (1' K^-1 1), K the covariance of the observations, it is (Q y)_i / sqrt(Q_ii)
-    (Rasmussen and Williams, 2006, Eqs. 5.10-5.12, with the mean of Sec. 2.7).
+    (Rasmussen and Williams, 2006, Eqs. 5.10-5.12, with the mean of Sec. 2.7). Of more than 2,000 rows the 256 of
+    largest |Q y|, which are those that stand out; of others it is not a number.
     """
     here = learnt.posterior
+    count = len(here.weights)
+    rows = np.argsort(-np.abs(here.weights), kind="stable")[: count if count <= _ALL_RESIDUALS else _LARGEST_RESIDUALS]
     ones = here.solve(np.ones(len(here.weights)))
-    diagonal = here.precisions() - ones**2 / ones.sum()
-    residuals: np.ndarray = here.weights / np.sqrt(np.maximum(diagonal, 1e-300))
-    return residuals
+    found = np.full(len(here.weights), np.nan)
+    for some in np.array_split(rows, math.ceil(len(rows) / _LARGEST_RESIDUALS)):
+        one_each = np.zeros((len(some), len(found)))
+        one_each[np.arange(len(some)), some] = 1.0
+        diagonal = here.explained(one_each) - ones[some] ** 2 / ones.sum()
+        found[some] = here.weights[some] / np.sqrt(np.maximum(diagonal, 1e-300))
+    return found
 
 
 def log_rows(
@@ -170,7 +182,7 @@ def log_rows(
             decision=learnt.decisions.shown(decided[i]),
             context={name: None if np.isnan(met[i, j]) else float(met[i, j]) for j, name in enumerate(names)},
             outcome=float(earned[i]),
-            residual=sign * float(residuals[0, i]) if len(models) == 1 else None,
+            residual=sign * float(residuals[0, i]) if len(models) == 1 and np.isfinite(residuals[0, i]) else None,
             outlier=bool((np.abs(residuals[:, i]) > OUTLYING).any()),
         )
         for i, line in enumerate([*first.lines, *first.gaps.lines])

@@ -2,16 +2,16 @@
 
 A row of weight w counts w times in the reference, and as an observation with 1 / w times the noise (the weights of
 Deng et al., 2022, as noise variances). Half-lives of both are given, or estimated each on its own: by how well the
-weighted past foretold later rows, contexts by their energy distance (Szekely and Rizzo, 2013), payoffs by their
-predictive density.
+weighted past foretold later rows, contexts by their energy distance (Szekely and Rizzo, 2013), payoffs by squared
+errors.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.advice.time import ESTIMATE, LEAST, Clock, read_half_life
+from bocu.advice.time import ESTIMATE, Clock, read_half_life
 from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors, fit
 from bocu.surrogates.continuous.model import Posterior, standardise
@@ -23,6 +23,9 @@ _PARTS = (1.0, 0.5, 0.25, 0.125, 0.0625)
 #: Blocks that are foretold from what lay before them, after a third of the log, and the fewest rows of one.
 _BLOCKS, _FIRST, _FEWEST_ROWS = 8, 3, 3
 
+#: Standard errors that make a difference clear.
+_CLEAR = 2.0
+
 #: Rows, spread evenly over a longer log, that half-lives are estimated from.
 _ROWS = 300
 
@@ -32,15 +35,13 @@ class Forgetting:
     """Half-lives of rows; None where none is forgotten.
 
     Attributes:
-        clock: when whole rows were.
-        everything: when all rows were, by what they are called.
+        clock: when rows were.
         contexts: in the reference.
         payoffs: as observations of the payoff.
         estimated: whether they were estimated from the log.
     """
 
     clock: Clock
-    everything: Clock
     contexts: float | None = None
     payoffs: float | None = None
     estimated: bool = False
@@ -53,11 +54,13 @@ class Forgetting:
         """Return how much the first so many rows count as observations after the last of them."""
         return self._weights(self.payoffs, rows)
 
-    def of_gaps(self, lines: Sequence[str]) -> np.ndarray:
-        """Return how much rows that are called so count as observations, those after the last whole row as much."""
-        times = self.everything.of(lines).times
-        ages = np.maximum(self.clock.times[-1] - times, 0.0)
-        return np.ones(len(times)) if self.payoffs is None else np.maximum(np.exp2(-ages / self.payoffs), LEAST)
+    def of_payoffs_at(self, clock: Clock) -> np.ndarray | None:
+        """Return how much rows of a clock, in any order, count as observations; None where all count alike."""
+        if self.payoffs is None:
+            return None
+        # What is counted from is the last time of this one, which stands last.
+        times = np.minimum(clock.times, self.clock.times[-1])
+        return Clock(np.append(times, self.clock.times[-1]), clock.unit).recency(self.payoffs)[:-1]
 
     @property
     def notes(self) -> list[str]:
@@ -78,39 +81,30 @@ class Forgetting:
         return self.clock.recency(half_life, rows)
 
 
-def read_forgetting(forget: str | float | None, clock: Clock, lines: Sequence[str]) -> Forgetting | None:
+def read_forgetting(forget: str | float | None, clock: Clock) -> Forgetting | None:
     """Read a half-life for contexts and payoffs alike; None where it has to be estimated.
-
-    Args:
-        forget: "90d" and the like, a number, "estimate", or None: nothing is forgotten.
-        clock: when all rows were.
-        lines: what the whole rows are called.
 
     Raises:
         BocuError: it is none.
     """
+    if forget is None:
+        return Forgetting(clock)
     if forget == ESTIMATE:
         return None
-    half_life = None if forget is None else read_half_life(forget, clock.unit)
-    return Forgetting(clock.of(lines), clock, half_life, half_life)
+    half_life = read_half_life(forget, clock.unit)
+    return Forgetting(clock, half_life, half_life)
 
 
 def estimate_forgetting(
-    everything: Clock,
-    lines: Sequence[str],
-    contexts: np.ndarray,
-    structure: Structure,
-    inputs: np.ndarray,
-    outputs: np.ndarray,
+    clock: Clock, contexts: np.ndarray, structure: Structure, inputs: np.ndarray, outputs: np.ndarray
 ) -> Forgetting:
     """Estimate half-lives from a log in the order of time.
 
-    A half-life is taken where it foretells later rows better than to forget nothing, by more than the standard error
+    A half-life is taken where it foretells later rows better than to forget nothing, by more than two standard errors
     over the blocks that were foretold.
 
     Args:
-        everything: when all rows were.
-        lines: what whole rows are called, (t,).
+        clock: when rows were.
         contexts: in units of the model, shape (t, l).
         structure: of the payoff's covariance.
         inputs: of the model, shape (t, D).
@@ -119,13 +113,13 @@ def estimate_forgetting(
     Raises:
         BocuError: the log is too short, or spans no time.
     """
-    clock, count = everything.of(lines), len(outputs)
+    count = len(outputs)
     rows = np.arange(count) if count <= _ROWS else np.linspace(0, count - 1, _ROWS).round().astype(int)
     count = len(rows)
     fewest = 3 * _BLOCKS * _FEWEST_ROWS // 2
     if count < fewest:
         raise BocuError(f"--forget estimate: the log is too short: it has {count} rows, {fewest} are wanted")
-    here = Clock(clock.times[rows], [lines[i] for i in rows.tolist()], clock.unit)
+    here = Clock(clock.times[rows], clock.unit)
     span = float(np.ptp(here.times))
     if span == 0.0:
         raise BocuError("--forget estimate: all rows of the log are of one time")
@@ -133,7 +127,6 @@ def estimate_forgetting(
     blocks = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
     return Forgetting(
         clock,
-        everything,
         _chosen(span, _of_contexts(here, contexts[rows], blocks)),
         _chosen(span, _of_payoffs(here, structure, inputs[rows], outputs[rows], blocks)),
         estimated=True,
@@ -146,7 +139,7 @@ def _chosen(span: float, losses: Callable[[float | None], np.ndarray]) -> float 
     best, least = None, 0.0
     for part in _PARTS:
         gained = losses(part * span) - never
-        if gained.mean() + gained.std(ddof=1) / np.sqrt(len(gained)) < 0.0 and gained.mean() < least:
+        if gained.mean() + _CLEAR * gained.std(ddof=1) / np.sqrt(len(gained)) < 0.0 and gained.mean() < least:
             best, least = part * span, float(gained.mean())
     return best
 
@@ -172,22 +165,21 @@ def _of_contexts(
 def _of_payoffs(
     clock: Clock, structure: Structure, inputs: np.ndarray, outputs: np.ndarray, blocks: list[tuple[int, int]]
 ) -> Callable[[float | None], np.ndarray]:
-    """Return the losses of a half-life: minus mean log predictive densities of the payoffs of blocks."""
+    """Return the losses of a half-life: mean squared errors of what is foretold of the payoffs of blocks.
+
+    At hyper-parameters of all rows alike: those of weighted rows foretold worse, since few rows are left to tell noise
+    from restlessness.
+    """
     _, _, standard = standardise(outputs)
     priors = Priors()
+    found = fit(LogPosterior(structure, inputs, standard, priors), priors.starts(structure.inputs, None, 0))
 
     def losses(half_life: float | None) -> np.ndarray:
-        inflation = None if half_life is None else 1.0 / clock.recency(half_life)
-        found = fit(
-            LogPosterior(structure, inputs, standard, priors, inflation), priors.starts(structure.inputs, None, 0)
-        )
         scores = []
         for start, end in blocks:
-            before = None if half_life is None else 1.0 / clock.recency(half_life, start)
-            posterior = Posterior(structure, found, inputs[:start], standard[:start], before)
-            means, spreads = posterior.moments(inputs[start:end])
-            variances = spreads**2 + found.noise * posterior.scale**2
-            scores.append(0.5 * (np.log(variances) + (standard[start:end] - means) ** 2 / variances).mean())
+            inflation = None if half_life is None else 1.0 / clock.recency(half_life, start)
+            posterior = Posterior(structure, found, inputs[:start], standard[:start], inflation)
+            scores.append(float(((standard[start:end] - posterior.moments(inputs[start:end])[0]) ** 2).mean()))
         return np.array(scores)
 
     return losses

@@ -74,7 +74,7 @@ class AveragedPosterior(Posterior):
         inputs: shape (t, D); contexts of rows that lack any are not used.
         outputs: in units of the payoff, shape (t,).
         laws: of the rows' contexts.
-        inflation: by what the noise variance of each row is multiplied, shape (t,); None: by 1.
+        inflation: by what the noise variance of each observation is multiplied, shape (t,); None: by 1.
     """
 
     def __init__(

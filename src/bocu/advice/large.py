@@ -37,15 +37,10 @@ class LargePosterior(Posterior):
 
         return np.asarray(cho_solve((self._factor, True), right, check_finite=False))
 
-    def precisions(self) -> np.ndarray:
-        """Return (t,) one over the noise variances: given so many others, an observation has next to no other."""
-        return 1.0 / self._noise
-
     def _factorised(self, noise: float | np.ndarray, right: np.ndarray) -> np.ndarray:
         from scipy.linalg import lapack
 
         rows = len(self.inputs)
-        self._noise = np.broadcast_to(noise, (rows,))
         # Columns first, as LAPACK has it, or it would copy.
         matrix = np.empty((rows, rows), order="F")
         for start in range(0, rows, _ROWS_AT_ONCE):

@@ -255,7 +255,7 @@ def _hint(cell: Any) -> str:
     if not isinstance(cell, str):
         return ""
     if _DATE.search(cell):
-        return ", not a date: a column of numbers such as the day of the year may be a context"
+        return ", not a date: --time takes those, and a number such as the day of the year may be a context"
     if _MARKED.fullmatch(cell):
         return ", without marks of thousands"
     if cell.endswith("%"):

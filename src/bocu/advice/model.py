@@ -5,7 +5,7 @@ in many contexts are two small matrices away. Decisions and contexts are scaled 
 contexts by the range of log and forecast together.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from bocu.advice.choices import Decisions, Range
 from bocu.advice.forgetting import Forgetting, estimate_forgetting, read_forgetting
 from bocu.advice.gaps import AveragedPosterior, Laws, averaged, laws_of
 from bocu.advice.large import LargePosterior, in_parts, rows_of_a_fit
-from bocu.advice.logs import Forecast, Gaps, Log
+from bocu.advice.logs import Forecast, Log
 from bocu.advice.names import ONE_HOT, Shared, shared_scales, spread_scales, structure_of
 from bocu.advice.time import Clock
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors, fit
@@ -67,11 +67,10 @@ class Learnt:
         log: what was decided, met and earned.
         forecast: contexts that will be asked about.
         sign: 1 to maximise the outcome, -1 to minimise it.
+        recency: how much each row counts, whole ones first, shape (t,), at most 1; None: all alike.
         code: how names to choose from are told apart, of `bocu.advice.names`.
-        forgetting: how much rows count; None: all alike.
 
     Attributes:
-        log: what it learnt from; of many rows the whole ones alone.
         noise: standard deviation of a single outcome around its expectation.
         notes: what was done since there are many rows.
     """
@@ -82,12 +81,11 @@ class Learnt:
         log: Log,
         forecast: Forecast,
         sign: float,
+        recency: np.ndarray | None = None,
         code: str = ONE_HOT,
-        forgetting: Forgetting | None = None,
     ) -> None:
         self.decisions = decisions
-        self.log, self.notes = _affordable(log)
-        log = self.log
+        self.log = log
         self._low, self._span = _range(np.vstack([log.contexts, forecast.contexts]))
         gaps = log.gaps
         met = self.scaled(np.vstack([log.contexts, gaps.contexts]))
@@ -95,19 +93,23 @@ class Learnt:
         self.structure = structure_of(decisions, met.shape[1], KERNEL, code)
         inputs = np.hstack([coded, met])
         outputs = sign * np.concatenate([log.outcome, gaps.outcome])
+        inflation = None if recency is None else 1.0 / recency
         whole = len(log.outcome)
-        groups = shared_scales(decisions, met.shape[1], code)
-        inflation = None
-        if forgetting is not None and forgetting.payoffs is not None:
-            inflation = 1.0 / np.concatenate([forgetting.of_payoffs(), forgetting.of_gaps(gaps.lines)])
-        found = _fitted(self.structure, inputs[:whole], outputs[:whole], groups, inflation)
+        found = _fitted(self.structure, inputs[:whole], outputs[:whole], shared_scales(decisions, met.shape[1], code))
         self._laws: Laws | None = None
+        self.posterior: Posterior
         if len(gaps.outcome):
             self._laws = laws_of(met)
-            self.posterior: Posterior = AveragedPosterior(self.structure, found, inputs, outputs, self._laws, inflation)
+            self.posterior = AveragedPosterior(self.structure, found, inputs, outputs, self._laws, inflation)
         else:
             family = Posterior if whole <= MOST_ROWS_OF_A_FIT else LargePosterior
             self.posterior = family(self.structure, found, inputs, outputs, inflation)
+        self.notes = []
+        if whole > MOST_ROWS_OF_A_FIT:
+            self.notes.append(
+                f"length-scales, scale and noise were fitted to {MOST_ROWS_OF_A_FIT} of {whole} rows, spread "
+                "over time, decisions and contexts; all rows were learnt from at these"
+            )
         self.noise = float(self.posterior.scale * np.sqrt(found.noise))
         points = self.scaled(forecast.contexts)
         self._among_contexts = self._kernel_of_contexts(points, points)
@@ -119,7 +121,13 @@ class Learnt:
 
     def means(self, values: np.ndarray) -> np.ndarray:
         """Return the expected payoff (n, C) of decisions (n, d) in the forecast's contexts."""
-        return self._means(values, self._of_contexts)
+        here = self.posterior
+        weights = here.hyperparameters.output_scale * here.weights
+
+        def standard(some: np.ndarray) -> np.ndarray:
+            return (self._of_decisions(some) * weights) @ self._of_contexts.T
+
+        return here.shift + here.scale * (here.mean + in_parts(standard, values, len(here.weights)))
 
     def spreads(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return what is not known of expectations: standard deviations (n,).
@@ -152,20 +160,12 @@ class Learnt:
         ]
         return [*of_decisions, *(scales[self.structure.decisions :] * self._span).tolist()]
 
-    def _means(self, values: np.ndarray, of_contexts: np.ndarray) -> np.ndarray:
-        here = self.posterior
-        weights = here.hyperparameters.output_scale * here.weights
-
-        def standard(some: np.ndarray) -> np.ndarray:
-            return (self._of_decisions(some) * weights) @ of_contexts.T
-
-        return here.shift + here.scale * (here.mean + in_parts(standard, values, len(weights)))
-
     def _spreads(self, correlation: np.ndarray, prior: np.ndarray) -> np.ndarray:
         """Return standard deviations (n,) of what has correlations (n, t) with the log and a prior variance (n,)."""
         here = self.posterior
         cross = here.hyperparameters.output_scale * correlation
-        variance = here.hyperparameters.output_scale * prior - in_parts(here.explained, cross, cross.shape[1])
+        explained = in_parts(here.explained, cross, len(here.weights))
+        variance = here.hyperparameters.output_scale * prior - explained
         spreads: np.ndarray = here.scale * np.sqrt(np.maximum(variance, 0.0))
         return spreads
 
@@ -214,44 +214,26 @@ def influences(learnt: "Learnt | Combined", contexts: tuple[str, ...]) -> list[I
     return found
 
 
-def forgetting_of(
-    forget: str | float | None, clock: Clock, decisions: Decisions, log: Log, sign: float, code: str
-) -> Forgetting:
+def forgetting_of(forget: str | float | None, clock: Clock, decisions: Decisions, log: Log, sign: float) -> Forgetting:
     """Return how much rows of a log in the order of time count.
 
     Args:
         forget: a half-life, "estimate", or None: all count alike.
-        clock: when all rows were.
+        clock: when rows were.
         decisions: what is decided.
         log: what was decided, met and earned.
         sign: 1 to maximise the outcome, -1 to minimise it.
-        code: how names to choose from are told apart.
 
     Raises:
         BocuError: it is no half-life, or the log is too short to estimate one.
     """
-    found = read_forgetting(forget, clock, log.lines)
+    found = read_forgetting(forget, clock)
     if found is not None:
         return found
     low, span = _range(log.contexts)
     coded, met = decisions.encode(log.decisions), (log.contexts - low) / span
-    structure = structure_of(decisions, met.shape[1], KERNEL, code)
-    return estimate_forgetting(clock, log.lines, met, structure, np.hstack([coded, met]), sign * log.outcome)
-
-
-def _affordable(log: Log) -> tuple[Log, list[str]]:
-    """Return a log without the rows that lack contexts where it has many rows, and what there is to say of them."""
-    many, gaps = len(log.outcome), log.gaps
-    if many <= MOST_ROWS_OF_A_FIT:
-        return log, []
-    notes = [
-        f"length-scales, scale and noise were fitted to {MOST_ROWS_OF_A_FIT} of {many} rows, spread over time, "
-        "decisions and contexts; all rows were learnt from at these"
-    ]
-    if len(gaps.outcome):
-        notes.append(f"{len(gaps.outcome)} rows that lack contexts do not count: there are enough whole ones")
-    none = Gaps(gaps.decisions[:0], gaps.contexts[:0], gaps.outcome[:0], ())
-    return replace(log, gaps=none), notes
+    structure = structure_of(decisions, met.shape[1], KERNEL, ONE_HOT)
+    return estimate_forgetting(clock, met, structure, np.hstack([coded, met]), sign * log.outcome)
 
 
 def _range(contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -260,24 +242,17 @@ def _range(contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return contexts.min(axis=0), np.where(span > 0.0, span, 1.0)
 
 
-def _fitted(
-    structure: Structure,
-    inputs: np.ndarray,
-    outputs: np.ndarray,
-    groups: np.ndarray,
-    inflation: np.ndarray | None,
-) -> Hyperparameters:
-    """Return the most probable hyper-parameters of inputs (t, D) and outputs (t,).
+def _fitted(structure: Structure, inputs: np.ndarray, outputs: np.ndarray, groups: np.ndarray) -> Hyperparameters:
+    """Return the most probable hyper-parameters of inputs (t, D) and outputs (t,), all rows alike.
 
-    `groups` (D,) says which length-scale each input has, `inflation` (t or more,) what noise is multiplied by.
+    `groups` (D,) says which length-scale each input has.
     """
     priors = Priors()
     different = int(groups.max()) + 1
     starts = priors.starts(different, None, len(outputs))
     for most, tolerance in zip((ROWS_OF_A_FIRST_FIT, MOST_ROWS_OF_A_FIT), _TOLERANCES, strict=True):
         rows = rows_of_a_fit(inputs, most)
-        louder = None if inflation is None else inflation[rows]
-        objective = LogPosterior(structure, inputs[rows], standardise(outputs[rows])[2], priors, louder)
+        objective = LogPosterior(structure, inputs[rows], standardise(outputs[rows])[2], priors)
         shared = Shared(objective, groups) if different < structure.inputs else objective
         starts = [fit(shared, starts, tolerance=tolerance)]
         if len(rows) == len(outputs):

@@ -6,7 +6,7 @@ decision on the front guarantees of an outcome is under the distribution that is
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -141,6 +141,17 @@ def by_spread(outcomes: Sequence[Outcome], logs: Sequence[Log]) -> tuple[Outcome
     )
 
 
+def sum_of(outcomes: Sequence[Outcome], logs: Sequence[Log]) -> Log:
+    """Return the log of the weighted sum, to be maximised."""
+    weights = np.array([one.sign * one.weight for one in outcomes])
+    first = logs[0]
+    return replace(
+        first,
+        outcome=weights @ np.stack([log.outcome for log in logs]),
+        gaps=replace(first.gaps, outcome=weights @ np.stack([log.gaps.outcome for log in logs])),
+    )
+
+
 def sum_in_words(outcomes: Sequence[Outcome]) -> str:
     """Return "profit - 20 waste"."""
     text = ""
@@ -163,7 +174,6 @@ class Combined:
     Attributes:
         decisions, log: of the first outcome's model; all have the same rows.
         noise: standard deviation of a single sum around its expectation.
-        notes: what was done since there are many rows.
     """
 
     def __init__(self, outcomes: Sequence[Outcome], models: Sequence[Learnt]) -> None:
@@ -171,7 +181,6 @@ class Combined:
         self.models = tuple(models)
         self.decisions = models[0].decisions
         self.log = models[0].log
-        self.notes = models[0].notes
         self._weights = np.array([one.weight for one in outcomes])
         self.noise = float(np.sqrt(self._weights**2 @ np.array([model.noise**2 for model in models])))
 

@@ -4,7 +4,7 @@ The page is made from the plain data of `Suggestion.to_dict` and nothing else. E
 element whose `data-from` is the JSON pointer (RFC 6901) to where it comes from.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any
 
@@ -36,7 +36,7 @@ def page_of(plain: Mapping[str, Any]) -> str:
     )
 
 
-_DRAWN = {
+_DRAWN: Mapping[str, Callable[..., Any]] = {
     "slice": pictures.slice_picture,
     "curve": pictures.curve_picture,
     "trade-off": pictures.trade_off_picture,

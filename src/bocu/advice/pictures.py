@@ -73,9 +73,9 @@ def slice_picture(plain: Plain, index: int) -> "Figure":
                 axes.plot(at, cut["guaranteed"], linestyle="none", marker="_", markersize=14, color=style.VERMILLION)
         else:
             axes.fill_between(at, cut["low"], cut["high"], color=style.BLUE, alpha=style.BAND_OPACITY, linewidth=0)
-            sns.lineplot(x=at, y=cut["expected"], ax=axes, color=style.BLUE, marker="" if len(at) > 1 else "o")
+            axes.plot(at, cut["expected"], color=style.BLUE, marker="" if len(at) > 1 else "o")
             if cut["guaranteed"] is not None:
-                sns.lineplot(x=at, y=cut["guaranteed"], ax=axes, color=style.VERMILLION, linestyle=style.DASHED)
+                axes.plot(at, cut["guaranteed"], color=style.VERMILLION, linestyle=style.DASHED)
             axes.axvline(cut["suggested"], color=style.INK, linewidth=0.8, linestyle=style.DOTTED)
         for outlying, marker, colour in ((False, "o", style.GREY), (True, "X", style.VERMILLION)):
             points = [row for row, out in zip(cut["rows"], outliers, strict=True) if out == outlying]
@@ -104,11 +104,10 @@ def curve_picture(plain: Plain) -> "Figure":
     figure, axes = _opened()
     with style.applied():
         _as_text()
-        sns.lineplot(x=curve["size"], y=curve["suggested"], ax=axes, color=style.BLUE, label="suggested")
-        sns.lineplot(
-            x=curve["size"],
-            y=curve["steady"],
-            ax=axes,
+        axes.plot(curve["size"], curve["suggested"], color=style.BLUE, label="suggested")
+        axes.plot(
+            curve["size"],
+            curve["steady"],
             color=style.VERMILLION,
             linestyle=style.DASHED,
             label="best expectation",
@@ -145,15 +144,12 @@ def trade_off_picture(plain: Plain) -> "Figure":
         sns.scatterplot(
             x=others[:, 0], y=others[:, 1], ax=axes, color=style.GREY, s=12, alpha=0.55, label="other decisions"
         )
-        sns.lineplot(
-            x=trade["expected"],
-            y=trade["guaranteed"],
-            ax=axes,
+        axes.plot(
+            trade["expected"],
+            trade["guaranteed"],
             color=style.BLUE,
             marker="o",
             markersize=5,
-            sort=False,
-            estimator=None,
             label="not beaten in both",
         )
         axes.plot([best["expected"]], [best["guaranteed"]], **{**style.SPOTLIGHT, "markerfacecolor": style.VERMILLION})

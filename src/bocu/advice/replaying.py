@@ -38,6 +38,9 @@ NEAR = 0.05
 #: The log is the judge where it has like rows for this share of what is judged, and for so many.
 _ENOUGH_SHARE, _ENOUGH = 0.5, 20
 
+#: The fewest rows that the log judges.
+_FEWEST_MATCHED = 10
+
 #: The last rows of a half before a step that advise, and rows of each half that are judged, spread evenly.
 _MOST_ADVISING, _MOST_JUDGED = 1000, 500
 
@@ -168,7 +171,8 @@ def replay(
     table, clock = in_time(read_table(log, "log"), time, notes)
     chosen, names = read_decisions(decisions), tuple(contexts)
     seen = read_log(table, chosen, names, outcome, LEAVE_OUT)
-    table, clock = _only(table, seen.lines), clock.of(seen.lines)
+    clock = clock.of(table, seen.lines)
+    table = _only(table, seen.lines)
     code = asked.get("names", ONE_HOT)
     cuts = _cuts(clock.times, first, steps)
     sign = -1.0 if minimise else 1.0
@@ -198,9 +202,10 @@ def replay(
     verdicts = [half.by_log() if judge == BY_LOG else half.by_model() for half in halves]
     payoffs = {who: np.concatenate([verdict.payoffs[who] for verdict in verdicts]) for who in verdicts[0].payoffs}
     blocks = np.concatenate([verdict.blocks for verdict in verdicts])
-    if len(np.unique(blocks)) < 2:
+    if len(blocks) < _FEWEST_MATCHED or len(np.unique(blocks)) < 2:
         raise BocuError(
-            "--judge log: the log has next to no rows that decided as suggested in like contexts; take --judge model"
+            f"--judge log: the log has like rows for {len(blocks)} of the decisions; {_FEWEST_MATCHED} in two steps "
+            "are wanted; take --judge model"
         )
     return Replay(
         outcome=outcome,
@@ -299,7 +304,7 @@ class _Half:
             outcome=self.seen.outcome[others],
             lines=tuple(self.seen.lines[i] for i in others.tolist()),
         )
-        learnt = Learnt(self.decisions, log, weighted(met, np.ones(len(met))), self.sign, self._code)
+        learnt = Learnt(self.decisions, log, weighted(met, np.ones(len(met))), self.sign, code=self._code)
         at = {
             who: np.hstack([self.decisions.encode(values), learnt.scaled(met)]) for who, values in self._decided.items()
         }

@@ -2,14 +2,12 @@
 
 import math
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import pydantic
 from pydantic import ConfigDict, Field
 
 from bocu.advice.choices import Choice, Decisions, Range
-from bocu.advice.logs import AVERAGE
-from bocu.advice.names import ONE_HOT
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, NotNegative, Number, Parameters, Positive, validate
 from bocu.io.yaml_files import read_yaml
@@ -64,11 +62,9 @@ class SetEntry(Parameters):
     """The ambiguity set; the set's own keys stand beside its name (`bocu list sets NAME`)."""
 
     model_config = ConfigDict(frozen=True, extra="allow", validate_default=True)
-    in_short: ClassVar[str] = "name"
-
     name: str = Field("tv", description="Name of the set (see `bocu list sets`).")
     radius: NotNegative | Literal["estimate"] | None = Field(
-        None, description="Its radius, or `estimate`: from the log."
+        None, description="Its radius, or `estimate`: how far later contexts of the log lie from earlier ones."
     )
 
 
@@ -78,10 +74,10 @@ class Settings(Parameters):
     decisions: dict[str, NumberEntry | ChoiceEntry] = Field(
         {}, description="What is decided, by column. May be left out where there are alternatives."
     )
-    contexts: dict[str, ContextEntry] | list[str] = Field(
+    contexts: dict[str, ContextEntry] = Field(
         {}, description="What is met after deciding, by column, or a list of columns."
     )
-    outcome: dict[str, OutcomeEntry] | str = Field(
+    outcome: dict[str, OutcomeEntry] = Field(
         {}, description="What is earned or paid, by column, or the one column that is earned."
     )
     forecast: str | None = Field(
@@ -92,50 +88,58 @@ class Settings(Parameters):
         description="`dro`: the worst expectation over the set; `so`: the expectation; `ro`: the worst context; "
         "`cvar`: the mean over the worst share `alpha` of contexts.",
     )
-    set: SetEntry | str = Field(
+    set: SetEntry = Field(
         default_factory=lambda: SetEntry(name="tv", radius=None), description="The ambiguity set, or its name alone."
     )
     alpha: Positive = Field(0.1, description="Of `cvar`: the share of worst contexts, at most 1.", le=1.0)
     explore: bool = Field(False, description="Whether to suggest what may yet turn out best, as `--try` does.")
-    constraints: list[str] = Field([], description="Linear constraints between decisions: `staff + 2*shelf <= 10`.")
-    alternatives: str | None = Field(
-        None, description="CSV or JSON file of all there is to choose from, relative to this file."
-    )
-    names: Literal["one-hot", "hamming"] = Field(ONE_HOT, description="How the model tells names to choose from apart.")
-    missing: Literal["average", "leave-out"] = Field(
-        AVERAGE, description="What becomes of rows of the log that lack contexts alone."
-    )
-
     time: str | None = Field(None, description="Column of dates or numbers that rows are in the order of.")
     forget: str | Positive | None = Field(
         None, description="Half-life of rows: `90d`, `12h`, `6w`, `2y`, a number of rows, or `estimate`."
     )
     horizon: Count | None = Field(None, description="Rows that an estimated radius is to hold for.")
+    constraints: list[str] = Field([], description="Linear constraints between decisions: `staff + 2*shelf <= 10`.")
+    alternatives: str | None = Field(
+        None, description="CSV or JSON file of all there is to choose from, relative to this file."
+    )
+    names: Literal["one-hot", "hamming"] = Field(
+        "one-hot", description="How the model tells names to choose from apart."
+    )
+    missing: Literal["average", "leave-out"] = Field(
+        "average", description="What becomes of rows of the log that lack contexts alone."
+    )
+
+    @pydantic.field_validator("contexts", "outcome", "set", mode="before")
+    @classmethod
+    def _in_full(cls, value: object, about: pydantic.ValidationInfo) -> object:
+        if isinstance(value, str):
+            return {"name": value} if about.field_name == "set" else {value: {}}
+        if isinstance(value, list) and about.field_name == "contexts" and all(isinstance(name, str) for name in value):
+            return {name: {} for name in value}
+        return value
 
     def arguments(self, folder: Path) -> dict[str, Any]:
         """Return the arguments of `bocu.suggest` that this states, files relative to a folder."""
-        here = SetEntry(name=self.set, radius=None) if isinstance(self.set, str) else self.set
-        outcomes = {self.outcome: OutcomeEntry.model_validate({})} if isinstance(self.outcome, str) else self.outcome
-        contexts = self.contexts if isinstance(self.contexts, dict) else dict.fromkeys(self.contexts)
-        weights = {name: entry.weight for name, entry in outcomes.items() if entry.weight is not None}
-        columns = {**self.decisions, **contexts, **outcomes}
+        weights = {name: entry.weight for name, entry in self.outcome.items() if entry.weight is not None}
+        columns: dict[str, object] = {**self.decisions, **self.contexts, **self.outcome}
+        units = {name: unit for name, entry in columns.items() if (unit := getattr(entry, "unit", ""))}
         found: dict[str, Any] = {
-            "contexts": list(contexts),
-            "outcome": [f"{name}:{entry.goal}" for name, entry in outcomes.items()],
+            "contexts": list(self.contexts),
+            "outcome": [f"{name}:{entry.goal}" for name, entry in self.outcome.items()],
             "weights": weights or None,
             "objective": self.objective,
-            "set": here.name,
-            "radius": here.radius,
-            "keys": dict(here.model_extra or {}),
+            "set": self.set.name,
+            "radius": self.set.radius,
+            "keys": dict(self.set.model_extra or {}),
             "alpha": self.alpha,
             "explore": self.explore,
-            "constraints": list(self.constraints),
-            "names": self.names,
-            "missing": self.missing,
             "time": self.time,
             "forget": self.forget,
             "horizon": self.horizon,
-            "units": {name: entry.unit for name, entry in columns.items() if getattr(entry, "unit", "")},
+            "constraints": list(self.constraints),
+            "names": self.names,
+            "missing": self.missing,
+            "units": units,
         }
         if self.decisions:
             found["decisions"] = Decisions(tuple(_part(name, entry) for name, entry in self.decisions.items()))
@@ -153,9 +157,7 @@ def read_settings(path: Path) -> dict[str, Any]:
     """
     data = read_yaml(path)
     if not isinstance(data, dict):
-        raise BocuError(
-            f"{path}: a mapping of keys to values is wanted; {', '.join(Settings.model_fields)} are allowed"
-        )
+        raise BocuError(f"{path}: a mapping of keys to values is wanted; allowed: {', '.join(Settings.model_fields)}")
     return validate(Settings, data, f"{path}: ").arguments(path.parent)
 
 

@@ -1,51 +1,49 @@
 """The next decision from a log: the best under an uncertainty objective, what it guarantees, and what that costs."""
 
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bocu.advice.allowed import Allowed, Constrained, Free, Listed
-from bocu.advice.alternatives import Alternatives, decisions_of, read_alternatives
-from bocu.advice.choices import Choice, Decisions, read_decisions
-from bocu.advice.constraints import read_constraints
+from bocu.advice.alternatives import Alternatives
+from bocu.advice.asked import (
+    checked_units,
+    extrapolated,
+    how_coded,
+    how_weighed,
+    read_radius,
+    refuse_mixed_up,
+    stated_set,
+    what_is_allowed,
+    what_is_decided,
+)
+from bocu.advice.choices import Decisions
 from bocu.advice.details import NINETY_FIVE, Details, Row, details, log_rows
 from bocu.advice.fronts import earned_by, front_of
 from bocu.advice.large import fewer_contexts
-from bocu.advice.logs import AVERAGE, MISSING, Forecast, Log, read_forecast, read_logs, weighted
-from bocu.advice.model import Influence, Learnt, forgetting_of, influences
-from bocu.advice.names import HAMMING, ONE_HOT, checked_code
+from bocu.advice.logs import AVERAGE, LEAVE_OUT, MISSING, Forecast, read_forecast, read_logs, weighted
+from bocu.advice.model import MOST_ROWS_OF_A_FIT, Influence, Learnt, forgetting_of, influences
+from bocu.advice.names import ONE_HOT, checked_code
 from bocu.advice.outcomes import (
     Combined,
     Earned,
     OnFront,
-    Outcome,
     by_spread,
     read_outcomes,
     sum_in_words,
+    sum_of,
 )
 from bocu.advice.radius import RadiusEstimate, estimate_radius
 from bocu.advice.search import Rule, Search
-from bocu.advice.tables import Table, read_table
+from bocu.advice.tables import read_table
 from bocu.advice.time import ESTIMATE, in_time
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.checks import radius as checked_radius
-from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError, shown
-from bocu.core.loading import from_registry
-from bocu.core.parameters import Reading, nearest, validate
-
-OBJECTIVES = {
-    "dro": "the worst expectation over the set",
-    "so": "the expectation under the forecast",
-    "ro": "the worst context of the forecast",
-    "cvar": "the mean over the worst share `alpha` of contexts",
-}
+from bocu.core.parameters import nearest
 
 #: The least change of a weight that counts as one.
 MOVED = 1e-9
@@ -219,15 +217,15 @@ def suggest(
     alpha: float = 0.1,
     minimise: bool = False,
     explore: bool = False,
+    time: str | None = None,
+    forget: str | float | None = None,
+    horizon: int | None = None,
     constraints: Sequence[str] = (),
     alternatives: Any = None,
     weights: Mapping[str, float] | None = None,
     names: str = ONE_HOT,
     missing: str = AVERAGE,
     units: Mapping[str, str] | None = None,
-    time: str | None = None,
-    forget: str | float | None = None,
-    horizon: int | None = None,
 ) -> Suggestion:
     """Suggest the next decision.
 
@@ -264,33 +262,42 @@ def suggest(
     outcomes = read_outcomes(outcome, minimise, weights)
     if missing not in MISSING:
         raise BocuError(f"--missing: found {shown(missing)}; {nearest(missing, MISSING)}")
-    radius = _read_radius(radius)
-    stated = _stated(objective, set, radius, keys or {}, alpha)
-    ordering: list[str] = []
-    table, clock = in_time(read_table(log, "log"), time, ordering)
-    chosen, offered = _decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
-    _refuse_mixed_up(chosen, met, outcomes, objective)
-    allowed, broken = _allowed(chosen, offered, constraints)
-    logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
-    seen = logs[0]
     code = checked_code(names)
-    forgetting = forgetting_of(forget, clock, chosen, seen, outcomes[0].sign, code)
+    notes: list[str] = []
+    table, clock = in_time(read_table(log, "log"), time, notes)
+    chosen, offered = what_is_decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
+    refuse_mixed_up(chosen, met, outcomes, objective)
+    radius = read_radius(radius)
+    stated = stated_set(objective, set, radius, keys or {}, alpha)
+    allowed, broken = what_is_allowed(chosen, offered, constraints)
+    logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
+    if len(logs[0].outcome) > MOST_ROWS_OF_A_FIT:  # there is no room for covariances of averages, and no need
+        logs = read_logs(table, chosen, met, [one.name for one in outcomes], LEAVE_OUT)
+    several = len(outcomes) > 1
+    if several and not weights:
+        outcomes = by_spread(outcomes, logs)
+    seen = sum_of(outcomes, logs) if several else logs[0]
+    sign = 1.0 if several else outcomes[0].sign
+    forgetting = forgetting_of(forget, clock.of(table, seen.lines), chosen, seen, sign)
     given = (
         weighted(seen.contexts, forgetting.of_contexts())
         if forecast is None
         else read_forecast(read_table(forecast, "forecast"), met)
     )
     given = fewer_contexts(given, stated.family if isinstance(stated, SetParameters) else None)
-    several = len(outcomes) > 1
-    if several and not weights:
-        outcomes = by_spread(outcomes, logs)
-    models = [Learnt(chosen, one, given, how.sign, code, forgetting) for one, how in zip(logs, outcomes, strict=True)]
+    recency = forgetting.of_payoffs_at(clock.of(table, (*seen.lines, *seen.gaps.lines)))
+    models = [Learnt(chosen, one, given, how.sign, recency, code) for one, how in zip(logs, outcomes, strict=True)]
     learnt = Combined(outcomes, models) if several else models[0]
-    sign = 1.0 if several else outcomes[0].sign
     estimate = None
-    if isinstance(stated, SetParameters) and radius == ESTIMATE:
-        estimate = estimate_radius(learnt.scaled(seen.contexts), stated, forgetting.of_contexts, horizon)
-    ambiguity = _sized(stated, estimate.radius if estimate else radius, learnt.scaled(given.contexts))
+    ambiguity: AmbiguitySet | None
+    if isinstance(stated, SetParameters):
+        if radius == ESTIMATE:
+            estimate = estimate_radius(learnt.scaled(seen.contexts), stated, forgetting.of_contexts, horizon)
+            notes += estimate.notes(around_log=forecast is None)
+        ambiguity = stated.over(learnt.scaled(given.contexts))
+        ambiguity = ambiguity.with_epsilon(checked_radius(estimate.radius if estimate else radius, "--radius"))
+    else:
+        ambiguity = stated
     rule = Rule(objective, ambiguity, given.weights)
     search = Search(learnt, rule, allowed)
 
@@ -326,24 +333,23 @@ def suggest(
         half_lives=(forgetting.contexts, forgetting.payoffs),
         time_unit=clock.unit,
         notes=(
-            *ordering,
+            *notes,
             *seen.notes,
             *given.notes,
             *(offered.notes if offered else ()),
             *broken(seen),
-            *_extrapolated(met, seen.contexts, given.contexts),
-            *_how_coded(chosen, code),
-            *_how_weighed(outcomes, weights),
+            *extrapolated(met, seen.contexts, given.contexts),
             *forgetting.notes,
-            *learnt.notes,
-            *(estimate.notes(around_log=forecast is None) if estimate else ()),
+            *models[0].notes,
+            *how_coded(chosen, code),
+            *how_weighed(outcomes, weights),
         ),
         outcomes=earned_by(best, learnt, rule) if isinstance(learnt, Combined) else (),
         front=front_of(learnt, search, best) if isinstance(learnt, Combined) and not weights else (),
         alternatives=_ranked(offered, search, judge) if offered else (),
         constraints=tuple(constraints),
         outliers=tuple(row for row in rows if row.outlier),
-        units=_units(units or {}, [*chosen.names, *met, *(one.name for one in outcomes)]),
+        units=checked_units(units or {}, [*chosen.names, *met, *(one.name for one in outcomes)]),
         evidence=functools.partial(details, search, given, met, best, steady, sign, rows),
     )
 
@@ -398,58 +404,6 @@ def _shifted(names: tuple[str, ...], forecast: Forecast, worst: np.ndarray) -> l
     ]
 
 
-def _extrapolated(names: tuple[str, ...], seen: np.ndarray, asked: np.ndarray) -> list[str]:
-    """Return a line for each context that the forecast has outside the log's range."""
-    notes = []
-    for i, name in enumerate(names):
-        outside = int(((asked[:, i] < seen[:, i].min()) | (asked[:, i] > seen[:, i].max())).sum())
-        if outside:
-            notes.append(
-                f"the forecast has '{name}' outside the log's {seen[:, i].min():g} to {seen[:, i].max():g} in "
-                f"{outside} of {len(asked)} contexts: there the model extrapolates"
-            )
-    return notes
-
-
-def _decided(
-    decisions: str | Decisions | None, alternatives: Any, log: Table, others: Sequence[str]
-) -> tuple[Decisions, Alternatives | None]:
-    """Return what is decided and, where they are listed, the alternatives."""
-    if decisions is None and alternatives is None:
-        raise BocuError("--decisions: found none; what is decided is wanted, or a list of --alternatives")
-    chosen = read_decisions(decisions) if isinstance(decisions, str) else decisions
-    if alternatives is None:
-        assert chosen is not None
-        return chosen, None
-    table = read_table(alternatives, "alternatives")
-    chosen = chosen or decisions_of(table, log, others)
-    return chosen, read_alternatives(table, chosen)
-
-
-def _allowed(
-    decisions: Decisions, offered: Alternatives | None, constraints: Sequence[str]
-) -> tuple[Allowed, Callable[[Log], list[str]]]:
-    """Return what may be suggested, and what there is to say of a log under the constraints."""
-    if not constraints:
-        return Listed(offered.values) if offered else Free(decisions), lambda log: []
-    stated = read_constraints(constraints, decisions)
-
-    def broken(log: Log) -> list[str]:
-        kept = stated.met(log.decisions)
-        return [
-            f"{(~kept[:, k]).sum()} of {len(kept)} logged decisions do not keep '{text}'; learnt from, never suggested"
-            for k, text in enumerate(stated.texts)
-            if not kept[:, k].all()
-        ]
-
-    if offered is None:
-        return Constrained(stated), broken
-    left = offered.values[stated.met(offered.values).all(axis=1)]
-    if not len(left):
-        raise BocuError(f"--alternatives: none of {len(offered.values)} keeps {' and '.join(map(shown, constraints))}")
-    return Listed(left), broken
-
-
 def _ranked(offered: Alternatives, search: Search, judge: _Judge) -> tuple[Ranked, ...]:
     """Return the alternatives that may be suggested, best objective first."""
     allowed = {tuple(value) for value in search.pool.tolist()}
@@ -458,91 +412,3 @@ def _ranked(offered: Alternatives, search: Search, judge: _Judge) -> tuple[Ranke
     return tuple(
         Ranked(offered.lines[kept[i]], judge(offered.values[kept[i]])) for i in np.argsort(-values, kind="stable")
     )
-
-
-def _how_coded(decisions: Decisions, code: str) -> list[str]:
-    """Say how names to choose from are told apart, where there are any."""
-    names = [part.name for part in decisions.parts if isinstance(part, Choice)]
-    if not names:
-        return []
-    how = (
-        "different or not, however they differ (Hamming kernel)"
-        if code == HAMMING
-        else "one-hot, each with a length-scale of its own"
-    )
-    return [f"names of {', '.join(names)} are told apart {how}"]
-
-
-def _how_weighed(outcomes: Sequence[Outcome], weights: Mapping[str, float] | None) -> list[str]:
-    """Say what outcomes count, where there are several."""
-    if len(outcomes) == 1:
-        return []
-    told = ", ".join(f"{one.name} {one.weight:.4g}" for one in outcomes)
-    stated = "as stated" if weights else "none were stated: one over the spread of each in the log"
-    return [f"weights of outcomes: {told} ({stated}); what is not known of one is taken as independent of another"]
-
-
-def _units(units: Mapping[str, str], columns: Sequence[str]) -> dict[str, str]:
-    for name in units:
-        if name not in columns:
-            raise BocuError(f"units: found {shown(name)}, which is no column asked for; {nearest(name, columns)}")
-    return dict(units)
-
-
-def _refuse_mixed_up(
-    decisions: Decisions, contexts: tuple[str, ...], outcomes: Sequence[Outcome], objective: str
-) -> None:
-    if not contexts:
-        raise BocuError("--contexts: found none; at least one column is wanted")
-    columns = [*decisions.names, *contexts, *(one.name for one in outcomes)]
-    for name in columns:
-        if columns.count(name) > 1:
-            raise BocuError(f"column '{name}' has two roles; a column is a decision, a context or the outcome, once")
-    if objective not in OBJECTIVES:
-        raise BocuError(f"--objective: found {shown(objective)}; {nearest(objective, OBJECTIVES)}")
-
-
-def _stated(
-    objective: str, name: str, radius: float | str | None, keys: Mapping[str, Any], alpha: float
-) -> SetParameters | ConditionalValueAtRisk | None:
-    """Return what states the set that worst cases are told for, or None where there is none."""
-    has_set = objective in ("dro", "so") and (radius is not None or objective == "dro")
-    if keys and not has_set:
-        raise BocuError(
-            f"--{next(iter(keys))}: nothing takes it: there is no set without --radius, nor under ro or cvar"
-        )
-    if objective == "cvar":
-        if not 0.0 < alpha <= 1.0:
-            raise BocuError(f"--alpha: found {alpha:g}; allowed: more than 0 and at most 1")
-        return ConditionalValueAtRisk(alpha)
-    if objective == "ro":
-        return None
-    family = from_registry("find")("set", name, "--set: ", Path()).load()
-    if radius is None:
-        if objective == "dro":
-            raise BocuError(f"--radius: the objective 'dro' over the set '{name}' needs one, or {ESTIMATE}")
-        return None
-    if not isinstance(radius, str) and math.isinf(radius):
-        raise BocuError("--radius: found inf; allowed: a finite number, or --objective ro, which trusts no forecast")
-    if not family.has_radius:
-        raise BocuError(f"--set: '{name}' has no radius; allowed here: a set that has one, or --objective cvar")
-    return validate(SetParameters, {**keys, "name": name}, "--", Reading(Path(), imports=True))
-
-
-def _sized(
-    stated: SetParameters | ConditionalValueAtRisk | None, radius: float | str | None, points: np.ndarray
-) -> AmbiguitySet | None:
-    """Return the set of a radius over contexts (n, l) in the units of the model, or None where there is none."""
-    if isinstance(stated, SetParameters):
-        return stated.over(points).with_epsilon(checked_radius(radius, "--radius"))
-    return stated
-
-
-def _read_radius(radius: float | str | None) -> float | str | None:
-    """Return a number, `ESTIMATE` or None."""
-    if radius is None or radius == ESTIMATE:
-        return radius
-    try:
-        return float(radius)
-    except ValueError:
-        raise BocuError(f"--radius: found {shown(radius)}; allowed: a number, or {ESTIMATE}") from None

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.logs import is_missing
-from bocu.advice.tables import Table
+from bocu.advice.logs import Table, is_missing
 from bocu.core.errors import BocuError, shown
 
 #: How dates may be written, by what people call it; `pandas.to_datetime` reads them.
@@ -37,7 +36,7 @@ _DAYS = {"h": 1.0 / 24.0, "d": 1.0, "w": 7.0, "y": 365.25}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([hdwy]?)")
 
 #: Rows count no less than this beside the newest, or covariances would lose their digits.
-LEAST = 2.0**-20
+_LEAST = 2.0**-20
 
 
 @dataclass(frozen=True)
@@ -46,36 +45,33 @@ class Clock:
 
     Attributes:
         times: of rows in their order, ascending, shape (t,).
-        lines: what rows are called, (t,).
         unit: "days", "rows" where the log has no column of times, or "" for a column of numbers.
     """
 
     times: np.ndarray
-    lines: Sequence[str]
     unit: str
 
-    def of(self, lines: Sequence[str]) -> "Clock":
-        """Return the times of some rows, by what they are called."""
-        at = dict(zip(self.lines, self.times.tolist(), strict=True))
-        return Clock(np.array([at[line] for line in lines], dtype=float), lines, self.unit)
+    def of(self, table: Table, lines: Sequence[str]) -> "Clock":
+        """Return the times of some rows of the table that this is the clock of, by what they are called."""
+        at = dict(zip(table.lines, self.times.tolist(), strict=True))
+        return Clock(np.array([at[line] for line in lines]), self.unit)
 
     def recency(self, half_life: float, rows: int | None = None) -> np.ndarray:
         """Return how much the first so many rows count beside the last of them: half as much a half-life before."""
         times = self.times[:rows]
-        return np.asarray(np.maximum(np.exp2((times - times[-1]) / half_life), LEAST))
+        return np.asarray(np.maximum(np.exp2((times - times[-1]) / half_life), _LEAST))
 
 
 def in_time(table: Table, column: str | None, notes: list[str]) -> tuple[Table, Clock]:
     """Put the rows of a log in the order of a column of dates or numbers; without one they are as they stand.
 
-    Rows without a time are left out. A note says so, and how dates were read that could mean two days; the table that
-    is returned has dates in their ISO form.
+    Rows without a time are left out. A note says so, and how dates were read that could mean two days.
 
     Raises:
         BocuError: there is no such column, or it holds what is neither a date nor a number.
     """
     if column is None:
-        return table, Clock(np.arange(float(len(table.lines))), table.lines, "rows")
+        return table, Clock(np.arange(float(len(table.lines))), "rows")
     cells = table.column(column, "time")
     times, unit = _times(table, column, cells, notes)
     known = np.isfinite(times)
@@ -84,10 +80,7 @@ def in_time(table: Table, column: str | None, notes: list[str]) -> tuple[Table, 
     order = np.flatnonzero(known)[np.argsort(times[known], kind="stable")]
     if not len(order):
         raise BocuError(f"{table.name}: column '{column}' (time): every value is missing")
-    ordered = rows_of(table, order)
-    if unit == "days":
-        ordered = replace(ordered, columns={**ordered.columns, column: _iso(times[order])})
-    return ordered, Clock(times[order], ordered.lines, unit)
+    return rows_of(table, order), Clock(times[order], unit)
 
 
 def rows_of(table: Table, rows: np.ndarray) -> Table:
@@ -160,12 +153,6 @@ def _days(text: Any, form: str) -> np.ndarray:
         warnings.simplefilter("ignore")
         read = pd.to_datetime(text, format=form, errors="coerce", utc=True)
     return np.asarray((read - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1), dtype=float)
-
-
-def _iso(days: np.ndarray) -> list[str]:
-    """Return days since 1970 as dates and times to the second."""
-    seconds = np.round(days * 86400.0).astype("int64").astype("datetime64[s]")
-    return [str(entry) for entry in seconds]
 
 
 def _first_unread(text: Any, given: Any) -> int:

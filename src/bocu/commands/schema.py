@@ -18,13 +18,19 @@ def schema_command(
         bool,
         typer.Option("--installed", help="With what installed packages offer by entry points, in the JSON schema."),
     ] = False,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Of the settings file of `bocu suggest` instead of an experiment file.")
+    ] = False,
     claims: Annotated[bool, typer.Option("--claims", help="The JSON schema of a claims file instead.")] = False,
 ) -> None:
     """Print the JSON schema of an experiment file, or its keys as tables; both are made from the typed model."""
     from bocu.io.files import write_text
 
-    schema = claims_schema() if claims else {} if tables else experiment_schema(installed)
-    text = key_tables() if tables else json.dumps(schema, indent=2) + "\n"
+    if suggest:
+        text = settings_tables() if tables else json.dumps(settings_schema(), indent=2) + "\n"
+    else:
+        schema = claims_schema() if claims else {} if tables else experiment_schema(installed)
+        text = key_tables() if tables else json.dumps(schema, indent=2) + "\n"
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -75,6 +81,51 @@ def key_tables() -> str:
     return told("\n".join(parts))
 
 
+def settings_schema() -> dict[str, object]:
+    """Return the schema of a settings file of `bocu suggest`."""
+    from bocu.advice.settings import Settings
+
+    schema = Settings.model_json_schema(ref_template="#/$defs/{model}")
+    # What may be written in short.
+    keys = schema["properties"]
+    for key, short in (("contexts", {"type": "array", "items": {"type": "string"}}), ("outcome", {"type": "string"})):
+        keys[key] = {"anyOf": [short, keys[key]]}
+    keys["set"] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/SetEntry"}]}
+    # Bounds behind a validator of ours keep the names that pydantic has for them.
+    text = json.dumps(schema)
+    for bound, keyword in (("ge", "minimum"), ("gt", "exclusiveMinimum"), ("le", "maximum")):
+        text = text.replace(f'"{bound}": ', f'"{keyword}": ')
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **json.loads(text)}
+
+
+def settings_tables() -> str:
+    """Return the keys of a settings file of `bocu suggest` as Markdown tables."""
+    from bocu.advice import settings as given
+
+    parts = [SETTINGS_HEAD, _own_table("The file", given.Settings)]
+    parts.append(_own_table("A decision that is a number", given.NumberEntry))
+    parts.append(_own_table("A choice of names", given.ChoiceEntry))
+    parts.append(_own_table("A context", given.ContextEntry))
+    parts.append(_own_table("An outcome", given.OutcomeEntry))
+    parts.append(_own_table("The set", given.SetEntry, "Keys of the set of that name stand beside these."))
+    return "\n".join(parts)
+
+
+SETTINGS_HEAD = """# The settings file of `bocu suggest`
+
+Every key, its default and what it does: `bocu suggest LOG.csv --settings FILE.yaml`. This page is generated
+(`make schema`); so is `workflow/schemas/suggest.schema.json`, which editors complete and check settings by, led
+there by its first line: `# yaml-language-server: $schema=PATH`. See [suggest.md](suggest.md) for an example.
+"""
+
+
+def _own_table(title: str, model: Any, summary: str = "") -> str:
+    """Make a table of a model's own keys; sections inside it have tables of their own."""
+    rows = [row for row in _rows(model) if "." not in row.split("`")[1]]
+    head = [f"## {title}", "", *([summary, ""] if summary else [])]
+    return "\n".join([*head, "| key | default | meaning |", "|---|---|---|", *rows, ""])
+
+
 def claims_schema() -> dict[str, object]:
     """Return the schema of a claims file; what a claim leaves out may stand once at the top."""
     from bocu.evaluation.claims import ClaimsFile
@@ -102,7 +153,7 @@ TABLES_HEAD = """# The experiment file
 
 Every key, its default and what it does. This page is generated (`make schema`); so is
 `workflow/schemas/experiment.schema.json`, which editors with a YAML language server use to complete and check
-experiment files, led there by the first line of the file: `# yaml-language-server: $schema=PATH`. Problems, priors,
+experiment files, led there by its first line: `# yaml-language-server: $schema=PATH`. Problems, priors,
 objectives, algorithms, metrics and figures are lists of entries `{label, name, parameters}`; a name alone is an entry
 with that label and no parameters. An ambiguity set is `{name, radius, ...}`; a name alone is the set with its defaults.
 """

@@ -120,6 +120,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "stableopt": "bocu.algorithms.stable_continuous:StableOptContinuous",
         "ts-bocu-kde": "bocu.algorithms.thompson_density:ThompsonDensity",
         "ucb-bocu-kde": "bocu.algorithms.confidence_density:UCBDensity",
+        "dro-bo-phi": "bocu.algorithms.divergence_density:ClosedFormDivergence",
         "erbo": "bocu.algorithms.wasserstein_density:ERBO",
         "wdrbo": "bocu.algorithms.wasserstein_density:WDRBO",
         "drmobo": "bocu.algorithms.multi_objective:DRMOBO",

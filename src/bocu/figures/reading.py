@@ -9,6 +9,7 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.evaluation.curves import (
+    TRACES,
     Kind,
     MeanCurve,
     Traces,
@@ -116,7 +117,7 @@ class Cube(Results):
 
     def traces(self, branch: CubeBranch, metric: str, kind: Kind) -> Traces | None:
         regret, seeds = self.regret(branch, metric)
-        if not len(seeds):
+        if not len(seeds) or kind not in TRACES:
             return None
         rounds, values = accumulate(self.iterations, regret, kind)
         kept = traced_rounds(self.iterations) - int((self.iterations < 1).sum())

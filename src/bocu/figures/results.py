@@ -204,7 +204,7 @@ class Results(ABC):
         Args:
             branch: the branch.
             metric: label of the metric.
-            kind: "cumulative", "average" or "simple".
+            kind: one of `bocu.evaluation.curves.TRACES`.
         """
 
     @abstractmethod

@@ -102,22 +102,13 @@ class LogPosterior:
         inputs: shape (t, D), in [0, 1].
         outputs: shape (t,), standardised.
         priors: of the hyper-parameters.
-        inflation: by what the noise variance of each observation is multiplied, shape (t,); None: by 1.
     """
 
-    def __init__(
-        self,
-        structure: Structure,
-        inputs: np.ndarray,
-        outputs: np.ndarray,
-        priors: Priors,
-        inflation: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, structure: Structure, inputs: np.ndarray, outputs: np.ndarray, priors: Priors) -> None:
         self.structure = structure
         self.priors = priors
         self._inputs = inputs
         self._outputs = outputs
-        self._inflation = inflation
         # Centred columns keep the moments of `_moment` free of cancellation.
         self._centred = inputs - inputs.mean(axis=0)
         self._right = np.stack([outputs, np.ones_like(outputs)], axis=1)
@@ -128,7 +119,7 @@ class LogPosterior:
         values, slopes = self._factors(here.lengthscales)
         covariance = here.output_scale * math.prod(values[1:], start=values[0])
         t = len(covariance)
-        covariance.flat[:: t + 1] += here.noise if self._inflation is None else here.noise * self._inflation
+        covariance.flat[:: t + 1] += here.noise
         factor, solved, inverse = factorise(covariance, self._right)
         mean = solved[:, 0].sum() / solved[:, 1].sum()
         weights = solved[:, 0] - mean * solved[:, 1]
@@ -136,10 +127,7 @@ class LogPosterior:
         log_determinant = 2.0 * float(np.log(np.diagonal(factor)).sum())
         prior, gradient = self.priors.density(vector)
 
-        if self._inflation is None:
-            trace = float(weights @ weights) - float(np.trace(inverse))
-        else:
-            trace = float(self._inflation @ (weights**2 - np.diagonal(inverse)))
+        trace = float(weights @ weights) - float(np.trace(inverse))
         gradient[-1] += 0.5 * here.noise * trace
         gradient[-2] += 0.5 * (fit - t - here.noise * trace)
         inner = np.multiply.outer(weights, weights)

@@ -65,10 +65,6 @@ class Posterior:
         """Return by how much observations lessen the variances (n,) of what has covariances (n, t) with them."""
         return np.einsum("nt,nt->n", cross @ self.inverse, cross)
 
-    def precisions(self) -> np.ndarray:
-        """Return the diagonal (t,) of (K + noise)^-1: one over the variance of an observation given all others."""
-        return np.diagonal(self.inverse)
-
     def _factorised(self, noise: float | np.ndarray, right: np.ndarray) -> np.ndarray:
         """Factorise the covariance with noise, a number or (t,), and return what solves it for `right` (t, k)."""
         covariance = self.covariance(self.inputs)
