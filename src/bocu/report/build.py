@@ -58,6 +58,8 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
 }
 """What the page calls its scripts, and the files under `script/` that they are joined from."""
 
+LARGEST_DARK = 400_000
+"""Bytes of an SVG up to which dark pages show it in place of the PNG on white."""
 PICTURE_SCALE = 0.64
 """Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
 
@@ -255,6 +257,7 @@ class Picture:
     svg: str
     table: str = ""
     boards: tuple[tables.Table, ...] = ()
+    dark: str = ""
 
 
 def _picture(description: str | Path, folder: Path) -> Picture:
@@ -279,12 +282,20 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             png=_link(png, folder),
             svg=_link(svg, folder),
             table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
+            dark=_dark(svg),
             boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
     except (OSError, ValueError, KeyError, struct.error) as error:
         raise BrokenFileError(path, f"not the description of a figure ({error})") from None
+
+
+def _dark(svg: Path) -> str:
+    """Return a picture for dark pages, embedded; empty where it is too large, or none of ours."""
+    drawn = svg.read_bytes()
+    fits = len(drawn) <= LARGEST_DARK and b"(prefers-color-scheme: dark)" in drawn
+    return "data:image/svg+xml;base64," + base64.b64encode(drawn).decode("ascii") if fits else ""
 
 
 def _link(path: Path, folder: Path) -> str:
