@@ -51,7 +51,8 @@ def part(tmp_path_factory):
     everything = results / "figures/all/summary.json"
     everything.parent.mkdir()
     words = {**json.loads(files[2].read_text()), "problem": "", "title": "Figure 2 of the paper"}
-    everything.write_text(json.dumps({**words, "png": "../wells/regret.png", "svg": "../wells/regret.svg"}))
+    files_of_it = {"png": "../wells/regret.png", "svg": "../wells/regret.svg", "table": "../wells/regret.csv"}
+    everything.write_text(json.dumps({**words, **files_of_it}))
     return made.__class__(made.experiment, made.cubes, made.summary, [files[2], everything])
 
 
