@@ -30,6 +30,7 @@ from bocu.report.claims import beside, csv_records, read_all, section
 from bocu.report.findings import against, findings, written
 from bocu.report.origin_files import OriginFiles, results_folder
 from bocu.report.origins import data_set, source_words, traces
+from bocu.report.scoreboards import scoreboard_tables
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "final-regret": (
@@ -254,6 +255,7 @@ class Picture:
     png: str
     svg: str
     table: str = ""
+    boards: tuple[tables.Table, ...] = ()
 
 
 def _picture(description: str | Path, folder: Path) -> Picture:
@@ -262,9 +264,10 @@ def _picture(description: str | Path, folder: Path) -> Picture:
         words = json.loads(path.read_text(encoding="utf-8"))
         png, svg = path.parent / words["png"], path.parent / words["svg"]
         pixels = png.read_bytes()
+        identifier = f"figure-{path.parent.name}-{path.stem}"
         width, height = struct.unpack(">II", pixels[16:24])
         return Picture(
-            identifier=f"figure-{path.parent.name}-{path.stem}",
+            identifier=identifier,
             label=path.stem,
             problem=words["problem"],
             title=words["title"],
@@ -277,6 +280,7 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             png=_link(png, folder),
             svg=_link(svg, folder),
             table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
+            boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
