@@ -170,6 +170,7 @@ def test_smoke_scale_runs_up_to_the_figures(root, name):
     ]
     plan = make_plan(
         {**experiment, "data": "simulate", "name": f"smoke-{name}", "iterations": 2, "seeds": 2, "figures": []},
+        [root / f"config/experiments/{name}.yaml"],
         sources_file=root / "data/sources.yaml",
     )
     run_all(plan)
