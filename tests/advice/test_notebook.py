@@ -30,7 +30,7 @@ def run(source: str, names: dict) -> str:
 
 
 def test_the_notebook_prints_what_it_shows(root):
-    notebook = json.loads((root / "docs/suggest.ipynb").read_text(encoding="utf-8"))
+    notebook = json.loads((root / "docs/suggest-notebook.ipynb").read_text(encoding="utf-8"))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert len(cells) >= 6
     names: dict = {"__name__": "__main__"}
