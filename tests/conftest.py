@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,24 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 NEEDS_MORE = ("real_data", "slurm", "browser")
+# Where a file takes minutes: these begin first, so that no worker is left alone with one at the end.
+LONG = ("tests/slurm/", "tests/workflow/", "tests/golden/", "tests/repository/test_extending", "tests/browser/")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Leave to `.ci/run` what a machine may lack."""
     if any(item.get_closest_marker(name) for name in NEEDS_MORE):
         item.add_marker(pytest.mark.ci)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long files first, then those of many tests."""
+    files = Counter(_file(item.nodeid) for item in items)
+    items.sort(key=lambda item: (not item.nodeid.startswith(LONG), -files[_file(item.nodeid)]))
+
+
+def _file(name: str) -> str:
+    return name.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -26,11 +39,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.partition("::")[0]
+            file = _file(nodeid)
             if file.startswith("tests/golden/"):
                 return nodeid
             return "tests/slurm" if file.startswith("tests/slurm/") else file
 
+    config.option.loadscopereorder = False  # they come in order
     return ByFile(config, log)
 
 

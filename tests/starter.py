@@ -1,4 +1,4 @@
-"""Python scripts in children of a process that has imported what they need: the same programs, without their start.
+"""Python in children of a process that has imported what they need: the same programs, without their start.
 
 `snakemake` and `bocu` import for seconds before they begin, and so does the process that starts warm jobs; the tests
 call them hundreds of times. Here one process a worker imports for all of them, and forks a child for each call, which
@@ -32,11 +32,23 @@ NEEDED = (
     "bocu.sweep.narrator",
     "bocu.sweep.staleness",
 )
-WHICH_MAY_LACK = ("snakemake_executor_plugin_slurm", "pygments.lexers", "jsonschema", "nbformat", "requests", "yte")
+WHICH_MAY_LACK = (
+    "botorch.fit",
+    "botorch.models",
+    "botorch.optim",
+    "snakemake_executor_plugin_slurm",
+    "pygments.lexers",
+    "jsonschema",
+    "nbformat",
+    "requests",
+    "yte",
+)
+
+MODULE = "import runpy\nrunpy.run_module({!r}, None, '__main__', True)\n"
 
 
 class Starter:
-    """Runs scripts, one at a time."""
+    """Runs Python, one call at a time."""
 
     def __init__(self) -> None:
         from bocu.sweep.warm.workers import THREADS
@@ -57,10 +69,10 @@ class Starter:
     def run(
         self, words: list[str], folder: Path, environment: dict[str, str], seconds: float
     ) -> subprocess.CompletedProcess[str]:
-        """Run a script with arguments to its end.
+        """Run a script, some code or a module to its end.
 
         Args:
-            words: the script's file, and what follows it on the command line.
+            words: what follows Python on a command line: a file, or `-c` and code, or `-m` and a module; arguments.
             folder: the working directory.
             environment: all variables.
             seconds: what it may take at most.
@@ -133,6 +145,10 @@ def _become(request) -> None:
     sys.path[:] = [*there, *(entry for entry in sys.path[1:] if entry not in here)]
     importlib.invalidate_caches()
     script, *arguments = request["words"]
+    option = ""
+    if script in ("-c", "-m"):
+        option, what, *arguments = script, *arguments
+        script = _file(what if option == "-c" else MODULE.format(what))
     changed = {name: after.get(name) for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     zygote.prepare(zygote.Request(script, request["folder"], changed, threads=1))
     if here != there:
@@ -140,8 +156,17 @@ def _become(request) -> None:
             del sys.modules[name]
     elif "warm" in arguments:
         workers.subprocess = _Spare()
-    sys.argv[1:] = arguments
+    if option:
+        sys.path[0] = request["folder"]
+    sys.argv[:] = [option or script, *arguments]
     zygote.run(script)
+
+
+def _file(code: str) -> str:
+    """Return a file of some code, which goes with the process."""
+    number = os.memfd_create("code")
+    os.write(number, code.encode())
+    return f"/proc/self/fd/{number}"
 
 
 def _own_paths(environment) -> list[str]:

@@ -1,9 +1,10 @@
 """What the report's page weighs and how soon it answers, in a real Chromium.
 
-    python tests/benchmarks/page.py [--metrics 6] [--seeds 100] [--rounds 1000] [--keep FOLDER]
+    python tests/benchmarks/page.py [--metrics 6] [--seeds 100] [--rounds 1000] [--keep FOLDER] [--beside SCRIPT]
 
 A made-up experiment of four problems under some metrics (24 comparisons), six algorithms. Times are medians of five:
-first paint, all of the script's work at the start, and, of each change, from the change to the next frame.
+first paint, all of the script's work at the start, and, of each change, from the change to the next frame. `--beside`
+loads an empty page with another script in it, such as a library for plots, for comparison.
 """
 
 import argparse
@@ -55,6 +56,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--beside", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
@@ -78,23 +80,37 @@ def main():
             sys.exit("no browser: chromium and chromedriver are not installed")
         try:
             measure(browser, page)
+            if options.beside:
+                script = options.beside.read_text(encoding="utf-8")
+                empty = Path(temporary) / "empty.html"
+                empty.write_text(f"<!DOCTYPE html><meta charset=utf-8><p>empty</p><script>{script}</script>")
+                size = empty.stat().st_size / 1e6
+                print(f"empty page with {options.beside.name}: {size:.2f} MB; {loading(browser, empty)}")
         finally:
             browser.quit()
 
 
-def measure(browser, page):
-    browser.set_window_size(1280, 900)
-    loads, changes = [], {name: [] for name in CHANGES}
+def loading(browser, page):
+    loads = []
     for _ in range(5):
         browser.get("about:blank")
         browser.get(page.as_uri())
         loads.append(browser.execute_async_script(LOADED))
+    paint, complete = (statistics.median(column) for column in zip(*loads, strict=True))
+    return f"first contentful paint: {paint:.0f} ms; complete, script and all: {complete:.0f} ms"
+
+
+def measure(browser, page):
+    browser.set_window_size(1280, 900)
+    print(loading(browser, page))
+    changes = {name: [] for name in CHANGES}
+    for _ in range(5):
+        browser.get("about:blank")
+        browser.get(page.as_uri())
         browser.execute_script("document.querySelector('.panels').scrollIntoView({behavior: 'instant'})")
         time.sleep(0.3)
         for name, change in CHANGES.items():
             changes[name].append(browser.execute_async_script(SETTLED, change))
-    paint, complete = (statistics.median(column) for column in zip(*loads, strict=True))
-    print(f"first contentful paint: {paint:.0f} ms; complete, script and all: {complete:.0f} ms")
     for name, found in changes.items():
         script, frame = (statistics.median(column) for column in zip(*found, strict=True))
         print(f"{name}: {frame:.0f} ms to the next frame, {script:.0f} ms of script")

@@ -28,7 +28,7 @@ def cube(regret, chosen=None, objectives=("any",), label="hills", initial=2):
         place = objectives.index(objective or objectives[0]), names.index(name)
         status[place] = MISSING
         status[place][: len(own)] = DONE
-        numbers[place][: len(own), initial:] = np.reshape(own, (len(own), -1))
+        numbers[place][: len(own), initial:] = own if np.ndim(own) == 2 else np.reshape(own, (-1, 1))
         numbers[place][: len(own), :initial] = 100.0
         if chosen and name in chosen:
             trusted[place][: len(own), initial:] = np.reshape(chosen[name], (len(own), -1))
@@ -136,6 +136,23 @@ def test_one_part_that_fails_makes_all_fail_though_another_has_too_few_seeds():
     assert verdict(claim("any(final(a) < final(b), final(a) < final(c))"), data).outcome == UNDECIDED
 
 
+def test_a_problem_without_a_cube_is_without_evidence():
+    cubes = {"hills": cube({"a": spread(10, 5), "b": spread(10, 9)}), "valleys": None}
+    ahead, behind = (f"for problem in [hills, valleys]: final({one}) < final({other})" for one, other in ("ab", "ba"))
+
+    def judged(check):
+        return verdicts([claim(check)], lambda experiment, problem: cubes[problem])[0]
+
+    found = judged(ahead)
+    assert (found.outcome, found.reason, found.seeds) == (UNDECIDED, "no cube of valleys", 10)
+    assert judged(behind).outcome == FAILS
+    assert judged(f"atleast(1, {ahead})").outcome == HOLDS
+    cubes["hills"] = None
+    assert (judged(ahead).outcome, judged(ahead).reason) == (NOT_RUN, "there is no cube of 'hills' of e")
+    cubes["hills"] = cubes["valleys"] = cube({"a": spread(0, 5), "b": spread(10, 9)})
+    assert (judged(ahead).outcome, judged(ahead).reason) == (NOT_RUN, "none of its runs is finished")
+
+
 @pytest.mark.parametrize(
     ("check", "value"),
     [
@@ -169,7 +186,27 @@ def test_seeds_that_stick_to_a_prior_are_counted():
     assert found.outcome == HOLDS
     never = verdict(claim("sticks(a, prior=1) > 0"), data)
     assert (never.findings[0].value.value, never.outcome) == (0, UNDECIDED)
-    assert verdict(claim("rejected(a, prior=1) < 0.3"), data).outcome == HOLDS
+
+
+def test_seeds_that_reject_a_prior_are_counted_and_so_are_those_that_reject_none():
+    data = cube({"a": spread(12, 5)})
+    data["rejected_prior"] = data["chosen_prior"].copy()  # -1: none
+    data["rejected_prior"][0, 0, :9, 7] = 1
+    data["active_priors"][0, 0, :9, 7:, 1] = 0
+
+    def found(prior):
+        return verdict(claim(f"rejected(a, prior={prior}) > 0.2"), data)
+
+    assert found(1).findings[0].value.value == pytest.approx(9 / 12)
+    assert (found(1).outcome, found(0).findings[0].value.value, found(0).seeds) == (HOLDS, 0, 12)
+
+
+def test_what_is_recommended_last_counts_though_earlier_rounds_recommend_nothing():
+    data = cube({"a": spread(10, 5), "b": spread(10, 9)})
+    data["recommended_regret"] = data["regret"].where(data["iteration"] == ROUNDS)
+    found = verdict(claim("recommended(a) < recommended(b)"), data)
+    assert found.outcome == HOLDS
+    assert found.findings[0].value.value == pytest.approx(-4 / ROUNDS)
 
 
 def test_an_objective_is_that_of_the_metric_unless_it_is_stated():

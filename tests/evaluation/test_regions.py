@@ -61,7 +61,7 @@ def test_every_point_of_a_problem_has_a_verdict_of_its_own():
         ({"noise": 3}, FAILS),
     ]
     assert cells[0].finding.value.value == pytest.approx(-4.0)
-    rows = table(cells)
+    rows = table(cells).to_dict("records")
     assert [(row["noise"], row["verdict"], row["problem"]) for row in rows][2] == (3, FAILS, "hills-noise-3")
     assert {"value", "low", "high", "boundary", "seeds", "p_value_corrected"} <= rows[0].keys()
 

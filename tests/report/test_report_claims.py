@@ -7,7 +7,7 @@ import pytest
 import synthetic_cubes
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.claims.model import Claim
+from bocu.evaluation.claims.model import Claim, read_claims
 from bocu.evaluation.claims.records import read_verdicts, write_verdicts
 from bocu.report.claims import measured, numbers
 from bocu.report.claims_page import BEGIN, END, StandingCubes, section, write_section
@@ -38,7 +38,7 @@ def test_all_claims_stand_in_a_table_with_their_verdicts(claimed):
     page = claimed[2]
     assert page.faults == []
     head, *rows = page.tables["claims-table"]
-    assert head == ["Claim", "Where", "Verdict", "Numbers", "Seeds", "p"]
+    assert head == ["Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "Ours"]
     assert [row[0] for row in rows] == [claim["statement"] for claim in CLAIMS]
     assert rows[0][1] == "Ziomek et al. 2025, figure 2"
     assert rows[0][2] == "undecided: too few seeds: 5 paired, a verdict takes 10"
@@ -88,6 +88,7 @@ def comparison(side, name):
     where = {"problem": "wells", "metric": "", "objective": ""}
     return {
         "comparison": name,
+        "seeds": 10,
         **where,
         "value": -1.25,
         "low": -2.0,
@@ -97,11 +98,14 @@ def comparison(side, name):
     }
 
 
-def test_many_comparisons_are_counted_and_those_with_least_evidence_shown():
-    found = [comparison(side, f"c{n}") for n, side in enumerate(["for", "against", "for", "open", "open"])]
-    told = numbers({"comparisons": found, "problem": None})
+def test_many_comparisons_are_counted_and_the_most_telling_shown():
+    found = [comparison(side, f"c{n}") for n, side in enumerate(["open", "for", "against", "for", "open"])]
+    told = numbers({"comparisons": found, "problem": None, "verdict": "fails"})
     assert told[0] == "5 comparisons: 2 for it, 1 against, by themselves at 5 %"
-    assert told[1:] == ["c1 (wells): −1.25 [−2.00, −0.50]", "c3 (wells): −1.25 [−2.00, −0.50]"]
+    assert told[1] == "c2 (wells): −1.25 [−2.00, −0.50]"
+    held = numbers({"comparisons": found, "problem": None, "verdict": "holds"})
+    assert [text.partition(" ")[0] for text in held[1:]] == ["c1", "c3"]
+    assert len(numbers({"comparisons": [comparison("for", "c")] * 4, "problem": None, "verdict": "holds"})) == 1
 
 
 def test_an_interval_without_width_is_not_written():
@@ -137,6 +141,40 @@ def test_cubes_that_stand_are_found_and_their_scale_is_told(claimed, tmp_path):
     assert standing.cube("synthetic", "wells") == folder / "partial" / "cubes" / "wells.nc"
     assert standing.cube("synthetic", "sensors") is None
     assert list(standing.scales(read_verdicts(claimed[1]))) == [
-        "`synthetic` (wells; 5 seeds and 12 rounds): "
-        "`snakemake --cores all --configfile wells.yaml --config iterations=12 'seeds={count: 5}'`"
+        "`synthetic` (wells): 5 seeds and 12 rounds, by `--config iterations=12 'seeds={count: 5}'`"
     ]
+
+
+def test_the_command_prints_what_is_asked_for(claimed, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from bocu.commands.main import app
+
+    (tmp_path / "results/synthetic/cubes").mkdir(parents=True)
+    (tmp_path / "results/synthetic/cubes/wells.nc").write_bytes(claimed[0].cubes[0].read_bytes())
+    claims = [{key: value for key, value in stated(**claim).items() if key != "file"} for claim in CLAIMS]
+    (tmp_path / "claims.yaml").write_text(json.dumps({"claims": claims}), encoding="utf-8")
+    (tmp_path / "page.md").write_text(f"{BEGIN}\n{END}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def told(*options):
+        done = CliRunner().invoke(app, ["claims", "claims.yaml", *options])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "few          undecided  5" in told()
+    assert told().endswith("4 claims: 2 undecided, 2 not run\n")
+    assert json.loads(told("--json")) == read_verdicts(claimed[1])
+    assert [row["id"] for row in csv.DictReader(told("--csv").splitlines())] == [claim["id"] for claim in CLAIMS]
+    told("--page", "page.md")
+    assert "| Elsewhere. |" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert isinstance(CliRunner().invoke(app, ["claims", "claims.yaml", "--json", "--csv"]).exception, BocuError)
+
+
+def test_pages_of_results_hold_every_claim_of_their_paper(root):
+    """A claim that was added or reworded wants `bocu claims FILE --page PAGE`."""
+    for file in sorted((root / "config/claims").glob("*.yaml")):
+        page = (root / "docs" / f"{file.stem}.md").read_text(encoding="utf-8")
+        told = page[page.index(BEGIN) : page.index(END)]
+        for claim in read_claims(file).claims:
+            assert f"| {claim.statement} |" in told, f"{file.name}: {claim.id}"

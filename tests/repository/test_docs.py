@@ -29,6 +29,7 @@ PAGES = [
     "docs/huang2024.md",
     "docs/optima.md",
     "docs/metrics.md",
+    "docs/report.md",
     "docs/drmobo.md",
     "docs/grand-tour.md",
     "docs/experiment-file.md",

@@ -15,6 +15,8 @@ from starter import starter
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 TIMEOUT = 600.0
+# What a command is to Python.
+PYTHON = {"snakemake": [str(BIN / "snakemake")], "bocu": [str(BIN / "bocu")], "python": [], sys.executable: []}
 # What a job does is the same under the local executor, which takes a second more for each: test_warm_jobs.py.
 WARM = ("--cores", "2", "--executor", "warm")
 
@@ -36,8 +38,8 @@ class Pipeline:
     def run(self, *command: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
         words = [str(part) for part in command]
         environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", **self.environment}
-        if words[0] in ("snakemake", "bocu") and not self.cold and (started := starter()):
-            done = started.run([str(BIN / words[0]), *words[1:]], self.folder, environment, TIMEOUT)
+        if (begun := PYTHON.get(words[0])) is not None and not self.cold and (started := starter()):
+            done = started.run([*begun, *words[1:]], self.folder, environment, TIMEOUT)
         else:
             done = subprocess.run(
                 words, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT

@@ -88,7 +88,7 @@ def _text(records: "list[Fields]") -> "Iterator[str]":
     from bocu.report.claims import numbers, row
 
     def cells(record: "dict[str, Any]") -> tuple[str, ...]:
-        _, _, _, _, seeds, p_value = row(record)
+        _, _, _, _, seeds, p_value, _ = row(record)
         told = "; ".join(numbers(record))
         reason = record["reason"] if record["verdict"] == NOT_RUN else "; ".join(filter(None, (record["reason"], told)))
         return record["id"], record["verdict"], seeds, p_value, reason

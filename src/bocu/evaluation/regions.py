@@ -17,6 +17,7 @@ from bocu.evaluation.cubes import swept_entries
 from bocu.evaluation.statistics import CONFIDENCE
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 Value = float | str
@@ -94,8 +95,10 @@ def _settled(own: Verdict, p_value: float, points: int) -> Verdict:
     return replace(own, outcome=UNDECIDED, reason=own.reason or taken_back)
 
 
-def table(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+def table(cells: Sequence[Cell]) -> "pd.DataFrame":
     """Return the points as the rows of a tidy table, a comparison each."""
+    import pandas as pd
+
     rows = []
     for cell in cells:
         for finding in cell.verdict.findings:
@@ -114,7 +117,7 @@ def table(cells: Sequence[Cell]) -> list[dict[str, Any]]:
                     "seeds": finding.value.count,
                 }
             )
-    return rows
+    return pd.DataFrame(rows)
 
 
 def labels_of(claim: Claim) -> dict[str, list[str]]:

@@ -27,9 +27,16 @@ class Named:
     about: About
 
     def title(self, label: str) -> str:
-        """Return what is written for it under a label: the papers' spelling where the label is one of its names."""
-        own = label in (self.name, default_label(f":{self.name}"))
-        return self.about.title if own else self.about.aliases.get(label, label)
+        """Return what is written for it under a label: the papers' spelling where the label is one of its names.
+
+        What a label adds to a name follows it; other labels are written as words.
+        """
+        spelt = {self.name: self.about.title, default_label(f":{self.name}"): self.about.title, **self.about.aliases}
+        if label in spelt:
+            return spelt[label]
+        start = max((name for name in spelt if label.startswith(f"{name}-")), key=len, default="")
+        words = label.removeprefix(f"{start}-").replace("-", " ")
+        return f"{spelt[start]}, {words}" if start else words[:1].upper() + words[1:]
 
 
 def abouts(algorithms: Mapping[str, Component], sweep: Sweep | None = None) -> dict[str, dict[str, str]]:

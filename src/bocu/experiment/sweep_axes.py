@@ -1,5 +1,6 @@
 """What may be written under `sweep` of an experiment file: which parameters take which values."""
 
+import functools
 import itertools
 import math
 import re
@@ -15,7 +16,7 @@ SECTIONS = ("problems", "objectives", "algorithms", "metrics")
 EVERY = "*"
 PIECE = r"[a-z0-9]+(-[a-z0-9]+)*"
 
-Coordinate = float | str | bool
+Coordinate = float | str
 Point = Mapping[str, str]
 """Values by the names of their axes, as labels have them."""
 
@@ -53,7 +54,9 @@ class Axis(Parameters):
     @pydantic.field_validator("values", mode="before")
     @classmethod
     def _value_alone(cls, values: object) -> object:
-        return values if isinstance(values, list | tuple | Mapping) else [values]
+        if isinstance(values, Mapping):
+            return {str(name): value for name, value in values.items()}  # in YAML a name may look like a number
+        return values if isinstance(values, list | tuple) else [values]
 
     @pydantic.model_validator(mode="after")
     def _values_can_be_told_apart(self) -> "Axis":
@@ -70,7 +73,7 @@ class Axis(Parameters):
                 raise ValueError(f"labels would have '{piece}' for two of its values; name them: a mapping")
         return self
 
-    @property
+    @functools.cached_property
     def pieces(self) -> dict[str, Any]:
         """Its values by what labels have for them."""
         if isinstance(self.values, dict):
@@ -78,11 +81,11 @@ class Axis(Parameters):
         return {_piece(value): value for value in self.values}
 
     def coordinate(self, piece: str) -> Coordinate:
-        """Return what cubes and figures have for a value: the number or text itself, or the name that it was given."""
-        if isinstance(self.values, dict):
-            return piece
+        """Return what cubes and figures have for a value: a number itself, else its name or text."""
         value = _number(self.pieces[piece])
-        return value if isinstance(value, str | bool) else float(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        return piece if isinstance(self.values, dict) else str(value)
 
     def written(self, piece: str) -> str:
         """Write a value as people read it."""

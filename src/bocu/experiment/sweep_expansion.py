@@ -1,8 +1,10 @@
 """A sweep expanded: an entry for each point of its own parameters, and which of them go together."""
 
 import copy
+import functools
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bocu.core.errors import BocuError
@@ -20,12 +22,10 @@ class SweptEntry:
 
     Attributes:
         base: label of the entry that it was made from.
-        position: place of that entry in its section.
         point: the values of its own parameters.
     """
 
     base: str
-    position: int
     point: Point
 
 
@@ -38,19 +38,27 @@ class Sweep:
         axes: by name, with all values of all grids.
         points: the values of all axes together.
         entries: what it has made, by section and label.
+        places: of every section, where the entry that became each of its entries stands in the file.
     """
 
     experiment: Experiment
     axes: Mapping[str, Axis] = field(default_factory=dict)
     points: Sequence[Point] = ()
     entries: Mapping[tuple[str, str], SweptEntry] = field(default_factory=dict)
+    places: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def together(self, *named: tuple[str, str]) -> bool:
         """Say whether entries, by section and label, belong to one point at least."""
-        swept = [self.entries[one].point for one in named if one in self.entries]
-        if len(swept) < 2:
-            return True
-        return any(all(point.items() <= whole.items() for point in swept) for whole in self.points)
+        own: dict[str, str] = {}
+        for one in named:
+            for name, piece in self.entries[one].point.items() if one in self.entries else ():
+                if own.setdefault(name, piece) != piece:
+                    return False
+        return any(all(piece in grid[name] for name, piece in own.items()) for grid in self._grids)
+
+    @functools.cached_property
+    def _grids(self) -> list[dict[str, Any]]:
+        return [{name: axis.pieces for name, axis in grid.items()} for grid in self.experiment.sweep] or [{}]
 
     def labels(self, point: Point) -> dict[str, dict[str, str]]:
         """Return the labels that entries have at a point: section -> label in the file -> label there."""
@@ -78,14 +86,11 @@ class Sweep:
 
     def place(self, section: str, position: int) -> str:
         """Say where an entry of the expanded experiment was written."""
-        if section not in SECTIONS:
+        if section not in self.places:
             return f"{section}.{position}"
-        *before, label = [entry.label for entry in getattr(self.experiment, section)[: position + 1]]
-        made = self.entries.get((section, label))
-        if made is None:
-            # Of those before it, all that one entry has become count once.
-            return f"{section}.{len({self.base(section, other) for other in before})}"
-        return f"sweep: {', '.join(self.written(section, label))}: {section}.{made.position}"
+        written = f"{section}.{self.places[section][position]}"
+        values = self.written(section, getattr(self.experiment, section)[position].label)
+        return f"sweep: {', '.join(values)}: {written}" if values else written
 
 
 def expand(experiment: Experiment, has: Has, where: str = "") -> Sweep:
@@ -107,23 +112,28 @@ def expand(experiment: Experiment, has: Has, where: str = "") -> Sweep:
     points = list(points_of(grids))
     made: dict[tuple[str, str], SweptEntry] = {}
     update: dict[str, list[Any]] = {}
+    places: dict[str, list[int]] = {}
     for section in SECTIONS:
-        update[section] = []
+        update[section], places[section] = [], []
         for position, entry in enumerate(getattr(experiment, section)):
             own = paths.get((section, position))
             if not own:
                 update[section].append(entry)
+                places[section].append(position)
                 continue
             for point in _projected(points, list(dict.fromkeys(name for name, _ in own))):
                 label = _label(entry.label, point, where)
                 values = {path: axes[name].pieces[point[name]] for name, path in own}
                 update[section].append(_at(entry, label, values, where))
-                made[section, label] = SweptEntry(entry.label, position, point)
-        labels = [entry.label for entry in update[section]]
-        if twice := next((label for label in labels if labels.count(label) > 1), ""):
-            raise BocuError(f"{where}sweep: two entries of '{section}' would have the label '{twice}'")
-    sweep = Sweep(experiment.model_copy(update=update), axes, points, made)
-    return Sweep(_with_references(sweep), axes, points, made)
+                places[section].append(position)
+                made[section, label] = SweptEntry(entry.label, point)
+        label, count = (
+            Counter(entry.label for entry in update[section]).most_common(1)[0] if update[section] else ("", 0)
+        )
+        if count > 1:
+            raise BocuError(f"{where}sweep: two entries of '{section}' would have the label '{label}'")
+    sweep = Sweep(experiment.model_copy(update=update), axes, points, made, places)
+    return replace(sweep, experiment=_with_references(sweep))
 
 
 def _whole_axes(grids: Sequence[Grid], where: str) -> dict[str, Axis]:
@@ -138,7 +148,7 @@ def _whole_axes(grids: Sequence[Grid], where: str) -> dict[str, Axis]:
                 values = {**axes[name].pieces, **axis.pieces}
             else:
                 values = list({**axes[name].pieces, **axis.pieces}.values())
-            axes[name] = axes[name].model_copy(update={"values": values})
+            axes[name] = Axis(of=axis.of, values=values)
     return axes
 
 

@@ -86,7 +86,7 @@ class Digest(Results):
     def traces(self, branch: CubeBranch, metric: str, kind: Kind) -> Traces | None:
         """Return the curve of each finished seed, of a branch and metric that pages show; None otherwise."""
         place = self._traced.get((*self._places[branch], self._metric_places[metric]))
-        if place is None or kind not in (*TRACES, "average"):
+        if place is None or kind not in TRACES:
             return None
         with reading(self.path):
             values = self.data[trace_name(kind)].isel(traced=place).values
@@ -94,8 +94,7 @@ class Digest(Results):
         known = ~np.isnan(values).any(axis=1)
         if not known.any():
             return None
-        values = values[known]
-        return Traces(rounds, values / rounds.astype(np.float32) if kind == "average" else values, self._seeds[known])
+        return Traces(rounds, values[known], self._seeds[known])
 
     @functools.cached_property
     def _traced(self) -> dict[tuple[int, ...], int]:

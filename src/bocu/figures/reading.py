@@ -9,6 +9,7 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.evaluation.curves import (
+    TRACES,
     Kind,
     MeanCurve,
     Traces,
@@ -116,7 +117,7 @@ class Cube(Results):
 
     def traces(self, branch: CubeBranch, metric: str, kind: Kind) -> Traces | None:
         regret, seeds = self.regret(branch, metric)
-        if not len(seeds):
+        if not len(seeds) or kind not in TRACES:
             return None
         rounds, values = accumulate(self.iterations, regret, kind)
         kept = traced_rounds(self.iterations) - int((self.iterations < 1).sum())
@@ -201,6 +202,14 @@ def shared_data_label(cubes: Sequence[Results]) -> str:
     if not labelled or len(labelled) == len(cubes):
         return labelled[0].data_label if labelled else ""
     return f"{labelled[0].data_label}: {spoken([cube.problem for cube in labelled])}"
+
+
+def problem_names(cubes: Sequence[Results]) -> dict[str, str]:
+    """Return what is written for every problem, by its label: its title, or its label in words where titles agree."""
+    titles = [cube.title for cube in cubes]
+    return {
+        cube.problem: cube.title if titles.count(cube.title) == 1 else cube.problem.replace("-", " ") for cube in cubes
+    }
 
 
 def reference_label(figure: str, wanted: str | None, names: Mapping[str, str]) -> str:

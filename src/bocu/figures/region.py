@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 OUTCOMES = (HOLDS, FAILS, UNDECIDED)
 COLOURS = ("#9CC9E8", "#F2B79A", "#EDEDED")
 """Of the outcomes: light enough for text on them; the first two differ for colour-blind eyes too."""
-HATCH = "////"
-CELL_HEIGHT, PANEL_MARGIN, LEGEND = 0.26, 0.55, 0.75
+HATCH = "//"
+CELL_HEIGHT, PANEL_MARGIN, LEGEND = 0.26, 0.6, 0.75
 """Inches: of a row of cells, around a panel, and of what stands below all panels."""
 
 
@@ -47,7 +47,7 @@ class RegionParameters(PictureParameters):
         description="What colours show: the verdict, or the difference or ratio that the one comparison of the check "
         "is about.",
     )
-    x: str | None = Field(None, description="Parameter along the horizontal axis; the first of the sweep, if left out.")
+    x: str | None = Field(None, description="Parameter along the horizontal axis; the first by name, if left out.")
     y: str | None = Field(None, description="Parameter along the vertical axis; the next, if left out.")
     columns: str | None = Field(None, description="Parameter that differs from column to column; the next.")
     rows: str | None = Field(None, description="Parameter that differs from row to row; the next.")
@@ -108,6 +108,8 @@ class Region(Figure[RegionParameters]):
     Parameters = RegionParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
+        import pandas as pd
+
         paths = inputs["cubes"]
         cubes = [Cube(path) for path in ([paths] if isinstance(paths, str) else paths)]
         settings = self.parameters
@@ -125,7 +127,7 @@ class Region(Figure[RegionParameters]):
         picture = self._drawn(cells, layout, values, shown[0].units)
         caption, alternative = self._told(cells, layout, values)
         label = shared_data_label(shown)
-        return Drawing(picture, title, caption, alternative, "", label, table(cells))
+        return Drawing(picture, title, caption, alternative, "", label, pd.DataFrame(table(cells)))
 
     def _drawn(self, cells: Sequence[Cell], layout: Layout, values: Mapping[str, list[Value]], units: str) -> "Picture":
         settings = self.parameters
@@ -141,7 +143,7 @@ class Region(Figure[RegionParameters]):
                 inside = [cell for cell in cells if fixed.items() <= cell.at.items()]
                 panel = panels[row, column]
                 _panel(panel, inside, layout, values, scale)
-                panel.set_title(", ".join(f"{self._title(axis)} {_written(at)}" for axis, at in fixed.items()))
+                panel.set_title("\n".join(f"{self._title(axis)} {_written(at)}" for axis, at in fixed.items()))
                 if row == len(down) - 1:
                     panel.set_xlabel(self._title(layout.x))
                 if column == 0 and layout.y:
@@ -240,7 +242,7 @@ def _panel(panel: "Axes", cells: Sequence[Cell], layout: Layout, values: Mapping
         elif finding is not None:
             numbers[place] = finding.value.value
             if undecided:
-                box = Rectangle(place[::-1], 1, 1, fill=False, hatch=HATCH, edgecolor=style.GREY, linewidth=0)
+                box = Rectangle(place[::-1], 1, 1, fill=False, hatch=HATCH, edgecolor=style.GREY, linewidth=0, zorder=2)
                 panel.add_patch(box)
     colours: dict[str, Any] = {"cmap": style.DIVERGING, "norm": scale}
     if scale is None:
@@ -270,6 +272,13 @@ def _verdict_legend(picture: "Picture") -> None:
 
 def _value_legend(picture: "Picture", panels: np.ndarray, scale: Any, quantity: str) -> None:
     from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LogNorm
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     shown = ScalarMappable(scale, style.DIVERGING)
-    picture.colorbar(shown, ax=panels.ravel().tolist(), orientation="horizontal", label=quantity, aspect=50, pad=0.02)
+    bar = picture.colorbar(shown, ax=panels.ravel().tolist(), orientation="horizontal", aspect=50, pad=0.02)
+    bar.set_label(f"{quantity}; hatched: undecided")
+    if isinstance(scale, LogNorm):
+        bar.ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        bar.ax.xaxis.set_minor_locator(NullLocator())
+        bar.ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))

@@ -151,6 +151,11 @@ class Results(ABC):
                 raise BocuError(f"{self.path}: no algorithm '{label}'; {nearest(label, self.names)}")
         return [branch for branch in self._places if algorithms is None or branch.algorithm in algorithms]
 
+    def looks_apart(self, algorithms: Sequence[str] | None = None) -> dict[str, style.Stroke]:
+        """Return the looks of all or some algorithms in one picture, no two of one colour, if there are enough."""
+        shown = dict.fromkeys(branch.algorithm for branch in self.branches(algorithms))
+        return style.apart({label: self.looks[label] for label in shown})
+
     def objectives(self) -> list[str]:
         """Return the objectives that some algorithm pursues, or only "any" where none pursues one."""
         pursued = [branch.objective for branch in self.branches()]
@@ -199,7 +204,7 @@ class Results(ABC):
         Args:
             branch: the branch.
             metric: label of the metric.
-            kind: "cumulative", "average" or "simple".
+            kind: one of `bocu.evaluation.curves.TRACES`.
         """
 
     @abstractmethod

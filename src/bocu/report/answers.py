@@ -163,14 +163,15 @@ def _s(titles: Sequence[str]) -> str:
 def _cost(times: Sequence[Spent], leaders: Sequence[str]) -> str:
     if not times:
         return "No times were recorded."
-    slowest = {leader: max((t for t in times if t.title == leader), key=lambda t: t.round) for leader in leaders[:2]}
+    of_leaders = {leader: [one for one in times if one.title == leader] for leader in leaders[:2]}
+    slowest = {leader: max(own, key=lambda one: one.round) for leader, own in of_leaders.items() if own}
     total = tables.duration(sum(each.total for each in times))
     if not slowest:
         return f"All runs together decided for {total} on one core."
     each = "; ".join(
-        f"{leader}: up to {tables.round_time(one.round)} a round ({one.problem}), "
-        f"{tables.duration(sum(t.total for t in times if t.title == leader))} in all"
-        for leader, one in slowest.items()
+        f"{leader}: up to {tables.round_time(most.round)} a round ({most.problem}), "
+        f"{tables.duration(sum(one.total for one in of_leaders[leader]))} in all"
+        for leader, most in slowest.items()
     )
     cheap = min(times, key=lambda one: one.round)
     return f"{each}; the cheapest, {cheap.title}, {tables.round_time(cheap.round)} a round. All runs: {total}."

@@ -17,9 +17,9 @@ import yaml
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.parameters import nearest
 from bocu.evaluation.audits import read_audit
-from bocu.evaluation.statistics import LEAST_SEEDS, LESS, MORE, TIED, TOO_FEW
+from bocu.evaluation.statistics import LEAST_SEEDS
 from bocu.experiment.papers import papers
-from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, counted, results_at
+from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, results_at
 from bocu.figures.results import Results
 from bocu.io.files import open_netcdf, reading, write_text
 from bocu.io.lineage import lineage_of
@@ -27,8 +27,10 @@ from bocu.report import embedded, records, tables
 from bocu.report.answers import answers, comparisons
 from bocu.report.claims import COLUMNS as CLAIMS
 from bocu.report.claims import beside, csv_records, read_all, section
+from bocu.report.findings import against, findings, written
 from bocu.report.origin_files import OriginFiles, results_folder
 from bocu.report.origins import data_set, source_words, traces
+from bocu.report.scoreboards import scoreboard_tables
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "final-regret": (
@@ -56,6 +58,8 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
 }
 """What the page calls its scripts, and the files under `script/` that they are joined from."""
 
+HEAVIEST_SVG = 400_000
+"""Bytes from which on a picture stands in the page as PNG: of very many curves it is the lighter one."""
 PICTURE_SCALE = 0.64
 """Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
 
@@ -137,10 +141,8 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
     for kind, found in csv_records(claimed).items() if claimed else ():
         with tables.csv_file(Path(output).parent / "tables" / f"{kind}.csv", CLAIMS[kind]) as write:
             write(found)
-    for picture in pictures:
-        if picture.rows:
-            with tables.csv_file(Path(output).parent / picture.table, list(picture.rows[0])) as write:
-                write(picture.rows)
+    parquet = tables.parquet_beside(list(table_files(output).values()))
+    page["parquet"] = {path.stem: f"tables/{path.name}" for path in parquet}
     write_text(output, _template().render(page))
 
 
@@ -174,6 +176,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
     panels: list[dict[str, Any]] = []
     islands: list[tuple[str, str]] = []
     compared, spent = [], []
+    seeds = embedded.seeds_shown([cube for chapter in chapters for cube in chapter.cubes])
     with ExitStack() as files:
         write = {
             kind: files.enter_context(tables.csv_file(path, COLUMNS[kind]))
@@ -185,9 +188,9 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
                 write[kind](found)
             shown["holes"] += kinds["holes"]
             shown["resets"] += records.resets(cube)
-            shown["findings"] += [(cube.problem, each) for each in _findings(cube, kinds, reference)]
-            against = [] if reference is None else _against(cube, kinds, reference)
-            shown["against"] += [(cube.problem, each) for each in against]
+            shown["findings"] += [(cube.problem, each) for each in findings(cube, kinds, reference)]
+            sentences = [] if reference is None else against(cube, kinds, reference)
+            shown["against"] += [(cube.problem, each) for each in sentences]
             shown["problems"].append(_problem(cube, kinds, chapter))
             compared += comparisons(cube, kinds)
             spent += records.spent(cube)
@@ -195,7 +198,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
                 panel = embedded.panel(cube, objective, metric, kinds, chapter.origin)
                 panels.append({**panel, "totals": [], "pairs": [], "curves": dict.fromkeys(panel["curves"])})
                 islands.append((f"numbers-{panel['id']}", embedded.script_json(panel)))
-                traced = embedded.traces(cube, objective, metric)
+                traced = embedded.traces(cube, objective, metric, seeds)
                 islands.append((f"traces-{panel['id']}", embedded.script_json(traced)))
             cube.release()
     commands = " && ".join(chapter.origin.sweep_command() for chapter in chapters)
@@ -205,7 +208,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
         "answers": answers(compared, spent, commands),
         "times": tables.times(spent),
         "absent": [label for chapter in chapters for label in chapter.absent],
-        "numbers": embedded.script_json(embedded.index(panels, names, reference, str(output))),
+        "numbers": embedded.script_json(embedded.index(panels, names, reference, seeds, str(output))),
         "islands": islands,
     }
 
@@ -237,7 +240,7 @@ def _records(
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; links are relative to the page. Some have a table of their own: its rows and its link."""
+    """A figure of the page; links are relative to the page, that of its table empty where it has none."""
 
     identifier: str
     label: str
@@ -251,8 +254,8 @@ class Picture:
     height: int
     png: str
     svg: str
-    rows: Sequence[records.Fields] = ()
     table: str = ""
+    boards: tuple[tables.Table, ...] = ()
 
 
 def _picture(description: str | Path, folder: Path) -> Picture:
@@ -261,27 +264,34 @@ def _picture(description: str | Path, folder: Path) -> Picture:
         words = json.loads(path.read_text(encoding="utf-8"))
         png, svg = path.parent / words["png"], path.parent / words["svg"]
         pixels = png.read_bytes()
+        identifier = f"figure-{path.parent.name}-{path.stem}"
         width, height = struct.unpack(">II", pixels[16:24])
         return Picture(
-            identifier=f"figure-{path.parent.name}-{path.stem}",
+            identifier=identifier,
             label=path.stem,
             problem=words["problem"],
             title=words["title"],
             caption=words["caption"],
             alternative=words["alternative"],
             simulated=bool(words["data_label"]),
-            embedded="data:image/png;base64," + base64.b64encode(pixels).decode("ascii"),
+            embedded=_embedded(svg.read_bytes(), pixels),
             width=round(width * PICTURE_SCALE),
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
             svg=_link(svg, folder),
-            rows=words.get("table", ()),
-            table=f"tables/{path.parent.name}-{path.stem}.csv" if words.get("table") else "",
+            table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
+            boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
     except (OSError, ValueError, KeyError, struct.error) as error:
         raise BrokenFileError(path, f"not the description of a figure ({error})") from None
+
+
+def _embedded(svg: bytes, png: bytes) -> str:
+    """Return the picture as it stands in the page: as SVG, sharp and light on dark pages, unless that is heavy."""
+    kind, content = ("png", png) if len(svg) > HEAVIEST_SVG else ("svg+xml", svg)
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def _link(path: Path, folder: Path) -> str:
@@ -300,7 +310,7 @@ def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results], reference: str
         "facts": _facts(experiments, cubes),
         "simulated": [cube.problem for cube in cubes if cube.data_label],
         "data_label": next((cube.data_label for cube in cubes if cube.data_label), ""),
-        "reference": _written(cubes, reference),
+        "reference": written(cubes, reference),
         "least_seeds": LEAST_SEEDS,
         "pictures": [picture for chapter in chapters for picture in chapter.pictures if not picture.problem],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
@@ -355,75 +365,8 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
         ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
-        (
-            "Data sets",
-            ", ".join(map(source_words, sources))
-            if any(data_set(cube) for cube in cubes)
-            else "none: formulas and draws",
-        ),
+        ("Data sets", ", ".join(map(source_words, sources)) if from_files else "none: formulas and draws"),
     ]
-
-
-def _written(cubes: Sequence[Results], label: str | None) -> str:
-    """Return what is written for an algorithm; empty for none."""
-    return next((cube.titles[label] for cube in cubes if label in cube.titles), label) if label else ""
-
-
-def _against(cube: Results, kinds: Mapping[str, list[records.Fields]], reference: str) -> list[str]:
-    """Say for each objective and metric of the page who has more regret than the reference, who less."""
-    name = _written([cube], reference)
-    if all(branch.algorithm != reference for branch in cube.branches()):
-        return [f"{cube.problem}: {name} does not run here; the table compares with the least regret instead."]
-    sentences = []
-    for objective, metric in records.foremost(cube):
-        gaps = _of(kinds["differences"], (cube.problem, objective, metric))
-        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {objective}"
-        where = f"{cube.problem}, scored by {metric}{pursued}"
-        if not gaps or gaps[0]["reference"] != reference:
-            sentences.append(f"{where}: {name} has finished no run; the table compares with the least regret instead.")
-            continue
-        told: dict[str, list[str]] = {MORE: [], LESS: [], TIED: [], TOO_FEW: []}
-        for gap in gaps:
-            told[gap["verdict"]].append(f"{cube.titles[gap['algorithm']]} {tables.interval(gap)}")
-        sides = "; ".join(f"{word}: {', '.join(found)}" for word, found in told.items() if found)
-        sentences.append(f"{where}: {sides}.")
-    return sentences
-
-
-def _of(kind: Sequence[records.Fields], key: tuple[str, str, str]) -> list[records.Fields]:
-    return [record for record in kind if (record["problem"], record["objective"], record["metric"]) == key]
-
-
-def _findings(cube: Results, kinds: Mapping[str, list[records.Fields]], reference: str | None) -> list[str]:
-    """Say for each objective and metric of the page who has the least regret, and who is not told apart from it."""
-    sentences = []
-    differences = kinds["differences"] if reference is None else records.difference_records(cube)
-    for objective, metric in records.foremost(cube):
-        key = (cube.problem, objective, metric)
-        gaps = [gap for gap in _of(differences, key) if gap["algorithm"] not in cube.yardsticks and gap["seeds"] > 1]
-        if not gaps:
-            continue
-        final = {record["algorithm"]: record for record in _of(kinds["final-regret"], key)}
-        least = gaps[0]["reference"]
-        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {objective}"
-        shown = tables.plus_minus(final[least]["mean"], final[least]["standard_error"])
-        told = f"{cube.problem}, scored by {metric}{pursued}: {cube.titles[least]} {shown}; "
-        sentences.append(told + _lead(cube, sorted(gaps, key=lambda gap: gap["mean_difference"])))
-    return sentences
-
-
-def _lead(cube: Results, gaps: Sequence[records.Fields]) -> str:
-    """Say how competitors, by their difference from the least, stand to it."""
-    decided = [gap for gap in gaps if gap["verdict"] != TOO_FEW]
-    if not decided:
-        most = max(gap["seeds"] for gap in gaps)
-        return f"too few seeds to tell: {counted(most, 'paired seed')}, a verdict takes {LEAST_SEEDS}."
-    tied = [gap for gap in decided if gap["verdict"] != MORE]
-    relation = "not told apart from it:" if tied else "told apart from all; the next,"
-    named = ", ".join(f"{cube.titles[gap['algorithm']]} {tables.interval(gap)}" for gap in tied or decided[:1])
-    few = ", ".join(cube.titles[gap["algorithm"]] for gap in gaps if gap["verdict"] == TOO_FEW)
-    undecided = f" Too few seeds to tell: {few}." if few else ""
-    return f"{relation} {named} on {counted(decided[0]['seeds'], 'paired seed')}.{undecided}"
 
 
 def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: _Chapter) -> dict[str, Any]:

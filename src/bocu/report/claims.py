@@ -14,10 +14,10 @@ from bocu.report.tables import NOTHING, Table, decimals, number, probability
 
 COLUMNS = {"claims": CLAIM_COLUMNS, "claim-comparisons": COMPARISON_COLUMNS}
 """The CSV files that a report with claims has besides, and their columns."""
-HEADER = ("Claim", "Where", "Verdict", "Numbers", "Seeds", "p")
+HEADER = ("Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "Ours")
 CAPTION = (
-    "Claims and verdicts: numbers with 95 % intervals over paired seeds, p values corrected by Holm within a family of "
-    "claims; a verdict takes 10 paired seeds."
+    "Claims and verdicts. Numbers: the left side less the right, a ratio, or what is compared with a number, with 95 % "
+    "intervals over paired seeds; p: corrected by Holm within a family of claims. A verdict takes 10 paired seeds."
 )
 _LISTED = 3
 """Comparisons of a claim that are written out."""
@@ -55,6 +55,7 @@ def row(record: Fields) -> tuple[str, ...]:
         "; ".join(numbers(record)) or NOTHING,
         str(record["seeds"] or NOTHING),
         NOTHING if p_value is None or record["verdict"] == NOT_RUN else probability(p_value),
+        "; ".join(filter(None, (record["ours"], record["note"]))),
     )
 
 
@@ -75,16 +76,20 @@ def outcome(record: Fields) -> str:
 
 
 def numbers(record: Fields) -> list[str]:
-    """Write what the numbers say: every comparison, or of many how they stand and those with least evidence."""
-    found = record["comparisons"]
-    if len(found) <= _LISTED:
+    """Write what the numbers say: every comparison, or of many how they stand and the most telling ones."""
+    every = record["comparisons"]
+    found = [one for one in every if one["seeds"]]
+    if len(every) <= _LISTED:
         return [compared(one, record) for one in found]
     sides = [_side(one) for one in found]
-    counted = (
-        f"{len(found)} comparisons: {sides.count(HOLDS)} for it, {sides.count(FAILS)} against, by themselves at 5 %"
-    )
-    least = [one for one, side in zip(found, sides, strict=True) if side != HOLDS][: _LISTED - 1]
-    return [counted, *(compared(one, record) for one in least)]
+    number = f"{len(found)} of {len(every)}" if len(found) < len(every) else str(len(every))
+    counted = f"{number} comparisons: {sides.count(HOLDS)} for it, {sides.count(FAILS)} against, by themselves at 5 %"
+    if set(sides) == {HOLDS}:
+        return [counted]
+    # What the verdict rests on, or, where there is none, what stands in the way of one.
+    key = "p_for" if record["verdict"] == HOLDS else "p_against"
+    telling = sorted(found, key=lambda one: (one[key], one["p_against"]))
+    return [counted, *(compared(one, record) for one in telling[: _LISTED - 1])]
 
 
 def _side(one: Fields) -> str:

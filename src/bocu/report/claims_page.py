@@ -51,7 +51,7 @@ class StandingCubes:
             shown = [self._scale(path) for problem in sorted(problems) if (path := self.cube(experiment, problem))]
             if shown:
                 same = ", ".join(dict.fromkeys(shown))
-                yield f"`{experiment}` ({', '.join(sorted(problems))}; {same}){self._command(experiment)}"
+                yield f"`{experiment}` ({', '.join(sorted(problems))}): {same}{self._settings(experiment)}"
 
     @staticmethod
     def _scale(file: Path) -> str:
@@ -59,15 +59,15 @@ class StandingCubes:
             done = int((cube["status"].values == DONE).any(axis=(0, 1)).sum())
             return f"{done} seeds and {int(cube['iteration'].values[-1])} rounds"
 
-    def _command(self, experiment: str) -> str:
+    def _settings(self, experiment: str) -> str:
+        """Say what the command line changed of the experiment; empty: nothing that matters."""
         record = self.folder / Path(ResultPaths(experiment).record).relative_to(RESULTS)
         made = json.loads(record.read_text(encoding="utf-8")).get(MADE_FROM) if record.is_file() else None
         if not made:
             return ""
         told = {key: value for key, value in made["config"].items() if key in _TOLD}
         settings = " ".join(_setting(key, value) for key, value in told.items())
-        files = " ".join(made["files"])
-        return f": `snakemake --cores all --configfile {files}{' --config ' + settings if settings else ''}`"
+        return f", by `--config {settings}`" if settings else ""
 
 
 def _setting(key: str, value: Any) -> str:
@@ -82,7 +82,7 @@ def section(records: Sequence[Fields], scales: Sequence[str], command: str) -> s
     lines = [
         f"Made by `{command}`: {told}.",
         "",
-        *([f"Judged by {'; by '.join(scales)}."] if scales else ["No cube of these experiments stood."]),
+        *([f"Judged by {'; '.join(scales)}."] if scales else ["No cube of these experiments stood."]),
         CAPTION,
         "",
         *markdown_table(records),

@@ -19,12 +19,14 @@ from bocu.figures import style
 from bocu.figures.reading import DONE, NO_OBJECTIVE, shown_unit
 from bocu.figures.results import CubeBranch, Results
 from bocu.report.origin_files import OriginFiles
-from bocu.report.records import Fields, final_totals
+from bocu.report.records import Fields, final_totals, foremost
 from bocu.report.tables import identifier
 
 VERSION = 1
-SEEDS_SHOWN = 20
-"""Seeds whose curves stand in the page; the digest beside it holds all."""
+MOST_SEEDS_SHOWN, LEAST_SEEDS_SHOWN = 20, 3
+"""Seeds of an algorithm whose curves stand in the page; the digest beside it holds all."""
+BYTES_OF_SEEDS = 6_000_000
+"""What curves of seeds may take in the page, before there are fewer seeds."""
 VERDICTS = (MORE, LESS, TIED, TOO_FEW)
 _COLOURS = {value: name for name, value in style.COLOURS.items()}
 _KINDS: tuple[Kind, ...] = ("cumulative", "instantaneous", "simple", "recommended")
@@ -39,7 +41,7 @@ def family(name: str) -> str:
 
 
 def index(
-    panels: Sequence[Mapping[str, Any]], experiments: Sequence[str], reference: str | None, page: str
+    panels: Sequence[Mapping[str, Any]], experiments: Sequence[str], reference: str | None, seeds: int, page: str
 ) -> dict[str, Any]:
     """Return what the page knows at once: what there is to choose from.
 
@@ -47,6 +49,7 @@ def index(
         panels: those of `panel`.
         experiments: names.
         reference: label of the algorithm that tables compare with, where one was named.
+        seeds: that of `traces`.
         page: the page as it was named when it was made, for the command that computes its numbers again.
     """
     told = ("label", "title", "family", "colour", "dash", "yardstick")
@@ -71,7 +74,7 @@ def index(
         "algorithms": [algorithms[label] for label in order],
         "kinds": [*kinds, *(["average"] if "cumulative" in kinds else [])],
         "verdicts": list(VERDICTS),
-        "seeds_shown": SEEDS_SHOWN,
+        "seeds_shown": seeds,
         "verify": f"bocu verify {page}",
     }
 
@@ -200,8 +203,16 @@ def _thinned(count: int) -> np.ndarray:
     return np.unique(np.linspace(0, count - 1, min(count, TRACED)).round().astype(int))
 
 
-def traces(cube: Results, objective: str, metric: str) -> dict[str, Any]:
-    """Return the curves of the first seeds of a comparison, by kind, in the order of the algorithms of `panel`."""
+def seeds_shown(cubes: Sequence[Results]) -> int:
+    """Return how many seeds of each algorithm a page shows: the fewer, the more comparisons there are."""
+    compared = sum(len(_compared(cube, objective)) for cube in cubes for objective, _ in foremost(cube))
+    bytes_of_one = len(TRACES) * TRACED * 4 * 4 / 3
+    most = int(BYTES_OF_SEEDS / (bytes_of_one * max(compared, 1)))
+    return min(max(most, LEAST_SEEDS_SHOWN), MOST_SEEDS_SHOWN)
+
+
+def traces(cube: Results, objective: str, metric: str, seeds: int) -> dict[str, Any]:
+    """Return the curves of so many seeds of a comparison, by kind, in the order of the algorithms of `panel`."""
     branches = _compared(cube, objective)
     found: dict[str, Any] = {}
     for kind in TRACES:
@@ -211,9 +222,7 @@ def traces(cube: Results, objective: str, metric: str) -> dict[str, Any]:
             found[kind] = {
                 "rounds": known[0].rounds.tolist(),
                 "of": [
-                    None
-                    if one is None
-                    else {"seeds": one.seeds[:SEEDS_SHOWN].tolist(), "values": packed(one.values[:SEEDS_SHOWN])}
+                    None if one is None else {"seeds": one.seeds[:seeds].tolist(), "values": packed(one.values[:seeds])}
                     for one in drawn
                 ],
             }

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
@@ -64,6 +65,22 @@ def csv_file(path: str | Path, columns: Sequence[str]) -> Iterator[Callable[[Seq
                 writer.writerow({key: "" if _no_number(value) else value for key, value in record.items()})
 
         yield write
+
+
+def parquet_beside(tables: Sequence[Path]) -> list[Path]:
+    """Write CSV tables as Parquet beside them, where the extra `parquet` is installed; return what was written."""
+    if importlib.util.find_spec("pyarrow") is None:
+        return []
+    from pyarrow import csv as arrow_csv
+    from pyarrow import parquet
+
+    written = []
+    for path in tables:
+        found = arrow_csv.read_csv(path)
+        written.append(path.with_suffix(".parquet"))
+        with atomic_path(written[-1]) as temporary:
+            parquet.write_table(found, temporary)
+    return written
 
 
 def comparison(

@@ -44,7 +44,8 @@ def part_of(plan: Plan) -> Part:
         digests = plan.digests(part)
         if digests and all(Path(file).is_file() for file in [*digests, plan.paths.summary(part)]):
             figures = [file for file in plan.figure_files("json", part) if Path(file).is_file()]
-            return Part(plan.describe(), digests, plan.paths.summary(part), figures, plan.audits(part))
+            claims = [file for file in plan.claims_files(part) if Path(file).is_file()]
+            return Part(plan.describe(), digests, plan.paths.summary(part), figures, plan.audits(part), claims)
     raise BocuError(
         f"{plan.results}: no digests to make a page of; run the experiment, or `snakemake partial` for what exists"
     )
@@ -116,7 +117,7 @@ def verify_page(page: str | Path) -> Recomputed:
                 kinds = _kinds(results, index["reference"])
                 for panel in mine:
                     if panel["problem"] == problem:
-                        _compare(found, panel, islands, written, results, kinds, origin)
+                        _compare(found, panel, islands, written, results, kinds, origin, index["seeds_shown"])
                 results.data.close()
     return found
 
@@ -173,25 +174,27 @@ def _compare(
     results: "Results",
     kinds: Mapping[str, Sequence[records.Fields]],
     origin: OriginFiles,
+    seeds: int,
 ) -> None:
     """Compare one comparison: its table, totals, differences and curves."""
     objective, metric, where = panel["objective"], panel["metric"], f"{panel['problem']}, {panel['metric']}"
     table = tables.comparison(results, objective, metric, kinds)
     shown = {row[0]: row for row in written.get(table.identifier, ())[1:]}
     for row in table.rows:
-        for heading, one, other in zip(table.header, shown.get(row[0], [""] * len(row)), row, strict=True):
-            found.compare(f"{where}: table: {row[0]}: {heading}", one, other)
+        for heading, cell, now in zip(table.header, shown.get(row[0], [""] * len(row)), row, strict=True):
+            found.compare(f"{where}: table: {row[0]}: {heading}", cell, now)
     one = json.loads(islands[f"numbers-{panel['id']}"])
     other = embedded.panel(results, objective, metric, kinds, origin)
     for key in ("seeds", "totals", "pairs"):
         found.compare(f"{where}: {key}", one[key], other[key])
-    for mine, again in zip(one["algorithms"], other["algorithms"], strict=True):
+    for algorithm, again in zip(one["algorithms"], other["algorithms"], strict=True):
         for key in ("label", "mean", "error", "seeds"):
-            found.compare(f"{where}: {mine['label']}: {key}", mine[key], again[key])
+            found.compare(f"{where}: {algorithm['label']}: {key}", algorithm[key], again[key])
     labels = [algorithm["label"] for algorithm in one["algorithms"]]
     _compare_curves(found, where, labels, one["curves"], other["curves"])
     traces = json.loads(islands[f"traces-{panel['id']}"])
-    _compare_curves(found, f"{where}, single seeds", labels, traces, embedded.traces(results, objective, metric))
+    anew = embedded.traces(results, objective, metric, seeds)
+    _compare_curves(found, f"{where}, single seeds", labels, traces, anew)
 
 
 def _compare_curves(

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 HOLDS, FAILS, UNDECIDED, NOT_RUN = "holds", "fails", "undecided", "not run"
+_NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
 UNCHECKED = "nothing in a cube can tell"
 
 
@@ -60,11 +61,6 @@ class Finding:
     for_it: float
     against_it: float
 
-    @property
-    def few(self) -> bool:
-        """Whether too few seeds are shared to tell."""
-        return self.value.count < LEAST_SEEDS
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -72,7 +68,7 @@ class Verdict:
 
     Attributes:
         outcome: `HOLDS`, `FAILS`, `UNDECIDED` or `NOT_RUN`.
-        reason: why it is undecided or not run; empty otherwise.
+        reason: why it is undecided or not run, and problems without a cube, which count as without evidence.
         p_value: of the side with more evidence, after Holm's correction; not a number where nothing was run.
         corrected: number of claims that were corrected together.
         findings: what the numbers say of each comparison.
@@ -89,8 +85,8 @@ class Verdict:
 
     @property
     def seeds(self) -> int:
-        """The least number of seeds that a comparison rests on."""
-        return min((finding.value.count for finding in self.findings), default=0)
+        """The least number of seeds that a comparison rests on, of those that rest on any."""
+        return min((finding.value.count for finding in self.findings if finding.value.count), default=0)
 
 
 def verdict(claim: Claim, cube: "str | Path | xr.Dataset", names: Mapping[str, str] | None = None) -> Verdict:
@@ -127,7 +123,7 @@ def verdicts(claims: Sequence[Claim], cube_of: Callable[[str, str], "str | Path 
             if (experiment, problem) not in known:
                 cube = cube_of(experiment, problem)
                 if cube is None:
-                    raise BocuError(f"there is no cube of '{problem}' of {experiment}")
+                    raise _NoCube(problem, experiment)
                 known[experiment, problem] = Numbers(_opened(cube, files))
             return known[experiment, problem]
 
@@ -140,6 +136,14 @@ def verdicts(claims: Sequence[Claim], cube_of: Callable[[str, str], "str | Path 
     return corrected(claims, found)
 
 
+class _NoCube(BocuError):
+    """There are no results of a problem."""
+
+    def __init__(self, problem: str, experiment: str) -> None:
+        self.problem = problem
+        super().__init__(f"there is no cube of '{problem}' of {experiment}")
+
+
 def _opened(cube: "str | Path | xr.Dataset", files: ExitStack) -> "xr.Dataset":
     if isinstance(cube, str | Path):
         return files.enter_context(open_netcdf(cube, decode_times=False))
@@ -150,9 +154,19 @@ def _judged(claim: Claim, numbers_of: Callable[[str], Numbers]) -> Verdict:
     """Return evidence and findings of a claim; its outcome takes its family."""
     if claim.check is None:
         return Verdict(NOT_RUN, UNCHECKED)
-    findings = [_finding(leaf, numbers_of) for leaf in leaves(claim.node)]
+    findings, missing = [], []
+    for leaf in leaves(claim.node):
+        try:
+            findings.append(_finding(leaf, numbers_of))
+        except _NoCube as error:
+            findings.append(Finding(str(leaf.comparison), leaf.scope, _NOTHING, 0.0, 1.0, 1.0))
+            missing.append(error)
+    if not any(finding.value.count for finding in findings):
+        return Verdict(NOT_RUN, str(missing[0]) if missing else "none of its runs is finished")
     for_it, against_it = _evidence(claim.node, iter(findings))
-    return Verdict(UNDECIDED, findings=tuple(findings), for_it=for_it, against_it=against_it)
+    absent = ", ".join(dict.fromkeys(error.problem for error in missing))
+    reason = f"no cube of {absent}" if absent else ""
+    return Verdict(UNDECIDED, reason, findings=tuple(findings), for_it=for_it, against_it=against_it)
 
 
 def corrected(claims: Sequence[Claim], judged: Sequence[Verdict]) -> list[Verdict]:
@@ -173,8 +187,11 @@ def _settled(own: Verdict, p_value: float, family: int) -> Verdict:
     own = replace(own, p_value=p_value, corrected=family)
     if p_value < 1 - CONFIDENCE:
         return replace(own, outcome=HOLDS if own.for_it < own.against_it else FAILS)
-    if any(finding.few for finding in own.findings):
-        return replace(own, reason=f"too few seeds: {own.seeds} paired, a verdict takes {LEAST_SEEDS}")
+    if own.reason:
+        return own
+    fewest = min(finding.value.count for finding in own.findings)
+    if fewest < LEAST_SEEDS:
+        return replace(own, reason=f"too few seeds: {fewest} paired, a verdict takes {LEAST_SEEDS}")
     if min(own.for_it, own.against_it) < 1 - CONFIDENCE:
         return replace(own, reason=f"not after Holm's correction for {family} claims")
     several = len(own.findings) > 1
