@@ -72,6 +72,13 @@ def test_what_the_command_line_states_takes_the_place_of_the_file(shop):
     tighter = json.loads(asked("--settings", "settings/shop.yaml", "--constraint", "order <= 30", "--json").stdout)
     assert tighter["best"]["decision"]["order"] <= 30
     assert len(tighter["constraints"]) == 2
+    paid = json.loads(asked("--settings", "settings/shop.yaml", "--minimise", "--json").stdout)
+    assert paid["minimise"]
+    (shop / "settings/two.yaml").write_text(
+        SHOP.replace("profit: {unit: €}", "profit: {unit: €, weight: 1}\n  rain2: {goal: min, weight: 2, unit: mm}")
+    )
+    one = asked("--settings", "settings/two.yaml", "--outcome", "profit", "--json")
+    assert json.loads(one.stdout)["units"] == {"order": "papers", "rain": "mm", "profit": "€"}
     other = json.loads(asked("--settings", "settings/shop.yaml", "--objective", "so", "--json").stdout)
     assert other["objective"] == "so"
 
@@ -115,7 +122,7 @@ def test_a_settings_file_states_what_python_takes(shop):
 def test_several_outcomes_have_goals_and_weights():
     data = {"outcome": {"profit": {"weight": 1}, "waste": {"goal": "min", "weight": 20}}, "contexts": ["rain"]}
     found = Settings.model_validate(data).arguments(None)
-    assert found["outcome"] == ["profit:max", "waste:min"]
+    assert found["outcome"] == ["profit", "waste:min"]
     assert found["weights"] == {"profit": 1.0, "waste": 20.0}
     assert found["contexts"] == ["rain"]
 
