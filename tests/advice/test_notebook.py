@@ -29,6 +29,7 @@ def run(source: str, names: dict) -> str:
     return printed.getvalue() + ("" if value is None else repr(value))
 
 
+@pytest.mark.ci
 def test_the_notebook_prints_what_it_shows(root):
     notebook = json.loads((root / "docs/suggest-notebook.ipynb").read_text(encoding="utf-8"))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
