@@ -1,6 +1,7 @@
 # make report   install into a virtual environment, run the quick start to its report
 # make test     install, run the tests of the first tier: at most 15 minutes on two cores
 # make drills   install, run all tests with what .ci/run leaves out, hours: before a release
+# make docs     install, build the site: docs/_build/html/index.html
 # make check    install, run the linters and the type checker
 
 VENV ?= .venv
@@ -19,7 +20,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export PATH := $(BIN):$(PATH)
 
-.PHONY: report test drills check format schema clean
+.PHONY: report test drills docs check format schema clean
 report: $(INSTALLED)
 	snakemake --cores $(CORES) --executor warm
 	@echo "open results/quickstart/report/index.html"
@@ -29,6 +30,11 @@ test: $(INSTALLED)
 
 drills: $(INSTALLED)
 	python -m pytest --numprocesses $(WORKERS) -m '' $(PYTEST_ARGS)
+
+docs: $(INSTALLED)
+	$(PIP_INSTALL) --requirement requirements-docs.txt
+	python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 check: $(INSTALLED)
 	ruff check .
@@ -46,7 +52,10 @@ format: $(INSTALLED)
 
 schema: $(INSTALLED)
 	bocu schema --output workflow/schemas/experiment.schema.json
+	bocu schema --claims --output workflow/schemas/claims.schema.json
 	bocu schema --tables --output docs/experiment-file.md
+	bocu schema --suggest --output workflow/schemas/suggest.schema.json
+	bocu schema --suggest --tables --output docs/suggest-settings.md
 	bocu list --combinations > docs/combinations.md
 
 # torch goes first and pinned: asked for as a range, it would bring gigabytes for graphics cards.
@@ -62,4 +71,4 @@ $(INSTALLED): requirements.txt pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) results .snakemake
+	rm -rf $(VENV) results .snakemake docs/_build docs/generated

@@ -27,6 +27,7 @@ include: "workflow/rules/runs.smk"
 include: "workflow/rules/scores.smk"
 include: "workflow/rules/cubes.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 

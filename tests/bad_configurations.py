@@ -126,8 +126,10 @@ def _top_level() -> Iterator[Bad]:
         "objectives": [3, "dro", [3], [None], [{"label": "x"}]],
         "algorithms": [[], None, 3, "random", [3], [None], [{"name": ["random"]}]],
         "metrics": [[], 3, "so", [3], [{"name": None}]],
+        "sweep": [3, "hills", {"noise": [1]}, {"problems.hills": [1]}, {"problems.hills.noise": []}, [3], [{}]],
         "figures": [3, "regret", [3], [{"label": "x"}], {"name": "regret"}],
         "reference": [3, ["random"], "randon", "Random", "hills", ""],
+        "claims": [3, "claims.yaml", [3], [None], {"a": 1}, ["nowhere.yaml"], ["."], [""], ["a\nb"]],
         "overwrite": [3, "perhaps", [True], None],
         "checkpoint_seconds": [-1, "x", float("inf"), float("nan"), [1], True],
     }

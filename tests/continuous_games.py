@@ -24,6 +24,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "minimax-continuous": {"contexts": 16},
     "ts-bocu-kde": {"samples": 12, "others": 6, "features": 64},
     "ucb-bocu-kde": {"samples": 12, "others": 6},
+    "dro-bo-phi": {"samples": 12, "others": 6},
     "erbo": {},
     "wdrbo": {"points": 8},
     "drmobo": {},

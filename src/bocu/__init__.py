@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 from bocu.core.lazy import lazily
 
 if TYPE_CHECKING:
+    from bocu.advice import Replay as Replay
     from bocu.advice import Suggestion as Suggestion
+    from bocu.advice import replay as replay
     from bocu.advice import suggest as suggest
     from bocu.ambiguity import AmbiguitySet as AmbiguitySet
     from bocu.ambiguity import ChiSquared as ChiSquared
@@ -55,6 +57,7 @@ _HOME = {
     "MaximumMeanDiscrepancy": "ambiguity",
     "ModifiedChiSquared": "ambiguity",
     "PhiDivergence": "ambiguity",
+    "Replay": "advice",
     "Round": "core.rounds",
     "Suggestion": "advice",
     "TotalVariation": "ambiguity",
@@ -64,6 +67,7 @@ _HOME = {
     "algorithm": "experiment.learners",
     "learner": "experiment.learners",
     "open_cube": "evaluation.opening",
+    "replay": "advice",
     "suggest": "advice",
     "worst_case": "ambiguity",
 }

@@ -51,7 +51,8 @@ def test_forms_of_the_same_log_are_read_alike(log, text, encoding):
 NOTED = {
     "decimal-commas": ("price;rain;profit\n1,5;0;5\n2;1;6\n3;0;7\n", "'price' has decimal commas", 3),
     "quoted-commas": (HEAD + '"1,5",0,5\n2,1,6\n3,0,7\n', "'price' has decimal commas", 3),
-    "missing": (HEAD + BODY + "5,,9\n6,NA,9\n", "left out 2 rows (line 6, line 7): a value is missing", 4),
+    "missing": (HEAD + BODY + ",1,9\n6,0,NA\n", "left out 2 rows (line 6, line 7): a value is missing", 4),
+    "missing-context": (HEAD + BODY + "5,,9\n6,NA,9\n", "2 rows (line 6, line 7): a context is missing; counted", 4),
     "nan": (HEAD + BODY + "5,1,nan\n", "left out 1 row (line 6): a value is missing", 4),
     "out-of-bounds": (HEAD + BODY + "30,1,9\n", "1 row (line 6): a decision out of bounds", 5),
     "constant-context": (HEAD + "1,2,3\n2,2,4\n3,2,5\n", "column 'rain' never changes", 3),

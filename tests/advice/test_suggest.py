@@ -151,7 +151,15 @@ def test_the_same_log_gives_the_same_answer_from_tables_files_and_data_sets(tmp_
         bocu.suggest(log.rename_axis("day").to_xarray(), **ASKED, radius=0.2),
         bocu.suggest(log.to_dict("list"), **ASKED, radius=0.2),
     ]
-    assert all(answer.to_dict() == answers[0].to_dict() for answer in answers)
+    assert all(told(answer) == told(answers[0]) for answer in answers)
+
+
+def told(answer: bocu.Suggestion) -> dict:
+    """All of an answer but what rows of the log are called: lines of files, rows of tables."""
+    plain = answer.to_dict()
+    for row in [*plain["outliers"], *plain["details"]["rows"]]:
+        del row["line"]
+    return plain
 
 
 def test_the_command_prints_words_or_json(tmp_path):

@@ -220,17 +220,23 @@ def test_mle_ends_with_the_prior_that_the_payoff_was_drawn_from() -> None:
 
 @pytest.mark.parametrize("pursued", ["so", "rs:tv"])
 def test_fully_bayesian_averages_the_ratings_of_all_priors(pursued: str) -> None:
-    """Also where a rating is -inf, as that of an aspiration out of reach, and a weight has underflown to 0."""
+    """Also where a rating is -inf, as that of an aspiration out of reach, and a weight has underflown to 0.
+
+    Where all are, expectations count.
+    """
     algorithm = build("fully-bayesian", offering(OPINIONS), pursued, sqrt_beta=WIDTH)
     reference = Reference(offering(OPINIONS), pursued, WIDTH)
     for t, (decision, context, value) in enumerate([*DATA[:2], (1, 1, 40.0)], start=1):
         weights = np.exp(algorithm.surrogate.log_evidence - algorithm.surrogate.log_evidence.max())
         weights /= weights.sum()
-        ratings = 0.0
+        ratings, expected = 0.0, 0.0
         for prior in np.flatnonzero(weights):
             mean, sd = reference.posterior(int(prior))
             rating = reference.rule.with_epsilon(0.3)(mean + WIDTH * sd, REFERENCE)
             ratings = ratings + weights[prior] * rating
+            expected = expected + weights[prior] * (mean + WIDTH * sd) @ REFERENCE
+        if np.isneginf(ratings).all():
+            ratings = expected
         assert algorithm.ask(announce(t, 0.3)) == int(np.argmax(ratings))
         algorithm.tell(decision, context, value)
         reference.data.append((decision, context, value))

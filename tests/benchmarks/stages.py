@@ -14,7 +14,14 @@ from pathlib import Path
 
 from bocu.experiment.stages import MEASURED
 
-STAGES = {"priors": "fit_prior", "optima": "optima", "scores": "score", "cubes": "cube", "figures": "figure"}
+STAGES = {
+    "priors": "fit_prior",
+    "optima": "optima",
+    "scores": "score",
+    "cubes": "cube",
+    "figures": "figure",
+    "claims": "claims",
+}
 
 
 def rule_of(file: Path, folder: Path) -> str | None:

@@ -1,150 +1,438 @@
-"""The report in a real Chromium: nothing breaks, nothing is fetched, everything can be reached and read."""
+"""The report in a real Chromium: nothing breaks, nothing is fetched, everything can be reached, read and used."""
 
+import csv
+import io
 import json
+import re
 import shutil
+import time
 from pathlib import Path
 
+import chromium
+import numpy as np
 import pytest
-from experiments import tiny
-from workflow.conftest import Pipeline
+import synthetic_pages
+
+from bocu.evaluation.statistics import TOO_FEW, paired_differences
+from bocu.figures.base import save
+from bocu.figures.reading import results_at
+from bocu.figures.regret import Regret, RegretParameters
+from bocu.report import tables
+from bocu.report.build import build
+from bocu.report.records import final_totals
 
 pytestmark = pytest.mark.browser
 
+HOSTILE = "</script><script>window.struck = 1</script><img src=x onerror='window.struck = 1'>"
+SIMULATED = "SIMULATED stand-in, not measured data"
+PROBLEMS = {
+    "wells": {"title": HOSTILE},
+    "dunes": {"data_label": SIMULATED, "missing": [("mle", seed) for seed in range(6)]},
+}
+WIDTHS = (390, 820, 1280)
+SEEDS = 24
+
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory) -> Path:
-    """A report made by the pipeline, moved away from where it was made."""
-    folder = tmp_path_factory.mktemp("report")
-    experiment = tiny(
-        iterations=30,
-        problems=["hills", {"name": "sensors", "parameters": {"log": {"target": "2004-03-03"}}}],
-        data="simulate",
-        figures=None,
-    )
-    pipeline = Pipeline(folder)
-    pipeline.snakemake("--configfile", pipeline.configuration(experiment))
-    moved = tmp_path_factory.mktemp("moved") / "tiny"
-    shutil.move(folder / "results/tiny", moved)
+def part(tmp_path_factory):
+    """Made-up digests of two problems, one of them with holes, and the files that their page links."""
+    folder = tmp_path_factory.mktemp("page")
+    made = synthetic_pages.part(folder, PROBLEMS, seeds=SEEDS, rounds=60, title=f"Dunes & {HOSTILE}")
+    made.experiment["problems"].append({"label": "never-run"})
+    results = folder / "results/made-up"
+    for label in PROBLEMS:
+        for algorithm in synthetic_pages.ALGORITHMS:
+            (results / f"runs/{label}/any/{algorithm}").mkdir(parents=True)
+            for first in range(0, SEEDS, 5):
+                (results / f"runs/{label}/any/{algorithm}/seeds-{first}-{min(first + 4, SEEDS - 1)}.nc").touch()
+    figure = results / "figures/wells/regret"
+    files = [figure.with_suffix(suffix) for suffix in (".png", ".svg", ".json")]
+    save(Regret(RegretParameters()).draw({"digest": made.cubes[0]}), *files)
+    everything = results / "figures/all/summary.json"
+    everything.parent.mkdir()
+    words = {**json.loads(files[2].read_text()), "problem": "", "title": "Figure 2 of the paper"}
+    everything.write_text(json.dumps({**words, "png": "../wells/regret.png", "svg": "../wells/regret.svg"}))
+    return made.__class__(made.experiment, made.cubes, made.summary, [files[2], everything])
+
+
+@pytest.fixture(scope="module")
+def page(part, tmp_path_factory) -> Path:
+    """Their page, moved away from where it was made."""
+    results = Path(part.summary).parents[1]
+    build(part.experiment, part.cubes, part.summary, part.figures, results / "report/index.html")
+    moved = tmp_path_factory.mktemp("moved") / "made-up"
+    shutil.copytree(results, moved)
     return moved / "report/index.html"
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
+def downloads(tmp_path_factory):
+    return tmp_path_factory.mktemp("downloads")
 
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory, downloads):
+    found = chromium.start(tmp_path_factory.mktemp("profile"))
+    if found is None:
         pytest.skip("no browser: chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (
-        "headless",
-        "no-sandbox",
-        "disable-gpu",
-        "disable-quic",
-        "no-first-run",
-        "disable-background-networking",
-        "disable-component-update",
-        "disable-sync",
-        f"user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    browser = webdriver.Chrome(options=options, service=Service(driver))
-    yield browser
-    browser.quit()
+    found.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
+    yield found
+    found.quit()
+
+
+@pytest.fixture(scope="module")
+def seen(browser, page):
+    return chromium.Opened(browser, page)
 
 
 @pytest.fixture
-def opened(browser, page):
-    browser.set_window_size(1280, 900)
-    browser.get(page.as_uri())
-    return browser
+def opened(seen):
+    return seen.look()
 
 
-def test_it_opens_without_a_complaint_and_fetches_nothing(opened, page):
-    assert opened.title
-    assert [entry for entry in opened.get_log("browser") if entry["level"] == "SEVERE"] == []
-    requests = [json.loads(entry["message"])["message"] for entry in opened.get_log("performance")]
+# What holds for any page
+
+
+def test_it_opens_without_a_complaint_and_fetches_nothing(opened):
+    assert opened.browser.title
+    assert [entry for entry in opened.browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    requests = [json.loads(entry["message"])["message"] for entry in opened.browser.get_log("performance")]
     urls = {
         message["params"]["request"]["url"] for message in requests if message["method"] == "Network.requestWillBeSent"
     }
     assert {url for url in urls if url.startswith(("http:", "https:", "ws:", "wss:", "//"))} == set()
 
 
+def test_a_hostile_title_stays_text(opened):
+    assert opened("window.struck") is None
+    assert HOSTILE in opened("document.title")
+    assert HOSTILE in opened("document.querySelector('h1').textContent")
+    assert HOSTILE in opened("document.getElementById('problem-wells').textContent")
+
+
 def test_every_picture_is_there_and_described(opened):
-    pictures = opened.execute_script(
-        "return [...document.images].map(i => [i.complete && i.naturalWidth > 0, i.alt.length > 20])"
-    )
-    assert len(pictures) >= 10
+    pictures = opened("[...document.images].map((i) => [i.complete && i.naturalWidth > 0, i.alt.length > 20])")
+    assert len(pictures) == 2
     assert all(shown and described for shown, described in pictures)
 
 
 def test_every_link_leads_somewhere(opened, page):
-    links = opened.execute_script("return [...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href'))")
-    for link in links:
+    links = opened("[...document.querySelectorAll('a[href]')].map((a) => a.getAttribute('href'))")
+    assert len(links) > 60
+    for link in set(links):
         if link.startswith("#"):
-            assert opened.execute_script("return document.getElementById(arguments[0]) !== null", link[1:]), link
+            assert opened("document.getElementById(arguments[0]) !== null", link[1:]), link
         elif not link.startswith(("http:", "https:")):
-            assert (page.parent / link).is_file(), link
+            assert (page.parent / link).exists(), link
 
 
-def test_the_contents_lead_to_their_sections(opened):
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    links = opened.execute_script("return [...document.querySelectorAll('nav a')].length")
-    assert links > 10
-    opened.execute_script("[...document.querySelectorAll('nav a')].at(-1).click()")
-    in_sight = """const link = [...document.querySelectorAll('nav a')].at(-1);
-        const box = document.getElementById(link.getAttribute('href').slice(1)).getBoundingClientRect();
-        return box.top < innerHeight && box.bottom > 0"""
-    # The page may glide there.
-    WebDriverWait(opened, 5).until(lambda browser: browser.execute_script(in_sight))
+def test_figures_of_the_whole_experiment_stand_in_the_contents(opened):
+    (link,) = opened(
+        """[...document.querySelectorAll('nav a')]
+        .filter((a) => a.textContent === 'Figure 2 of the paper').map((a) => a.hash)"""
+    )
+    opened.browser.execute_script("document.querySelector(`nav a[href='${arguments[0]}']`).click()", link)
+    opened.until(
+        """(() => { const box = document.querySelector(arguments[0]).getBoundingClientRect();
+        return box.top < innerHeight && box.bottom > 0; })()""",
+        link,
+    )
 
 
 def test_simulated_data_are_announced_at_the_top(opened):
-    top = opened.execute_script(
-        "return document.elementFromPoint(innerWidth / 2, 20).closest('body > *').innerText.toLowerCase()"
-    )
+    top = opened("document.elementFromPoint(innerWidth / 2, 20).closest('body > *').innerText.toLowerCase()")
     assert "simulated data" in top
 
 
-def test_a_phone_shows_it_without_sideways_scrolling(opened):
-    metrics = {"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": True}
-    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    try:
-        width = opened.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
-    finally:
-        opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert width[0] <= width[1]
-
-
-CONTRAST = """
-const channel = v => v / 255 <= .03928 ? v / 255 / 12.92 : ((v / 255 + .055) / 1.055) ** 2.4;
-const luminance = ([r, g, b]) => .2126 * channel(r) + .7152 * channel(g) + .0722 * channel(b);
-const parse = text => (text.match(/[\\d.]+/g) || []).map(Number);
-const background = element => {
-  for (let e = element; e; e = e.parentElement) {
-    const colour = parse(getComputedStyle(e).backgroundColor);
-    if (colour.length === 3 || colour[3] > .99) return colour.slice(0, 3);
-  }
-  return [255, 255, 255];
-};
-const worst = [];
-const texts = 'p, li, td, th, h1, h2, h3, h4, a, figcaption, summary, dt, dd';
-for (const element of document.querySelectorAll(texts)) {
-  if (!element.innerText || !element.offsetParent) continue;
-  const pair = [luminance(parse(getComputedStyle(element).color).slice(0, 3)), luminance(background(element))];
-  const ratio = (Math.max(...pair) + .05) / (Math.min(...pair) + .05);
-  if (ratio < 4.5) worst.push([ratio, element.tagName, element.innerText.slice(0, 40)]);
-}
-return worst
-"""
+def test_what_is_missing_is_said(opened):
+    text = opened("document.getElementById('holes').parentNode.innerText")
+    assert "No run is finished of never-run" in text
+    assert re.search(r"dunes: mle – no run: seeds 0-5", text)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_can_be_read_by_day_and_by_night(opened, scheme):
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    assert opened.execute_script(CONTRAST) == []
+@pytest.mark.parametrize("width", WIDTHS)
+def test_everyone_can_read_and_reach_it(seen, width, scheme):
+    seen.look(width, scheme, state="#?panel=wells-any-so&seeds=1&against=mle").drawn()
+    assert seen.axe() == []
+    assert seen("[document.documentElement.scrollWidth <= innerWidth]") == [True]
+    cut = seen(
+        """[...document.querySelectorAll('.caption, figcaption, .answers dd')].filter((each) => each.offsetParent)
+        .filter((each) => each.getBoundingClientRect().right > innerWidth || each.scrollWidth > each.clientWidth + 1)
+        .map((each) => each.textContent.slice(0, 40))"""
+    )
+    assert cut == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_five_questions_are_answered_within_the_first_screen(seen, width):
+    seen.look(width)
+    ends = seen("[...document.querySelectorAll('.answers dd')].map((each) => each.getBoundingClientRect().bottom)")
+    assert len(ends) == 5
+    assert max(ends) <= 900
+
+
+def test_without_a_script_it_still_reads(seen):
+    try:
+        seen.look(script=False)
+        found = seen.browser.find_elements("css selector", "table, #explore-section, nav a")
+        shown = {element.tag_name: element.is_displayed() for element in found}
+        assert shown == {"a": True, "table": True, "section": False}
+        assert seen.browser.find_elements("css selector", "button") == []
+    finally:
+        seen.look()
+
+
+# Filters, linked
+
+
+def shown(opened):
+    return opened("[...document.querySelectorAll('.panel')].filter((p) => !p.hidden).map((p) => p.id)")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_filters_act_on_figures_and_tables_alike_and_stand_in_the_address(seen, width):
+    seen.look(width)
+    assert len(shown(seen)) == 4
+    seen.choose("problem", "dunes")
+    seen.choose("metric", "ro")
+    assert shown(seen) == ["panel-dunes-any-ro"]
+    assert seen.state() == {"problem": "dunes", "metric": "ro"}
+    hidden = seen("['problem-wells', 'problem-dunes'].map((id) => document.getElementById(id).parentNode.hidden)")
+    assert hidden == [True, False]
+    visible = seen("[...document.querySelectorAll('table[data-panel]')].filter((t) => t.offsetParent).map((t) => t.id)")
+    assert visible == ["problem-dunes-regret-any-ro"]
+    assert "1 of 4 comparisons, 6 of 6 algorithms shown" in seen("document.querySelector('.told').textContent")
+    seen.choose("family", "time varying")
+    assert set(seen.rows("dunes", "ro")) == {"mle", "oracle"}
+    # The address brings it back.
+    seen.look(width, state=seen("location.hash"))
+    assert shown(seen) == ["panel-dunes-any-ro"]
+    assert set(seen.rows("dunes", "ro")) == {"mle", "oracle"}
+    assert seen("document.getElementById('choose-family').value") == "time varying"
+
+
+def test_algorithms_are_toggled_in_curves_and_rows(opened):
+    opened.drawn()
+    curves = "[...document.querySelectorAll('#panel-wells-any-so path.curve')].map((p) => p.dataset.algorithm)"
+    assert len(opened(curves)) == 6
+    opened.browser.execute_script("document.querySelectorAll('.keys button')[1].click()")
+    assert "ucb-so" not in opened(curves)
+    assert len(opened(curves)) == 5
+    assert "ucb-so" not in opened.rows()
+    assert opened("document.querySelectorAll('.keys button')[1].getAttribute('aria-pressed')") == "false"
+    assert opened.state() == {"off": "ucb-so"}
+    opened.browser.execute_script(
+        "[...document.querySelectorAll('button')].find((b) => b.textContent === 'Reset').click()"
+    )
+    assert len(opened(curves)) == 6
+    assert opened("location.hash") == ""
+
+
+def test_a_link_of_the_contents_keeps_what_was_chosen(opened):
+    opened.choose("metric", "so")
+    opened.browser.execute_script("document.querySelector(\"nav a[href='#glossary']\").click()")
+    opened.until("location.hash.includes('at=glossary')")
+    assert opened.state() == {"metric": "so", "at": "glossary"}
+    assert opened("document.getElementById('choose-metric').value") == "so"
+
+
+# Curves
+
+
+def test_axes_bands_kinds_and_seeds_at_will(opened):
+    opened.drawn()
+    count = "document.querySelectorAll('#panel-wells-any-so path.{}').length"
+    path = "document.querySelector('#panel-wells-any-so path.{}').getAttribute('d')"
+    assert opened(count.format("band")) == 6
+    before = {kind: opened(path.format(kind)) for kind in ("band", "curve")}
+    opened.choose("band", "interval")
+    assert opened(path.format("band")) != before["band"]
+    opened.choose("band", "none")
+    assert opened(count.format("band")) == 0
+    ticks = "[...document.querySelectorAll('#panel-wells-any-so text.end')].map((t) => t.textContent)"
+    opened.choose("logy", None)
+    assert opened(path.format("curve")) != before["curve"]
+    assert set(opened(ticks)) <= {"0.1", "0.2", "0.5", "1", "2", "5", "10", "20", "50", "100"}
+    opened.choose("logx", None)
+    opened.choose("kind", "average")
+    label = "[...document.querySelectorAll('#panel-wells-any-so text.label')].map((t) => t.textContent)"
+    assert opened(label) == ["Round", "Average regret [m]"]
+    assert opened(count.format("trace")) == 0
+    opened.browser.execute_script("document.querySelector('#panel-wells-any-so .tools button').click()")
+    opened.choose("seeds", None)
+    assert opened(count.format("trace")) == 6 * 20
+    assert opened("document.querySelector('#panel-wells-any-so').classList.contains('chosen')")
+    assert opened.state() == {
+        "kind": "average", "band": "none", "logx": "1", "logy": "1", "seeds": "1", "panel": "wells-any-so",
+    }  # fmt: skip
+
+
+def reading(opened):
+    return opened("document.querySelector('#panel-wells-any-so .read').getAttribute('aria-valuetext')")
+
+
+def test_values_are_read_off_by_pointer_and_are_those_of_the_digest(opened, part):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    opened.drawn()
+    plot = opened.browser.find_element("css selector", "#panel-wells-any-so .read")
+    ActionChains(opened.browser, duration=0).move_to_element(plot).perform()
+    opened.until("!document.querySelector('#panel-wells-any-so .reading').hidden")
+    round_, said = re.fullmatch(r"Round (\d+): (.*) m", reading(opened)).groups()
+    results = results_at(part.cubes[0])
+    expected = {}
+    for branch in results.branches():
+        curve = results.curve(branch, "so", "cumulative")
+        place = curve.rounds.tolist().index(int(round_))
+        expected[results.titles[branch.algorithm]] = tables.plus_minus(
+            *(float(np.float32(values[place])) for values in (curve.mean, curve.error))
+        )
+    assert said == "; ".join(
+        f"{title} {text}" for title, text in sorted(expected.items(), key=lambda e: float(e[1].split()[0]))
+    )
+
+
+def test_dragging_zooms_and_a_double_click_shows_all_again(opened):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    opened.drawn()
+    plotted = "document.querySelector('#panel-wells-any-so .read')"
+    ends = f"['aria-valuemin', 'aria-valuemax'].map((end) => Number({plotted}.getAttribute(end)))"
+    assert opened(ends) == [1, 60]
+    plot = opened.browser.find_element("css selector", "#panel-wells-any-so .read")
+    drag = ActionChains(opened.browser, duration=0).move_to_element_with_offset(plot, -60, 0).click_and_hold()
+    drag.move_by_offset(100, 0).release().perform()
+    low, high = opened(ends)
+    assert 1 < low < high < 60
+    ActionChains(opened.browser, duration=0).double_click(plot).perform()
+    assert opened(ends) == [1, 60]
+
+
+def test_the_zoom_of_the_enlarged_panel_stands_in_the_address(seen):
+    seen.look(state="#?panel=wells-any-so&zoom=20-40").drawn()
+    assert seen("document.querySelector('.chosen .read').getAttribute('aria-valuemin')") == "20"
+    seen.browser.execute_script("document.querySelectorAll('.chosen .tools button')[2].click()")
+    assert seen.state()["zoom"] == "10-50"
+
+
+def test_the_keyboard_alone_does_it_all(opened):
+    opened.drawn()
+    opened.browser.execute_script("document.querySelector('#panel-wells-any-so .read').focus()")
+    opened.press("HOME", "ARROW_RIGHT", "ARROW_RIGHT")
+    assert reading(opened).startswith("Round 3: ")
+    opened.press("END", "+", "+")
+    assert opened("Number(document.querySelector('#panel-wells-any-so .read').getAttribute('aria-valuemin'))") > 30
+    opened.press("0", "HOME")
+    assert reading(opened).startswith("Round 1: ")
+    opened.press("ESCAPE")
+    assert opened("document.querySelector('#panel-wells-any-so .reading').hidden")
+    # Every control is reached by the tabulator in order, and acts on the space or enter key.
+    opened.browser.execute_script("document.querySelector('.bar summary').focus()")
+    reached = []
+    for _ in range(16):
+        opened.press("TAB")
+        reached.append(opened("document.activeElement.id || document.activeElement.textContent.trim()"))
+    assert reached[:9] == [
+        f"choose-{name}"
+        for name in ("problem", "objective", "metric", "family", "against", "kind", "band", "logx", "logy")
+    ]
+    assert reached[9:12] == ["choose-seeds", "Reset", "Random"]
+    assert all(
+        opened("[...document.querySelectorAll('button, select, input, a[href], summary')].map((e) => e.tabIndex >= 0)")
+    )
+    outline = opened("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    opened.browser.execute_script("document.querySelector('#problem-wells-regret-any-so tbody button').focus()")
+    opened.press("ENTER")
+    assert opened("document.querySelector('dialog').open")
+    opened.press("ESCAPE")
+    assert not opened("document.querySelector('dialog').open")
+    assert opened("document.activeElement.closest('table').id") == "problem-wells-regret-any-so"
+
+
+def test_reduced_motion_is_respected(seen):
+    behaviour = "getComputedStyle(document.documentElement).scrollBehavior"
+    assert seen.look(motion="reduce")(behaviour) == "auto"
+    moving = "[...document.querySelectorAll('*')].filter((e) => parseFloat(getComputedStyle(e).transitionDuration) > 0)"
+    assert seen(moving) == []
+
+
+# Tables
+
+
+def test_tables_are_sorted_by_any_column(opened):
+    regret = "document.querySelector('#problem-wells-regret-any-so thead th:nth-child(2) button').click()"
+    opened.browser.execute_script(regret)
+    upwards = [float(cells[1].split()[0]) for cells in opened.rows().values()]
+    assert upwards == sorted(upwards)
+    opened.browser.execute_script(regret)
+    assert [float(cells[1].split()[0]) for cells in opened.rows().values()] == upwards[::-1]
+    assert (
+        opened("document.querySelector('#problem-wells-regret-any-so [aria-sort]').getAttribute('aria-sort')")
+        == "descending"
+    )
+    opened.browser.execute_script("document.querySelector('#problem-wells-regret-any-so thead button').click()")
+    names = [cells[0] for cells in opened.rows().values()]
+    assert names == sorted(names, key=str.lower)
+
+
+def test_against_any_algorithm_the_page_says_what_the_library_says(opened, part):
+    built = opened.rows("dunes", "ro")
+    results = results_at(part.cubes[1])
+    totals = final_totals(results, results.branches(), "ro")
+    for reference in totals:
+        opened.choose("against", reference)
+        expected = {}
+        for label, gap in paired_differences(totals, reference).items():
+            low, high = gap.difference.low, gap.difference.high
+            few = gap.verdict == TOO_FEW
+            difference = tables.interval({"mean_difference": gap.difference.value, "low": low, "high": high})
+            expected[label] = [difference, "–" if few else tables.probability(gap.p_value), gap.verdict]
+        expected[reference] = ["reference", "–", "–"]
+        assert {label: cells[2:5] for label, cells in opened.rows("dunes", "ro").items()} == expected
+        heading = opened("document.querySelector('#problem-dunes-regret-any-ro [data-column=difference]').textContent")
+        assert heading == f"More than {results.titles[reference]}"
+    opened.choose("against", "")
+    assert opened.rows("dunes", "ro") == built
+
+
+def test_a_number_leads_to_its_run_files_and_commands(opened, page):
+    cell = opened.browser.find_element("css selector", "#problem-dunes-regret-any-so tr[data-algorithm=mle] td")
+    opened.browser.execute_script("arguments[0].click()", cell)
+    dialog = opened("document.querySelector('dialog').innerText")
+    assert "18 finished seeds" in dialog
+    assert "bocu run --experiment made-up --problem dunes --objective any --algorithm mle --seed 6" in dialog
+    assert "bocu verify " in dialog
+    links = opened("[...document.querySelectorAll('dialog a')].map((a) => a.getAttribute('href'))")
+    assert "../runs/dunes/any/mle/seeds-5-9.nc" in links
+    assert all((page.parent / link).exists() for link in links)
+
+
+def downloaded(downloads, name):
+    """Wait for a file that the browser saves."""
+    for _ in range(200):
+        if (downloads / name).is_file():
+            return (downloads / name).read_text(encoding="utf-8")
+        time.sleep(0.05)
+    raise AssertionError(f"{name} was not saved; there are {[file.name for file in downloads.iterdir()]}")
+
+
+def test_tables_curves_and_drawings_are_saved_from_within(opened, downloads):
+    from xml.etree import ElementTree
+
+    opened.drawn()
+    opened.browser.execute_script("document.querySelector('#problem-wells-regret-any-so-caption + button').click()")
+    rows = list(csv.reader(io.StringIO(downloaded(downloads, "problem-wells-regret-any-so.csv"))))
+    assert rows[0][:2] == ["Algorithm", "Final regret [m]"]
+    assert rows[1:] == list(opened.rows().values())
+    tool = """[...document.querySelectorAll('#panel-wells-any-so .tools button')]
+        .find((button) => button.textContent === arguments[0]).click()"""
+    opened.browser.execute_script(tool, "SVG")
+    drawing = ElementTree.fromstring(downloaded(downloads, "wells-any-so-cumulative.svg"))
+    assert drawing.find("{http://www.w3.org/2000/svg}title").text == "wells, so"
+    assert len(drawing.findall(".//{http://www.w3.org/2000/svg}path")) == 12
+    opened.browser.execute_script(tool, "CSV")
+    rows = list(csv.DictReader(io.StringIO(downloaded(downloads, "wells-any-so-cumulative.csv"))))
+    assert len(rows) == 6 * 60
+    assert {row["seeds"] for row in rows} == {str(SEEDS)}

@@ -1,5 +1,7 @@
 """Statistics over problems against scipy, published tables and numbers worked out by hand."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,13 +14,14 @@ from bocu.evaluation.across_problems import (
     probability_of_improvement,
     ranks_over_time,
     share_reached,
+    surviving_ranking,
 )
 from bocu.evaluation.statistics import holm
 
 
 def problems(count=12, gaps=(0.0, 0.2, 1.0, 2.0), seed=0):
     draws = np.random.default_rng(seed).normal(size=(count, len(gaps))) + gaps
-    return {f"problem-{i}": dict(zip("abcd", row, strict=True)) for i, row in enumerate(draws)}
+    return {f"problem-{i}": dict(zip("abcdef"[: len(gaps)], row, strict=True)) for i, row in enumerate(draws)}
 
 
 def test_friedman_is_that_of_scipy_over_complete_problems():
@@ -112,3 +115,39 @@ def test_ranks_over_time_are_those_of_every_seed_and_round():
     assert (low[1, 2], high[1, 2]) == pytest.approx((max(1, expected.low), expected.high))
     assert (low >= 1).all()
     assert (high <= 3).all()
+
+
+def test_a_clear_ranking_survives_every_half_and_names_its_best():
+    clear = {f"p{i}": {"a": 1.0, "b": 2.0, "c": 3.0} for i in range(12)}
+    found = surviving_ranking(clear)
+    assert (found.labels, found.leading, found.best) == (("a", "b", "c"), ("a",), "a")
+    assert (found.same_order, found.same_first, found.halves, found.problems) == (1.0, 1.0, 50, 12)
+    assert found.mean.tolist() == found.low.tolist() == found.high.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_of_equal_methods_none_is_best_and_few_halves_keep_the_order():
+    found = surviving_ranking(problems(count=12, gaps=(0.0,) * 5 + (0.05,), seed=3) | {"short": {"a": 1.0}})
+    assert found.best is None
+    assert found.labels[0] in found.leading
+    assert found.problems == 12
+    assert found.same_order < 0.3
+    assert (found.low <= found.mean).all()
+    assert (found.mean <= found.high).all()
+    assert found.high.max() <= 6.0
+
+
+def test_the_share_of_halves_is_that_of_all_halves():
+    means = problems(count=6, gaps=(0.0, 0.7, 1.4), seed=4)
+    table = np.array([list(own.values()) for own in means.values()])
+    ranked = stats.rankdata(table, axis=1)
+    order = np.argsort(ranked.mean(axis=0), kind="stable")
+    halves = [ranked[list(rows)].mean(axis=0)[order] for rows in itertools.combinations(range(6), 3)]
+    expected = np.mean([(np.diff(half) >= 0).all() for half in halves])
+    found = surviving_ranking(means, halves=1000)
+    assert 0.0 < expected < 1.0
+    assert found.same_order == pytest.approx(expected, abs=0.06)
+
+
+def test_three_problems_are_too_few_to_halve():
+    assert surviving_ranking(problems(3)) is None
+    assert surviving_ranking(problems(4)) is not None

@@ -10,8 +10,9 @@ import xarray as xr
 
 from bocu.core.errors import BocuError
 from bocu.evaluation.cubes import build_summary
-from bocu.evaluation.curves import POINTS, kept_rounds
-from bocu.evaluation.digests import build_digest
+from bocu.evaluation.curves import POINTS, TRACED, kept_rounds
+from bocu.evaluation.digests import build_digest, shown_pairs
+from bocu.experiment.branches import NO_OBJECTIVE
 from bocu.figures import style
 from bocu.figures.cost import Cost, CostParameters
 from bocu.figures.panels import Panels, PanelsParameters
@@ -116,7 +117,8 @@ def test_a_report_from_digests_is_the_one_from_cubes(pair, tmp_path):
         page = tmp_path / path.stem / "index.html"
         build({"name": "x"}, [path], tmp_path / "summary.nc", [], page)
         pages.append(page)
-    assert pages[0].read_text() == pages[1].read_text()
+    told = pages[1].read_text().replace("../digest.nc", "../cube.nc").replace("/digest/index.html", "/cube/index.html")
+    assert pages[0].read_text() == told
     for one, other in zip(*(table_files(page).values() for page in pages), strict=True):
         assert one.read_text() == other.read_text()
         assert len(one.read_text().splitlines()) > 1 or one.stem == "hypervolumes"
@@ -135,6 +137,40 @@ def test_long_curves_are_thinned_with_both_ends_and_the_first_rounds(tmp_path):
         kept = np.isin(full.rounds, thin.rounds)
         np.testing.assert_array_equal(thin.mean, full.mean[kept])
         np.testing.assert_array_equal(thin.error, full.error[kept])
+
+
+def test_curves_of_seeds_are_those_of_the_cube_thinned(tmp_path):
+    rounds = 2 * TRACED
+    cube = synthetic_cubes.write(with_more(synthetic_cubes.cube(missing=MISSING), 2, rounds), tmp_path / "cube.nc")
+    build_digest(cube, tmp_path / "digest.nc")
+    results, whole = results_at(tmp_path / "digest.nc"), Cube(cube)
+    branch = next(branch for branch in whole.branches() if branch.algorithm == "mle")
+    regret, seeds = whole.regret(branch, "ro")
+    assert seeds.tolist() == [0, 2, 3, 4]
+    for kind, expected in (("cumulative", regret[:, 2:].cumsum(axis=1)), ("simple", None)):
+        thin, of_cube = results.traces(branch, "ro", kind), whole.traces(branch, "ro", kind)
+        assert len(thin.rounds) <= TRACED < rounds
+        assert thin.rounds[[0, -1]].tolist() == [1, rounds]
+        assert thin.seeds.tolist() == seeds.tolist()
+        np.testing.assert_array_equal(thin.values, of_cube.values)
+        if expected is not None:
+            np.testing.assert_allclose(thin.values, expected[:, thin.rounds - 1], rtol=1e-6)
+    assert results.traces(branch, "ro", "recommended") is None
+
+
+def test_curves_of_seeds_are_kept_of_what_pages_show(tmp_path):
+    cube = synthetic_cubes.write(synthetic_objectives.cube("one"), tmp_path / "cube.nc")
+    build_digest(cube, tmp_path / "digest.nc")
+    results = results_at(tmp_path / "digest.nc")
+    shown = {
+        (branch, metric)
+        for objective, metric in shown_pairs(results.objectives(), results.metrics)
+        for branch in results.branches()
+        if branch.objective in (objective, NO_OBJECTIVE)
+    }
+    every = {(branch, metric) for branch in results.branches() for metric in results.metrics}
+    assert {pair for pair in every if results.traces(*pair, "simple")} == shown
+    assert shown < every
 
 
 def test_no_round_is_left_out_of_a_short_curve():

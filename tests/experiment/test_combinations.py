@@ -22,6 +22,9 @@ PROBLEMS = {
         for protocol in ("general", "data-driven", "simulator")
     ],
     "grids, candidate priors": [{"name": "gp-sample", "parameters": GRID}],
+    "grids that change with time": [
+        {"name": "drifting-gp-sample", "parameters": {"decision_points": [3], "context_points": [2]}}
+    ],
     "boxes of decisions and contexts": [{"name": "newsvendor"}],
     "box of decisions, grid of contexts": [{"name": "ackley-grid"}],
     "grids, scalarised outputs": [{"name": "ackley-grid", "parameters": {"decisions": 25}}],
@@ -37,7 +40,7 @@ def answers():
 
 def stated():
     """Every objective over every set that it can have, with a difference where it takes a slope: all can then."""
-    found = [{"name": "so"}, {"name": "ro"}]
+    found = [{"name": "so"}, {"name": "ro"}, {"name": "var"}]
     for name in ("dro", "wcs", "mr", "gen", "rs"):
         for distance, keys in SETS.items():
             if name in ("wcs", "mr") and distance == "chi2mod":

@@ -202,8 +202,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "a colour": (
         "figures/style.py",
-        'GREY = "#000000", "#7A7A7A"',
-        'GREY = "#000000", "#707070"',
+        'GREY = "#0A0A0A", "#7A7A7A"',
+        'GREY = "#0A0A0A", "#707070"',
         ["figure *", "report"],
     ),
     "the report": ("report/tables.py", "NOTICEABLE = 0.01", "NOTICEABLE = 0.02", ["report"]),

@@ -103,9 +103,9 @@ def test_no_two_of_an_experiment_look_alike():
         looks_of({f"a{i}": f"own-{i}" for i in range(300)})
 
 
-def test_papers_spelling_goes_with_the_registered_name_and_its_aliases_only():
-    names = {"mle": "mle", "bold": "mle", "drbo": "ucb-bocu-2", "ucb-so": "mle", "mine": "mine-too"}
-    titles = {"mle": "MLE", "bold": "bold", "drbo": "DRBO", "ucb-so": "ucb-so", "mine": "mine"}
+def test_papers_spelling_goes_with_the_registered_name_and_its_aliases_and_labels_are_written_as_words():
+    names = {"mle": "mle", "no-yaw": "mle", "mle-1": "mle", "drbo": "ucb-bocu-2", "ucb-so": "mle", "mine": "mine-too"}
+    titles = {"mle": "MLE", "no-yaw": "No yaw", "mle-1": "MLE, 1", "drbo": "DRBO", "ucb-so": "Ucb so", "mine": "Mine"}
     assert {label: algorithm.title(label) for label, algorithm in named(names).items()} == titles
 
 

@@ -58,8 +58,10 @@ def test_specification_is_plain_and_canonical():
 
 
 def test_an_alias_is_the_same_branch():
-    one, other = make_plan(tiny(algorithms=["oracle"])), make_plan(tiny(algorithms=["tv-gp-ucb"]))
-    assert one.branch("hills", "any", "oracle").specification == other.branch("hills", "any", "tv-gp-ucb").specification
+    problems = ["kirschner"]
+    one, other = (make_plan(tiny(problems=problems, algorithms=[name])) for name in ("ucb-so", "ucb"))
+    branches = one.branch("kirschner", "any", "ucb-so"), other.branch("kirschner", "any", "ucb")
+    assert branches[0].specification == branches[1].specification
 
 
 def test_defaults_written_out_change_no_specification():
@@ -178,7 +180,7 @@ def test_planning_imports_nothing_heavy(root):
     code = (
         "import sys, yaml; from bocu.experiment.planning import make_plan\n"
         "for file in ('config/config.yaml', 'config/experiments/ziomek2025.yaml'):\n"
-        "    plan = make_plan(yaml.safe_load(open(file)))\n"
+        "    plan = make_plan(yaml.safe_load(open(file)), [file])\n"
         "    for branch in plan.branches.values():\n"
         "        plan.parameters.run(branch, 0, 1), plan.parameters.score(branch), plan.run_files(branch)\n"
         "    for problem in plan.problems:\n"

@@ -64,8 +64,8 @@ def test_colours_and_dashes_follow_the_name_when_few_are_drawn(cube_path):
     for chosen in (["mle"], ["bold-mle", "mle", "random"]):
         axes = drawn(cube_path, algorithms=chosen).figure.axes[0]
         assert lines(axes)["MLE"].get_color() == style.stroke(MaximumLikelihood.about.look).colour
-    whole = lines(drawn(cube_path).figure.axes[0])["bold-mle"]
-    alone = lines(drawn(cube_path, algorithms=["bold-mle"]).figure.axes[0])["bold-mle"]
+    whole = lines(drawn(cube_path).figure.axes[0])["Bold mle"]
+    alone = lines(drawn(cube_path, algorithms=["bold-mle"]).figure.axes[0])["Bold mle"]
     assert whole.get_linestyle() == alone.get_linestyle()
     assert whole._unscaled_dash_pattern == alone._unscaled_dash_pattern
 

@@ -1,5 +1,7 @@
 """Figures that build the problem again or replay a run, on a small real run of the hills."""
 
+import re
+
 import numpy as np
 import pytest
 import synthetic_cubes
@@ -70,15 +72,18 @@ def test_seed_and_prior_can_be_chosen(hills_inputs, run):
     assert f"prior {wanted} is rejected" in drawing.caption
 
 
-def test_without_a_rejection_the_closest_call_is_drawn_and_called_that(hills_inputs, run):
+def test_without_a_rejection_a_line_says_how_close_it_came(hills_inputs, run):
     drawing = Rejection(RejectionParameters(prior="2")).draw(hills_inputs("rejection"))
-    assert drawing.title == "No prior was rejected: the closest call"
-    seed, round_ = seed_and_round(drawing)
+    assert drawing.caption.startswith("Nothing to show: no prior was rejected; prior 2 came closest, with ")
+    assert not drawing.figure.axes
+    share, round_, seed = (
+        int(number) for number in re.findall(r"with (\d+)%.*round (\d+) of seed (\d+)", drawing.caption)[0]
+    )
     own = run(seed)
     strain = np.abs(own["error_sum"]) / own["error_limit"]
     here = float(strain.sel(iteration=round_))
     assert here == pytest.approx(float(strain.where(own["chosen_prior"] == 2).max()))
-    assert here < 1
+    assert round(100 * here) == share < 100
 
 
 def test_without_the_algorithm_the_figure_says_so(hills_inputs):
@@ -101,7 +106,7 @@ def test_prior_means_are_those_of_the_problem(hills_inputs):
     drawn = lines(drawing.figure.axes[0])
     assert len(drawn) == 11
     true = drawn["2 (true)"]
-    assert (true.get_color(), true.get_linestyle()) == ("#000000", "-")
+    assert (true.get_color(), true.get_linestyle()) == (style.BLACK, "-")
     assert true.get_xdata()[np.argmax(true.get_ydata())] == pytest.approx(1 / 9, abs=1 / 59)
     assert all(line.get_linestyle() != "-" for label, line in drawn.items() if label != "2 (true)")
     assert np.ptp([line.get_ydata().max() for label, line in drawn.items() if label not in ("0",)]) < 0.2
@@ -152,7 +157,7 @@ def test_summary_says_which_problem_is_simulated(cube_path, simulated_path):
     drawing = Summary(SummaryParameters()).draw({"cubes": [cube_path, simulated_path]})
     assert [label.get_text() for label in drawing.figure.axes[0].get_yticklabels()] == [
         "wells",
-        "simulated-wells\n(simulated)",
+        "simulated wells\n(simulated)",
     ]
     assert "not measured data: simulated-wells" in drawing.caption
 

@@ -94,6 +94,7 @@ def test_a_stated_objective_is_the_mathematical_one(entry):
         "mr": UncertaintyObjective.mr(tv, 1.0),
         "gen": UncertaintyObjective.gen(tv, 1.0, 1.0),
         "rs": UncertaintyObjective.rs(tv, 0.1),
+        "var": UncertaintyObjective.var(0.1),
     }
     assert objective(PAYOFFS, SKEW) == pytest.approx(known[entry.name](PAYOFFS, SKEW))
 

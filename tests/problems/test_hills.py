@@ -35,7 +35,7 @@ def test_all_priors_share_one_kernel(hills: Hills) -> None:
     assert all(prior.covariance is hills.priors[0].covariance and prior.forgetting == 0.0 for prior in hills.priors)
     near, far = hills.priors[0].covariance[0, [0, -1]]
     assert near == 0.01
-    assert far == pytest.approx(0.01 * np.exp(-50.0))
+    assert far == pytest.approx(0.01 * np.exp(-0.5 * (1.0 / 0.3) ** 2))
 
 
 def test_draws_come_from_the_true_prior(hills: Hills) -> None:
@@ -145,7 +145,7 @@ def test_the_true_prior_survives_and_wrong_ones_fall(hills: Hills) -> None:
 
 
 def test_with_little_noise_the_printed_widths_would_reject_the_true_prior() -> None:
-    hills = Hills(HillsParameters(noise=0.005, kernel_variance=1.0), {})
+    hills = Hills(HillsParameters(noise=0.005, kernel_variance=1.0, kernel_lengthscale=0.1), {})
     corrected, printed, _ = rejections_of_the_true_prior(hills, seeds=40, rounds=100)
     assert corrected <= 1
     assert printed >= 36

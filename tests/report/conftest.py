@@ -56,7 +56,7 @@ class Page(HTMLParser):
             self.faults.append(f"</{tag}> closes nothing")
 
     def handle_data(self, data):
-        if "style" in self.stack:
+        if {"style", "script"}.intersection(self.stack):
             return
         self.text.append(data)
         if self.stack and ("td" in self.stack or "th" in self.stack):

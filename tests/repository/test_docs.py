@@ -29,11 +29,15 @@ PAGES = [
     "docs/huang2024.md",
     "docs/optima.md",
     "docs/metrics.md",
+    "docs/report.md",
     "docs/drmobo.md",
     "docs/grand-tour.md",
     "docs/experiment-file.md",
     "docs/combinations.md",
     "docs/suggest.md",
+    "docs/suggest-options.md",
+    "docs/suggest-over-time.md",
+    "docs/suggest-settings.md",
 ]
 
 

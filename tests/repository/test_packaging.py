@@ -44,7 +44,8 @@ def test_the_slurm_plugin_is_in_no_default_installation(root):
 def test_every_dependency_is_pinned_and_torch_comes_first(root):
     lines = pins(root / "requirements.txt")
     assert lines[0].startswith("torch==")
-    lines += [*pins(root / "requirements-slurm.txt"), *pins(root / "requirements-problems.txt")]
+    for extra in ("slurm", "problems", "parquet"):
+        lines += pins(root / f"requirements-{extra}.txt")
     pinned = {re.match(r"([A-Za-z0-9_.-]+)==", line).group(1).lower().replace("_", "-") for line in lines}
     extras = project(root)["optional-dependencies"]
     for requirement in (*project(root)["dependencies"], *(name for extra in extras.values() for name in extra)):
@@ -101,7 +102,7 @@ def test_installing_says_what_it_is_doing(root, tmp_path):
     assert "torch==" in lines[1]
 
 
-TEXT = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".smk", ".cff", ".rst", ".jinja", ".css", ""}
+TEXT = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".smk", ".cff", ".rst", ".jinja", ".css", ".js", ""}
 
 
 def test_no_machine_path_or_registry_host_is_in_the_project(root):

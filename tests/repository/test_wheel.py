@@ -56,6 +56,7 @@ def test_it_holds_types_tables_and_pages(wheel):
         "bocu/data/shipped/plant/LICENSE",
         "bocu/data/shipped/plant/raw/marchantia_leaf_area_svgp.npz.sha256",
         "bocu/experiment/papers.yaml",
+        "bocu/report/script/page.js",
         "bocu/report/style.css",
         "snakemake_executor_plugin_warm/py.typed",
         "snakemake_logger_plugin_bocu/py.typed",

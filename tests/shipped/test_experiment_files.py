@@ -27,6 +27,7 @@ FILES = [
     "irrigation",
     "wake-steering",
     "drifting",
+    "saday2023",
 ]
 DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 

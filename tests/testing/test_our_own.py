@@ -26,6 +26,7 @@ BOTORCH = {
 NEEDED = {
     **BOTORCH,
     "constant": {"decision": 2},
+    "sw-gp-ucb": {"window": 4},
     "rs": {"tau": 0.1},
     "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"},
     "cr": {"k": 3.0},
@@ -57,7 +58,7 @@ SLOW = {
     "sbo-kde",
     "gp-ucb",
 }
-SLOW |= {"ucb-bocu-kde", "erbo", "wdrbo", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
+SLOW |= {"ucb-bocu-kde", "dro-bo-phi", "erbo", "wdrbo", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"irrigation", "irrigation-nebraska", "irrigation-thresholds", "wake-steering"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}

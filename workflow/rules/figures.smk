@@ -26,6 +26,7 @@ rule figure:
             labels={"figure": "{figure}", "format": "SVG"},
         ),
         description=f"{plan.results}{{part}}/figures/{{folder}}/{{figure}}.json",
+        table=f"{plan.results}{{part}}/figures/{{folder}}/{{figure}}.csv",
     log:
         f"{plan.results}/logs{{part}}/figures/{{folder}}/{{figure}}.log",
     benchmark:

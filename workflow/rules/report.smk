@@ -22,6 +22,7 @@ rule report:
         + plan.figure_files("svg", wildcards.part),
         descriptions=lambda wildcards: plan.figure_files("json", wildcards.part),
         digests=lambda wildcards: plan.digests(wildcards.part),
+        claims=lambda wildcards: plan.claims_files(wildcards.part),
         audit=lambda wildcards: plan.audits(wildcards.part),
         summary=f"{plan.results}{{part}}/cubes/summary.nc",
     output:

@@ -14,4 +14,5 @@ with job(snakemake) as parameters:
         snakemake.output.page,
         experiment["reference"],
         made.audit,
+        made.claims,
     )

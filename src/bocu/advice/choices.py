@@ -1,7 +1,7 @@
 """What is decided: numbers in a range, whole numbers, and names to choose from.
 
 A decision is a row of plain values (d,): numbers, and for a choice of names the position of the name. The model sees it
-encoded (D,): numbers scaled to [0, 1] by their bounds, a choice as one column a name that is 1 where it is taken.
+encoded (D,): numbers scaled to [0, 1] by their bounds, then choices as one column a name that is 1 where it is taken.
 """
 
 import itertools
@@ -38,6 +38,11 @@ class Range:
     def span(self) -> float:
         """Upper less lower bound."""
         return self.high - self.low
+
+    @property
+    def width(self) -> int:
+        """Columns that the model sees."""
+        return 1
 
     @property
     def decimals(self) -> int:
@@ -80,6 +85,11 @@ class Choice:
     name: str
     levels: tuple[str, ...]
 
+    @property
+    def width(self) -> int:
+        """Columns that the model sees."""
+        return len(self.levels)
+
     def spaced(self, points: int) -> np.ndarray:
         """Return the positions of all names, whatever the number of points."""
         return np.arange(float(len(self.levels)))
@@ -114,7 +124,18 @@ class Decisions:
 
     def encode(self, values: np.ndarray) -> np.ndarray:
         """Return what the model sees (n, D) of decisions (n, d)."""
-        return np.hstack([part.encode(values[:, i]) for i, part in enumerate(self.parts)])
+        return np.hstack([self.parts[i].encode(values[:, i]) for i in self._coded])
+
+    def columns(self, part: int) -> slice:
+        """Return the columns of what the model sees that a part has."""
+        before = self._coded[: self._coded.index(part)]
+        start = sum(self.parts[i].width for i in before)
+        return slice(start, start + self.parts[part].width)
+
+    @property
+    def _coded(self) -> list[int]:
+        """Parts in the order of their columns: numbers first."""
+        return sorted(range(len(self.parts)), key=lambda i: isinstance(self.parts[i], Choice))
 
     def shown(self, value: np.ndarray) -> dict[str, float | int | str]:
         """Return one decision (d,) by name, as people read it."""

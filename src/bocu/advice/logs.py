@@ -1,67 +1,79 @@
 """Reading logs and forecasts: tables as people keep them, every fault told in one line, every liberty in a note."""
 
-import csv
-import io
+import datetime
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bocu.advice.choices import Choice, Decisions
+from bocu.advice.tables import Table, read_table
 from bocu.core.errors import BocuError, shown
+
+__all__ = ["Forecast", "Gaps", "Log", "Table", "read_forecast", "read_log", "read_logs", "read_table", "weighted"]
 
 #: The fewest usable rows that anything is learnt from.
 FEWEST_ROWS = 3
 
+#: What becomes of rows that lack contexts and nothing else.
+AVERAGE, LEAVE_OUT = "average", "leave-out"
+MISSING = {
+    AVERAGE: "they count, averaged over what the contexts may have been",
+    LEAVE_OUT: "they do not count",
+}
+
+#: Beyond this, squares and products of values are no finite numbers.
+LARGEST = 1e100
+
 WEIGHT = "weight"
 _MISSING = {"", "na", "n/a", "nan", "none", "null", "-", "?"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_MARKED = re.compile(r"[+-]?\d{1,3}(?:[ ',.\u00a0\u202f]\d{3})+(?:[.,]\d+)?")
+_DATE = re.compile(
+    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2}|\d{1,2}\.?[ -][A-Za-z]{3,}|[A-Za-z]{3,}\.? \d{1,2},? \d{4}"
+)
 _NAMED = 5  # rows that a note names
 
 
 @dataclass(frozen=True)
-class Table:
-    """Columns of text or numbers.
+class Gaps:
+    """Rows that lack contexts, and nothing else.
 
     Attributes:
-        name: where they come from, for error lines.
-        columns: by name, all of one length.
-        lines: what a row is called in error lines.
+        decisions: shape (m, d).
+        contexts: shape (m, l), not a number where they are missing.
+        outcome: shape (m,).
+        lines: what each row is called, (m,).
     """
 
-    name: str
-    columns: Mapping[str, Sequence[Any]]
-    lines: Sequence[str]
-
-    def column(self, name: str, role: str) -> Sequence[Any]:
-        """Return a column.
-
-        Raises:
-            BocuError: there is none of that name.
-        """
-        if name not in self.columns:
-            raise BocuError(f"{self.name}: no column '{name}' ({role}); found {', '.join(self.columns) or 'none'}")
-        return self.columns[name]
+    decisions: np.ndarray
+    contexts: np.ndarray
+    outcome: np.ndarray
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Log:
-    """What was decided, met and earned, rows without gaps.
+    """What was decided, met and earned.
 
     Attributes:
         decisions: shape (t, d), plain values as `Decisions` has them.
         contexts: shape (t, l), in their own units.
         outcome: shape (t,).
+        lines: what each row is called, (t,).
+        gaps: rows that lack contexts, and count on their own terms.
         notes: what was done to read it, and what it does not tell, a line each.
     """
 
     decisions: np.ndarray
     contexts: np.ndarray
     outcome: np.ndarray
+    lines: tuple[str, ...]
+    gaps: Gaps
     notes: tuple[str, ...]
 
 
@@ -79,56 +91,53 @@ class Forecast:
     notes: tuple[str, ...] = ()
 
 
-def read_table(source: Any, name: str) -> Table:
-    """Read a CSV file, a pandas table, an xarray data set, or columns by name.
-
-    Columns of a file are separated by commas, semicolons or tabs, whichever its first line has most of.
-
-    Raises:
-        BocuError: the file cannot be read, is empty, has a column twice, or a row of another length.
-    """
-    if isinstance(source, str | Path):
-        return _read_csv(Path(source))
-    if hasattr(source, "to_dataframe"):
-        source = source.to_dataframe().reset_index()
-    columns = {str(key): list(source[key]) for key in source}
-    lengths = {len(column) for column in columns.values()}
-    if len(lengths) > 1:
-        raise BocuError(f"{name}: columns have {', '.join(map(str, sorted(lengths)))} rows; one length is wanted")
-    return Table(name, columns, [f"row {i}" for i in range(1, max(lengths, default=0) + 1)])
+def read_log(table: Table, decisions: Decisions, contexts: Sequence[str], outcome: str, missing: str = AVERAGE) -> Log:
+    """Read decisions, contexts and one outcome of a log, as `read_logs` does."""
+    return read_logs(table, decisions, contexts, [outcome], missing)[0]
 
 
-def read_log(table: Table, decisions: Decisions, contexts: Sequence[str], outcome: str) -> Log:
-    """Read decisions, contexts and outcome of a log; rows with a gap are left out, and a note says so.
+def read_logs(
+    table: Table, decisions: Decisions, contexts: Sequence[str], outcomes: Sequence[str], missing: str = AVERAGE
+) -> list[Log]:
+    """Read decisions, contexts and outcomes of a log: one log an outcome, all of the same rows.
+
+    Rows that lack a decision or an outcome are left out, those that lack contexts alone count apart or are left out
+    too; notes say so.
+
+    Args:
+        table: the log.
+        decisions: what is decided.
+        contexts: columns of what was met.
+        outcomes: columns of what was earned or paid.
+        missing: of `MISSING`, what becomes of rows that lack contexts alone.
 
     Raises:
-        BocuError: a column is missing or holds what it must not, too few rows are whole, all outcomes are equal.
+        BocuError: a column is missing or holds what it must not, too few rows are whole, all values of an outcome are
+            equal.
     """
     notes: list[str] = []
-    decided = [
-        _levels(table, part) if isinstance(part, Choice) else _numbers(table, part.name, "decision", notes)
-        for part in decisions.parts
-    ]
+    decided = read_rows(table, decisions, notes)
     met = [_numbers(table, name, "context", notes) for name in contexts]
-    earned = _numbers(table, outcome, "outcome", notes)
-    rows = np.column_stack([*decided, *met, earned])
-    whole = ~np.isnan(rows).any(axis=1)
-    if not whole.all():
-        notes.append(f"left out {_rows(table, ~whole)}: a value is missing")
+    earned = [_numbers(table, name, "outcome", notes) for name in outcomes]
+    rows = np.column_stack([decided, *met, *earned])
+    d, until = len(decisions.parts), len(decisions.parts) + len(contexts)
+    absent = np.isnan(rows)
+    whole = ~absent.any(axis=1)
+    gappy = ~whole & ~absent[:, :d].any(axis=1) & ~absent[:, until:].any(axis=1)
+    if missing != AVERAGE:
+        gappy[:] = False
+    if not (whole | gappy).all():
+        notes.append(f"left out {_rows(table, ~(whole | gappy))}: a value is missing")
+    if gappy.any():
+        notes.append(
+            f"{_rows(table, gappy)}: a context is missing; counted as an average over contexts of the log, with the "
+            "noise that this adds"
+        )
     if whole.sum() < FEWEST_ROWS:
         raise BocuError(f"{table.name}: found {whole.sum()} whole rows; at least {FEWEST_ROWS} are wanted")
-    for i, part in enumerate(decisions.parts):
-        if not isinstance(part, Choice) and part.whole:
-            broken = whole & (rows[:, i] != np.round(rows[:, i]))
-            if broken.any():
-                at = int(np.argmax(broken))
-                raise BocuError(
-                    f"{table.name}: {table.lines[at]}, column '{part.name}': found {rows[at, i]:g}; "
-                    "allowed: whole numbers"
-                )
-    d = len(decisions.parts)
-    outside = whole.copy()
-    outside[whole] = ~decisions.inside(rows[whole][:, :d])
+    used = whole | gappy
+    outside = used.copy()
+    outside[used] = ~decisions.inside(rows[used][:, :d])
     if outside.any():
         notes.append(f"{_rows(table, outside)}: a decision out of bounds; learnt from, never suggested")
     kept = rows[whole]
@@ -138,9 +147,44 @@ def read_log(table: Table, decisions: Decisions, contexts: Sequence[str], outcom
     repeated = len(kept) - len(np.unique(kept, axis=0))
     if repeated:
         notes.append(f"{repeated} of {len(kept)} rows repeat another; each counts as an observation of its own")
-    if np.ptp(kept[:, -1]) == 0.0:
-        raise BocuError(f"{table.name}: column '{outcome}': every value is {kept[0, -1]:g}; nothing can be learnt")
-    return Log(kept[:, :d], kept[:, d:-1], kept[:, -1], tuple(notes))
+    for i, name in enumerate(outcomes, until):
+        if np.ptp(kept[:, i]) == 0.0:
+            raise BocuError(f"{table.name}: column '{name}': every value is {kept[0, i]:g}; nothing can be learnt")
+    broken_off = rows[gappy]
+    lines, rest = ([table.lines[i] for i in np.flatnonzero(chosen).tolist()] for chosen in (whole, gappy))
+    return [
+        Log(
+            kept[:, :d],
+            kept[:, d:until],
+            kept[:, i],
+            tuple(lines),
+            Gaps(broken_off[:, :d], broken_off[:, d:until], broken_off[:, i], tuple(rest)),
+            tuple(notes),
+        )
+        for i in range(until, rows.shape[1])
+    ]
+
+
+def read_rows(table: Table, decisions: Decisions, notes: list[str]) -> np.ndarray:
+    """Return decisions (t, d), not a number where one is missing.
+
+    Raises:
+        BocuError: a column is missing or holds what it must not.
+    """
+    found = []
+    for part in decisions.parts:
+        if isinstance(part, Choice):
+            found.append(_levels(table, part))
+            continue
+        numbers = _numbers(table, part.name, "decision", notes)
+        broken = np.isfinite(numbers) & (numbers != np.round(numbers))
+        if part.whole and broken.any():
+            at = int(np.argmax(broken))
+            raise BocuError(
+                f"{table.name}: {table.lines[at]}, column '{part.name}': found {numbers[at]:g}; allowed: whole numbers"
+            )
+        found.append(numbers)
+    return np.column_stack(found)
 
 
 def read_forecast(table: Table, contexts: Sequence[str]) -> Forecast:
@@ -170,64 +214,60 @@ def weighted(contexts: np.ndarray, weights: np.ndarray, notes: tuple[str, ...] =
     return Forecast(points, totals / totals.sum(), notes)
 
 
-def _read_csv(path: Path) -> Table:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise BocuError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise BocuError(f"{path}: found text that is not in UTF-8; save it as UTF-8") from None
-    first = text.partition("\n")[0]
-    separator = max(",;\t", key=first.count)
-    try:
-        numbered = [
-            (reader.line_num, [cell.strip() for cell in row])
-            for reader in [csv.reader(io.StringIO(text), delimiter=separator)]
-            for row in reader
-        ]
-    except csv.Error as error:
-        raise BocuError(f"{path}: {error}") from None
-    numbered = [(line, row) for line, row in numbered if any(row)]
-    if not numbered:
-        raise BocuError(f"{path}: the file is empty; a first line with names of columns is wanted")
-    (_, head), *body = numbered
-    for name in head:
-        if head.count(name) > 1:
-            raise BocuError(f"{path}: the column {shown(name)} stands twice")
-    for line, row in body:
-        if len(row) != len(head):
-            hint = "; decimal commas need semicolons between columns" if separator == "," else ""
-            raise BocuError(f"{path}: line {line}: found {len(row)} values, the first line names {len(head)}{hint}")
-    return Table(
-        str(path),
-        {name: [row[i] for _, row in body] for i, name in enumerate(head)},
-        [f"line {line}" for line, _ in body],
-    )
-
-
 def _numbers(table: Table, name: str, role: str, notes: list[str]) -> np.ndarray:
     """Return a column as numbers (t,), not a number where a value is missing."""
     column = table.column(name, role)
-    commas = any(isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell.strip()) for cell in column)
+    texts = [cell.strip() for cell in column if isinstance(cell, str) and not is_missing(cell)]
+    if texts and all(text.endswith("%") for text in texts):
+        column = [cell.strip().removesuffix("%").rstrip() if isinstance(cell, str) else cell for cell in column]
+        texts = [text.removesuffix("%").rstrip() for text in texts]
+        notes.append(f"{table.name}: column '{name}' is in per cent: 12% is read as 12")
+    commas = any(_DECIMAL_COMMA.fullmatch(text) for text in texts)
     if commas:
-        if any(isinstance(cell, str) and "." in cell for cell in column):
+        if any("." in text for text in texts):
             raise BocuError(f"{table.name}: column '{name}': found decimal points and decimal commas; one is wanted")
+        if all(_THOUSANDS.fullmatch(text) or text.isdigit() for text in texts):
+            raise BocuError(
+                f"{table.name}: column '{name}': found {shown(next(text for text in texts if ',' in text))}, which may "
+                "be thousands or thousandths; numbers without marks of thousands are wanted"
+            )
         notes.append(f"{table.name}: column '{name}' has decimal commas, read as points")
     return np.array([_number(table, name, i, cell, commas) for i, cell in enumerate(column)], dtype=float)
 
 
 def _number(table: Table, name: str, row: int, cell: Any, commas: bool) -> float:
-    if _is_missing(cell):
+    if is_missing(cell):
         return math.nan
+    text = cell.strip() if isinstance(cell, str) else cell
     try:
-        found = float(cell.strip().replace(",", ".") if commas and isinstance(cell, str) else cell)
-    except (TypeError, ValueError):
-        found = math.inf
-    if math.isinf(found):
-        raise BocuError(
-            f"{table.name}: {table.lines[row]}, column '{name}': found {shown(cell)}; a finite number is wanted"
-        )
-    return found
+        marked = commas and isinstance(text, str)
+        found = math.nan if _is_no_number(text) else float(text.replace(",", ".") if marked else text)
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if abs(found) <= LARGEST:
+        return found
+    wanted = "a finite number is wanted" if not math.isfinite(found) else f"allowed: up to {LARGEST:g}"
+    raise BocuError(f"{table.name}: {table.lines[row]}, column '{name}': found {shown(cell)}; {wanted}{_hint(text)}")
+
+
+def _hint(cell: Any) -> str:
+    """Say what may be meant by what is no number."""
+    if not isinstance(cell, str):
+        return ""
+    if _DATE.search(cell):
+        return ", not a date: --time takes those, and a number such as the day of the year may be a context"
+    if _MARKED.fullmatch(cell):
+        return ", without marks of thousands"
+    if cell.endswith("%"):
+        return "; per cent signs stand in all rows of a column or in none"
+    return ", without a currency" if cell[:1] in "€$£¥" or cell[-1:] in "€$£¥" else ""
+
+
+def _is_no_number(cell: Any) -> bool:
+    """Whether Python would read as a number what people do not mean as one: truth values, 1_000, times."""
+    return isinstance(cell, bool | np.bool_ | np.datetime64 | datetime.date) or (
+        isinstance(cell, str) and ("_" in cell or not cell.isascii())
+    )
 
 
 def _levels(table: Table, part: Choice) -> np.ndarray:
@@ -237,7 +277,7 @@ def _levels(table: Table, part: Choice) -> np.ndarray:
         text = str(cell).strip()
         if text in part.levels:
             found.append(float(part.levels.index(text)))
-        elif _is_missing(cell):
+        elif is_missing(cell):
             found.append(math.nan)
         else:
             raise BocuError(
@@ -247,8 +287,12 @@ def _levels(table: Table, part: Choice) -> np.ndarray:
     return np.array(found)
 
 
-def _is_missing(cell: Any) -> bool:
-    return cell is None or cell != cell or (isinstance(cell, str) and cell.strip().lower() in _MISSING)
+def is_missing(cell: Any) -> bool:
+    """Whether a cell holds no value."""
+    if isinstance(cell, str):
+        return cell.strip().lower() in _MISSING
+    # Of a missing value of pandas no comparison is true or false.
+    return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
 
 
 def _rows(table: Table, chosen: np.ndarray) -> str:

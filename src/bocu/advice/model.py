@@ -6,22 +6,35 @@ contexts by the range of log and forecast together.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bocu.advice.choices import Decisions, Range
+from bocu.advice.forgetting import Forgetting, estimate_forgetting, read_forgetting
+from bocu.advice.gaps import AveragedPosterior, Laws, averaged, laws_of
+from bocu.advice.large import LargePosterior, in_parts, rows_of_a_fit
 from bocu.advice.logs import Forecast, Log
+from bocu.advice.names import ONE_HOT, Shared, shared_scales, spread_scales, structure_of
+from bocu.advice.time import Clock
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors, fit
 from bocu.surrogates.continuous.model import Posterior, standardise
-from bocu.surrogates.continuous.structure import Hyperparameters, Structure, product
+from bocu.surrogates.continuous.structure import Hyperparameters, Structure
+
+if TYPE_CHECKING:
+    from bocu.advice.outcomes import Combined
 
 KERNEL = "matern-5/2"
 
-#: Hyper-parameters are fitted to no more rows than this, spread evenly over a longer log; the posterior has all.
+#: Hyper-parameters are fitted to no more rows than this, spread over time and inputs of a longer log, whose posterior
+#: has all rows and is kept as one matrix.
 MOST_ROWS_OF_A_FIT = 2000
 
 #: The fit of a longer log starts where a fit of so many of its rows ended, whose many steps are cheap.
-ROWS_OF_A_FIRST_FIT = 400
+ROWS_OF_A_FIRST_FIT = 250
+
+#: Relative change of the objective at which ascents end: of the first fit, and of one that starts where it ended.
+_TOLERANCES = (1e-6, 1e-5)
 
 _PROFILE_ROWS, _PROFILE_POINTS = 64, 9
 
@@ -47,32 +60,60 @@ class Influence:
 class Learnt:
     """The payoff as a log tells it, to be maximised.
 
+    Rows that lack contexts stand behind the whole ones, and count averaged over what these may have been.
+
     Args:
         decisions: what is decided.
         log: what was decided, met and earned.
         forecast: contexts that will be asked about.
         sign: 1 to maximise the outcome, -1 to minimise it.
+        recency: how much each row counts, whole ones first, shape (t,), at most 1; None: all alike.
+        code: how names to choose from are told apart, of `bocu.advice.names`.
 
     Attributes:
         noise: standard deviation of a single outcome around its expectation.
+        notes: what was done since there are many rows.
     """
 
-    def __init__(self, decisions: Decisions, log: Log, forecast: Forecast, sign: float) -> None:
+    def __init__(
+        self,
+        decisions: Decisions,
+        log: Log,
+        forecast: Forecast,
+        sign: float,
+        recency: np.ndarray | None = None,
+        code: str = ONE_HOT,
+    ) -> None:
         self.decisions = decisions
         self.log = log
-        both = np.vstack([log.contexts, forecast.contexts])
-        self._low = both.min(axis=0)
-        span = np.ptp(both, axis=0)
-        self._span = np.where(span > 0.0, span, 1.0)
-        coded, met = decisions.encode(log.decisions), self.scaled(log.contexts)
-        self.structure = product(coded.shape[1], met.shape[1], KERNEL, KERNEL)
-        inputs, outputs = np.hstack([coded, met]), sign * log.outcome
-        found = _fitted(self.structure, inputs, outputs)
-        self.posterior = Posterior(self.structure, found, inputs, outputs)
+        self._low, self._span = _range(np.vstack([log.contexts, forecast.contexts]))
+        gaps = log.gaps
+        met = self.scaled(np.vstack([log.contexts, gaps.contexts]))
+        coded = decisions.encode(np.vstack([log.decisions, gaps.decisions]))
+        self.structure = structure_of(decisions, met.shape[1], KERNEL, code)
+        inputs = np.hstack([coded, met])
+        outputs = sign * np.concatenate([log.outcome, gaps.outcome])
+        inflation = None if recency is None else 1.0 / recency
+        whole = len(log.outcome)
+        found = _fitted(self.structure, inputs[:whole], outputs[:whole], shared_scales(decisions, met.shape[1], code))
+        self._laws: Laws | None = None
+        self.posterior: Posterior
+        if len(gaps.outcome):
+            self._laws = laws_of(met)
+            self.posterior = AveragedPosterior(self.structure, found, inputs, outputs, self._laws, inflation)
+        else:
+            family = Posterior if whole <= MOST_ROWS_OF_A_FIT else LargePosterior
+            self.posterior = family(self.structure, found, inputs, outputs, inflation)
+        self.notes = []
+        if whole > MOST_ROWS_OF_A_FIT:
+            self.notes.append(
+                f"length-scales, scale and noise were fitted to {MOST_ROWS_OF_A_FIT} of {whole} rows, spread "
+                "over time, decisions and contexts; all rows were learnt from at these"
+            )
         self.noise = float(self.posterior.scale * np.sqrt(found.noise))
         points = self.scaled(forecast.contexts)
-        self._among_contexts = self._kernel(1, points, points)
-        self._of_contexts = self._kernel(1, points, met)
+        self._among_contexts = self._kernel_of_contexts(points, points)
+        self._of_contexts = self._with_log(points)
 
     def scaled(self, contexts: np.ndarray) -> np.ndarray:
         """Return contexts (n, l) in the units of the model."""
@@ -81,8 +122,12 @@ class Learnt:
     def means(self, values: np.ndarray) -> np.ndarray:
         """Return the expected payoff (n, C) of decisions (n, d) in the forecast's contexts."""
         here = self.posterior
-        standard = here.hyperparameters.output_scale * (self._of_decisions(values) * here.weights) @ self._of_contexts.T
-        return here.shift + here.scale * (here.mean + standard)
+        weights = here.hyperparameters.output_scale * here.weights
+
+        def standard(some: np.ndarray) -> np.ndarray:
+            return (self._of_decisions(some) * weights) @ self._of_contexts.T
+
+        return here.shift + here.scale * (here.mean + in_parts(standard, values, len(here.weights)))
 
     def spreads(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return what is not known of expectations: standard deviations (n,).
@@ -92,64 +137,127 @@ class Learnt:
             weights: the distribution of the forecast's contexts that each decision's expectation is over, shape
                 (n, C) or (C,).
         """
-        here = self.posterior
         weight = np.broadcast_to(weights, (len(values), len(self._of_contexts)))
-        cross = here.hyperparameters.output_scale * self._of_decisions(values) * (weight @ self._of_contexts)
-        prior = here.hyperparameters.output_scale * np.einsum("nc,nc->n", weight @ self._among_contexts, weight)
-        explained = np.einsum("nt,nt->n", cross @ here.inverse, cross)
-        spreads: np.ndarray = here.scale * np.sqrt(np.maximum(prior - explained, 0.0))
-        return spreads
+        prior = np.einsum("nc,nc->n", weight @ self._among_contexts, weight)
+        return self._spreads(self._of_decisions(values) * (weight @ self._of_contexts), prior)
 
-    def influences(self, contexts: tuple[str, ...]) -> list[Influence]:
-        """Return how each column acts on the payoff, decisions first."""
-        rows = _spread(len(self.log.outcome), _PROFILE_ROWS)
-        lengthscales = self.posterior.hyperparameters.lengthscales
-        found, column = [], 0
-        for i, part in enumerate(self.decisions.parts):
-            profile = []
-            for value in part.spaced(_PROFILE_POINTS):
-                changed = self.log.decisions[rows].copy()
-                changed[:, i] = value
-                profile.append(self._pairs(changed, self.log.contexts[rows]))
-            scale = float(lengthscales[column] * part.span) if isinstance(part, Range) else None
-            found.append(Influence(part.name, "decision", scale, _swing(profile)))
-            column += 1 if isinstance(part, Range) else len(part.levels)
-        for i, name in enumerate(contexts):
-            profile = []
-            for share in np.linspace(0.0, 1.0, _PROFILE_POINTS):
-                changed = self.log.contexts[rows].copy()
-                seen = self.log.contexts[:, i]
-                changed[:, i] = seen.min() + share * np.ptp(seen)
-                profile.append(self._pairs(self.log.decisions[rows], changed))
-            found.append(Influence(name, "context", float(lengthscales[column + i] * self._span[i]), _swing(profile)))
-        return found
+    def pairs(self, values: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the expected payoff (n,) of decisions (n, d), each in its own context (n, l), and what is not known.
 
-    def _pairs(self, values: np.ndarray, contexts: np.ndarray) -> np.ndarray:
-        """Return the expected payoff (n,) of decisions (n, d), each in its own context (n, l)."""
+        The second is the standard deviation (n,) of that expectation.
+        """
         here = self.posterior
-        cross = here.covariance(np.hstack([self.decisions.encode(values), self.scaled(contexts)]))
-        payoffs: np.ndarray = here.shift + here.scale * (here.mean + cross @ here.weights)
-        return payoffs
+        correlation = self._of_decisions(values) * self._with_log(self.scaled(contexts))
+        standard = here.hyperparameters.output_scale * correlation @ here.weights
+        return here.shift + here.scale * (here.mean + standard), self._spreads(correlation, np.ones(len(values)))
+
+    def lengthscales(self) -> list[float | None]:
+        """Return the length-scale of each decision and context in its own units; None of a choice of names."""
+        scales = self.posterior.hyperparameters.lengthscales
+        of_decisions = [
+            float(scales[self.decisions.columns(i).start] * part.span) if isinstance(part, Range) else None
+            for i, part in enumerate(self.decisions.parts)
+        ]
+        return [*of_decisions, *(scales[self.structure.decisions :] * self._span).tolist()]
+
+    def _spreads(self, correlation: np.ndarray, prior: np.ndarray) -> np.ndarray:
+        """Return standard deviations (n,) of what has correlations (n, t) with the log and a prior variance (n,)."""
+        here = self.posterior
+        cross = here.hyperparameters.output_scale * correlation
+        explained = in_parts(here.explained, cross, len(here.weights))
+        variance = here.hyperparameters.output_scale * prior - explained
+        spreads: np.ndarray = here.scale * np.sqrt(np.maximum(variance, 0.0))
+        return spreads
 
     def _of_decisions(self, values: np.ndarray) -> np.ndarray:
         """Return the kernel over decisions (n, t) with the log."""
-        return self._kernel(0, self.decisions.encode(values), self.posterior.inputs[:, : self.structure.decisions])
+        coded = self.decisions.encode(values)
+        *kernels, _ = self.structure.kernels(self.posterior.hyperparameters.lengthscales)
+        found = np.ones((len(values), len(self.posterior.inputs)))
+        for factor, kernel in zip(self.structure.factors, kernels, strict=False):
+            found *= kernel(coded[:, factor.columns], self.posterior.inputs[:, factor.columns])
+        return found
 
-    def _kernel(self, which: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        kernel = self.structure.kernels(self.posterior.hyperparameters.lengthscales)[which]
+    def _kernel_of_contexts(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        *_, kernel = self.structure.kernels(self.posterior.hyperparameters.lengthscales)
         return kernel(a, b)
 
+    def _with_log(self, points: np.ndarray) -> np.ndarray:
+        """Return the kernel over contexts (n, t) between scaled points (n, l) and the log."""
+        if self._laws is None:
+            return self._kernel_of_contexts(points, self.posterior.inputs[:, self.structure.decisions :])
+        *_, kernel = self.structure.kernels(self.posterior.hyperparameters.lengthscales)
+        return averaged(kernel, points, self._laws)
 
-def _fitted(structure: Structure, inputs: np.ndarray, outputs: np.ndarray) -> Hyperparameters:
-    """Return the most probable hyper-parameters of inputs (t, D) and outputs (t,)."""
+
+def influences(learnt: "Learnt | Combined", contexts: tuple[str, ...]) -> list[Influence]:
+    """Return how each column acts on the payoff, decisions first."""
+    log = learnt.log
+    rows = _spread(len(log.outcome), _PROFILE_ROWS)
+    scales = learnt.lengthscales()
+    found = []
+    for i, part in enumerate(learnt.decisions.parts):
+        profile = []
+        for value in part.spaced(_PROFILE_POINTS):
+            changed = log.decisions[rows].copy()
+            changed[:, i] = value
+            profile.append(learnt.pairs(changed, log.contexts[rows])[0])
+        found.append(Influence(part.name, "decision", scales[i], _swing(profile)))
+    for i, name in enumerate(contexts):
+        profile = []
+        seen = log.contexts[:, i]
+        for share in np.linspace(0.0, 1.0, _PROFILE_POINTS):
+            changed = log.contexts[rows].copy()
+            changed[:, i] = seen.min() + share * np.ptp(seen)
+            profile.append(learnt.pairs(log.decisions[rows], changed)[0])
+        found.append(Influence(name, "context", scales[len(learnt.decisions.parts) + i], _swing(profile)))
+    return found
+
+
+def forgetting_of(forget: str | float | None, clock: Clock, decisions: Decisions, log: Log, sign: float) -> Forgetting:
+    """Return how much rows of a log in the order of time count.
+
+    Args:
+        forget: a half-life, "estimate", or None: all count alike.
+        clock: when rows were.
+        decisions: what is decided.
+        log: what was decided, met and earned.
+        sign: 1 to maximise the outcome, -1 to minimise it.
+
+    Raises:
+        BocuError: it is no half-life, or the log is too short to estimate one.
+    """
+    found = read_forgetting(forget, clock)
+    if found is not None:
+        return found
+    low, span = _range(log.contexts)
+    coded, met = decisions.encode(log.decisions), (log.contexts - low) / span
+    structure = structure_of(decisions, met.shape[1], KERNEL, ONE_HOT)
+    return estimate_forgetting(clock, met, structure, np.hstack([coded, met]), sign * log.outcome)
+
+
+def _range(contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least of each context (l,) of (n, l), and the width of its range, 1 where it has none."""
+    span = np.ptp(contexts, axis=0)
+    return contexts.min(axis=0), np.where(span > 0.0, span, 1.0)
+
+
+def _fitted(structure: Structure, inputs: np.ndarray, outputs: np.ndarray, groups: np.ndarray) -> Hyperparameters:
+    """Return the most probable hyper-parameters of inputs (t, D) and outputs (t,), all rows alike.
+
+    `groups` (D,) says which length-scale each input has.
+    """
     priors = Priors()
-    starts = priors.starts(structure.inputs, None, len(outputs))
-    for most in (ROWS_OF_A_FIRST_FIT, MOST_ROWS_OF_A_FIT):
-        rows = _spread(len(outputs), most)
-        starts = [fit(LogPosterior(structure, inputs[rows], standardise(outputs[rows])[2], priors), starts)]
+    different = int(groups.max()) + 1
+    starts = priors.starts(different, None, len(outputs))
+    for most, tolerance in zip((ROWS_OF_A_FIRST_FIT, MOST_ROWS_OF_A_FIT), _TOLERANCES, strict=True):
+        rows = rows_of_a_fit(inputs, most)
+        objective = LogPosterior(structure, inputs[rows], standardise(outputs[rows])[2], priors)
+        shared = Shared(objective, groups) if different < structure.inputs else objective
+        starts = [fit(shared, starts, tolerance=tolerance)]
         if len(rows) == len(outputs):
             break
-    return starts[0]
+    return spread_scales(starts[0], groups)
 
 
 def _spread(rows: int, most: int) -> np.ndarray:

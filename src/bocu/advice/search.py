@@ -5,8 +5,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from bocu.advice.allowed import Allowed, Free
 from bocu.advice.choices import Choice
 from bocu.advice.model import Learnt
+from bocu.advice.outcomes import Combined
 from bocu.ambiguity.base import AmbiguitySet, worst_case
 from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 
@@ -65,6 +67,23 @@ class Rule:
             sets = [here.with_epsilon(radius) for radius in sorted({part * here.epsilon for part in _PARTS})]
         return [Rule("dro", ambiguity, self.weights) for ambiguity in sets]
 
+    def at_sizes(self, count: int, farthest: float) -> list["Rule"]:
+        """Return the worst expectation over `count` sets from radius 0 to `farthest` times this one's.
+
+        Of `cvar` they are levels from 1 down. Without a set there are none.
+        """
+        here = self.ambiguity
+        if here is None:
+            return []
+        sets: list[AmbiguitySet]
+        if isinstance(here, ConditionalValueAtRisk):
+            sets = [ConditionalValueAtRisk(float(level)) for level in np.linspace(1.0, here.alpha / farthest, count)]
+        else:
+            sets = [
+                here.with_epsilon(float(size)) for size in np.unique(np.linspace(0, farthest, count)) * here.epsilon
+            ]
+        return [Rule("dro", ambiguity, self.weights) for ambiguity in sets]
+
     def values(self, payoffs: np.ndarray) -> np.ndarray:
         """Return the objective (n,) of payoffs (n, C)."""
         return payoffs @ self.weights if self.objective == "so" else self.guaranteed(payoffs)
@@ -93,23 +112,25 @@ class Search:
     Args:
         learnt: the model.
         rule: what is best.
+        allowed: what may be suggested; left out, all within bounds.
+
+    Attributes:
+        pool: candidates, shape (n, d).
     """
 
-    def __init__(self, learnt: Learnt, rule: Rule) -> None:
+    def __init__(self, learnt: Learnt | Combined, rule: Rule, allowed: Allowed | None = None) -> None:
         self.learnt = learnt
         self.rule = rule
-        logged = learnt.log.decisions
-        self._pool = np.unique(
-            np.vstack([learnt.decisions.candidates(), logged[learnt.decisions.inside(logged)]]), axis=0
-        )
+        self.allowed = Free(learnt.decisions) if allowed is None else allowed
+        self.pool = self.allowed.pool(learnt.log.decisions)
 
     def payoffs(self, values: np.ndarray) -> np.ndarray:
         """Return expected payoffs (n, C) of decisions (n, d)."""
-        return self._of_pool if values is self._pool else self.learnt.means(values)
+        return self._of_pool if values is self.pool else self.learnt.means(values)
 
     @functools.cached_property
     def _of_pool(self) -> np.ndarray:
-        return self.learnt.means(self._pool)
+        return self.learnt.means(self.pool)
 
     def expectations(self, values: np.ndarray) -> np.ndarray:
         """Measure the expectation under the forecast."""
@@ -135,11 +156,11 @@ class Search:
 
     def best(self, measure: Measure) -> np.ndarray:
         """Return the decision (d,) of highest measure: of the candidates, then of ever closer neighbours."""
-        found = measure(self._pool)
-        at, top = self._pool[int(np.argmax(found))], float(found.max())
+        found = measure(self.pool)
+        at, top = self.pool[int(np.argmax(found))], float(found.max())
         step = _LARGEST_STEP
         while step > _SMALLEST_STEP:
-            near = self.learnt.decisions.neighbours(at, step)
+            near = self.allowed.neighbours(at, step)
             values = measure(near) if len(near) else np.array([-np.inf])
             if values.max() > top:
                 at, top = near[int(np.argmax(values))], float(values.max())
@@ -149,9 +170,9 @@ class Search:
 
     def apart(self, value: np.ndarray) -> np.ndarray | None:
         """Return the best candidate by the objective that differs from a decision (d,); None where none does."""
-        differs = np.zeros(len(self._pool), dtype=bool)
+        differs = np.zeros(len(self.pool), dtype=bool)
         for i, part in enumerate(self.learnt.decisions.parts):
             least = 0.5 if isinstance(part, Choice) else DIFFERENT * part.span
-            differs |= np.abs(self._pool[:, i] - value[i]) >= least
-        found = np.where(differs, self.values(self._pool), -np.inf)
-        return self._pool[int(np.argmax(found))] if differs.any() else None
+            differs |= np.abs(self.pool[:, i] - value[i]) >= least
+        found = np.where(differs, self.values(self.pool), -np.inf)
+        return self.pool[int(np.argmax(found))] if differs.any() else None

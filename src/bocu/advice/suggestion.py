@@ -1,34 +1,49 @@
 """The next decision from a log: the best under an uncertainty objective, what it guarantees, and what that costs."""
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from bocu.advice.choices import Decisions, read_decisions
-from bocu.advice.logs import Forecast, read_forecast, read_log, read_table, weighted
-from bocu.advice.model import Influence, Learnt
+from bocu.advice.alternatives import Alternatives
+from bocu.advice.asked import (
+    checked_units,
+    extrapolated,
+    how_coded,
+    how_weighed,
+    read_radius,
+    refuse_mixed_up,
+    stated_set,
+    what_is_allowed,
+    what_is_decided,
+)
+from bocu.advice.choices import Decisions
+from bocu.advice.details import NINETY_FIVE, Details, Row, details, log_rows
+from bocu.advice.fronts import earned_by, front_of
+from bocu.advice.large import fewer_contexts
+from bocu.advice.logs import AVERAGE, LEAVE_OUT, MISSING, Forecast, read_forecast, read_logs, weighted
+from bocu.advice.model import MOST_ROWS_OF_A_FIT, Influence, Learnt, forgetting_of, influences
+from bocu.advice.names import ONE_HOT, checked_code
+from bocu.advice.outcomes import (
+    Combined,
+    Earned,
+    OnFront,
+    by_spread,
+    read_outcomes,
+    sum_in_words,
+    sum_of,
+)
+from bocu.advice.radius import RadiusEstimate, estimate_radius
 from bocu.advice.search import Rule, Search
+from bocu.advice.tables import read_table
+from bocu.advice.time import ESTIMATE, in_time
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.checks import radius as checked_radius
-from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError, shown
-from bocu.core.loading import from_registry
-from bocu.core.parameters import Reading, nearest, validate
-
-OBJECTIVES = {
-    "dro": "the worst expectation over the set",
-    "so": "the expectation under the forecast",
-    "ro": "the worst context of the forecast",
-    "cvar": "the mean over the worst share `alpha` of contexts",
-}
-
-#: Standard deviations to either side of the mean that hold 95 % of a normal distribution.
-NINETY_FIVE = 1.959964
+from bocu.core.parameters import nearest
 
 #: The least change of a weight that counts as one.
 MOVED = 1e-9
@@ -86,11 +101,25 @@ class Shifted:
 
 
 @dataclass(frozen=True)
+class Ranked:
+    """One of several alternatives.
+
+    Attributes:
+        line: what its row is called.
+        judged: what is expected of it.
+    """
+
+    line: str
+    judged: Judged
+
+
+@dataclass(frozen=True)
 class Suggestion:
     """What to decide, and why; `print` tells it in words.
 
     Attributes:
         best: the decision.
+        steady: the decision of best expectation under the forecast.
         second: the best decision that differs; None where all are alike.
         given_up: what it is expected to earn less (or cost more) than the decision of best expectation.
         objective, set, size: what it is best under; `size` is the radius or the level of `cvar`.
@@ -102,10 +131,21 @@ class Suggestion:
         noise: standard deviation of a single outcome around its expectation.
         optimistic: when exploring, the worst expectation that the decision may yet turn out to have.
         rows, contexts: numbers of rows learnt from and of contexts in the forecast.
+        estimate: of the radius; None where it was given.
+        half_lives: of contexts and of payoffs, in `time_unit`; None where nothing is forgotten.
+        time_unit: "days", "rows", or "" of a column of numbers.
         notes: what was done to read the files, and what they do not tell.
+        outcomes: of several outcomes what the decision brings of each; empty of one.
+        front: of several outcomes without stated weights, decisions that no other beats in all of them.
+        alternatives: of a list of alternatives all, best first.
+        constraints: as they were written.
+        outliers: rows of the log far from what all others tell.
+        units: of columns, by name.
+        evidence: makes `details`.
     """
 
     best: Judged
+    steady: Judged
     second: Judged | None
     given_up: float
     objective: str
@@ -122,7 +162,17 @@ class Suggestion:
     optimistic: float | None
     rows: int
     contexts: int
+    estimate: RadiusEstimate | None
+    half_lives: tuple[float | None, float | None]
+    time_unit: str
     notes: tuple[str, ...]
+    outcomes: tuple[Earned, ...] = ()
+    front: tuple[OnFront, ...] = ()
+    alternatives: tuple[Ranked, ...] = ()
+    constraints: tuple[str, ...] = ()
+    outliers: tuple[Row, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    evidence: Callable[[], Details] | None = field(default=None, repr=False, compare=False)
 
     @property
     def decision(self) -> dict[str, float | int | str]:
@@ -131,7 +181,21 @@ class Suggestion:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, as `--json` prints it."""
-        return asdict(self)
+        plain = asdict(replace(self, evidence=None))
+        del plain["evidence"]
+        return {**plain, "details": asdict(self.details)}
+
+    @functools.cached_property
+    def details(self) -> Details:
+        """Slices, curves, weights and rows of the log, for pictures; worked out when first asked for."""
+        assert self.evidence is not None
+        return self.evidence()
+
+    def to_html(self) -> str:
+        """Return one page that tells all of it, in words and pictures; it needs no other file."""
+        from bocu.advice.page import page_of
+
+        return page_of(self.to_dict())
 
     def __str__(self) -> str:
         from bocu.advice.words import told
@@ -142,87 +206,158 @@ class Suggestion:
 def suggest(
     log: Any,
     *,
-    decisions: str,
     contexts: Sequence[str],
-    outcome: str,
+    outcome: str | Sequence[str],
+    decisions: str | Decisions | None = None,
     forecast: Any = None,
     set: str = "tv",
-    radius: float | None = None,
+    radius: float | str | None = None,
     keys: Mapping[str, Any] | None = None,
     objective: str = "dro",
     alpha: float = 0.1,
     minimise: bool = False,
     explore: bool = False,
+    time: str | None = None,
+    forget: str | float | None = None,
+    horizon: int | None = None,
+    constraints: Sequence[str] = (),
+    alternatives: Any = None,
+    weights: Mapping[str, float] | None = None,
+    names: str = ONE_HOT,
+    missing: str = AVERAGE,
+    units: Mapping[str, str] | None = None,
 ) -> Suggestion:
     """Suggest the next decision.
 
     Args:
-        log: path of a CSV file, pandas table, xarray data set, or columns by name.
-        decisions: what is decided, as "price:1..20,staff:int:1..8,shelf:{low,high}".
+        log: path of a CSV or JSON file, pandas table, xarray data set, or columns by name.
         contexts: columns of what is met after deciding.
-        outcome: column of what was earned or paid.
+        outcome: column of what was earned or paid; of several, as "profit,waste:min" or a sequence.
+        decisions: what is decided, as "price:1..20,staff:int:1..8,shelf:{low,high}"; may be left out where there are
+            alternatives.
         forecast: like `log`, with the columns of the contexts and, if rows do not count alike, `weight`; left out,
             the contexts of the log.
         set: name of the ambiguity set; distances between contexts are in units of their range.
-        radius: of the set; "dro" needs it, "so" and "ro" tell worst cases with it.
+        radius: of the set, or "estimate"; "dro" needs it, "so" tells worst cases with it.
         keys: further keys of the set.
         objective: "dro", "so", "ro" or "cvar".
         alpha: of "cvar", the share of worst contexts.
         minimise: whether the outcome is a cost.
         explore: suggest what may yet turn out best, in place of what is best as far as is known.
+        constraints: linear ones between decisions, as "staff + 2*shelf <= 10".
+        alternatives: like `log`, with a row for each decision that there is to choose from, and no other.
+        weights: of several outcomes, what a unit of each counts; left out, they count by their spread, and decisions
+            that no other beats in all outcomes are told too.
+        names: how names to choose from are told apart, "one-hot" or "hamming".
+        missing: what becomes of rows that lack contexts alone, "average" or "leave-out".
+        units: of columns, by name; they are told beside numbers.
+        time: column of dates or numbers that rows are in the order of; left out, they are in the order of time.
+        forget: half-life of rows, as "90d" or a number of rows, or "estimate"; left out, all count alike.
+        horizon: rows that an estimated radius is to hold for; left out, what the log is long enough for.
 
     Raises:
         BocuError: arguments or files are at fault; one line says where.
     """
-    chosen = read_decisions(decisions)
-    names = tuple(contexts)
-    _refuse_mixed_up(chosen, names, outcome, objective)
-    seen = read_log(read_table(log, "log"), chosen, names, outcome)
+    met = tuple(contexts)
+    outcomes = read_outcomes(outcome, minimise, weights)
+    if missing not in MISSING:
+        raise BocuError(f"--missing: found {shown(missing)}; {nearest(missing, MISSING)}")
+    code = checked_code(names)
+    notes: list[str] = []
+    table, clock = in_time(read_table(log, "log"), time, notes)
+    chosen, offered = what_is_decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
+    refuse_mixed_up(chosen, met, outcomes, objective)
+    radius = read_radius(radius)
+    stated = stated_set(objective, set, radius, keys or {}, alpha)
+    allowed, broken = what_is_allowed(chosen, offered, constraints)
+    logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
+    if len(logs[0].outcome) > MOST_ROWS_OF_A_FIT:  # there is no room for covariances of averages, and no need
+        logs = read_logs(table, chosen, met, [one.name for one in outcomes], LEAVE_OUT)
+    several = len(outcomes) > 1
+    if several and not weights:
+        outcomes = by_spread(outcomes, logs)
+    seen = sum_of(outcomes, logs) if several else logs[0]
+    sign = 1.0 if several else outcomes[0].sign
+    forgetting = forgetting_of(forget, clock.of(table, seen.lines), chosen, seen, sign)
     given = (
-        weighted(seen.contexts, np.ones(len(seen.contexts)))
+        weighted(seen.contexts, forgetting.of_contexts())
         if forecast is None
-        else read_forecast(read_table(forecast, "forecast"), names)
+        else read_forecast(read_table(forecast, "forecast"), met)
     )
-    sign = -1.0 if minimise else 1.0
-    learnt = Learnt(chosen, seen, given, sign)
-    ambiguity = _set_of(objective, set, radius, keys or {}, alpha, learnt.scaled(given.contexts))
+    given = fewer_contexts(given, stated.family if isinstance(stated, SetParameters) else None)
+    recency = forgetting.of_payoffs_at(clock.of(table, (*seen.lines, *seen.gaps.lines)))
+    models = [Learnt(chosen, one, given, how.sign, recency, code) for one, how in zip(logs, outcomes, strict=True)]
+    learnt = Combined(outcomes, models) if several else models[0]
+    estimate = None
+    ambiguity: AmbiguitySet | None
+    if isinstance(stated, SetParameters):
+        if radius == ESTIMATE:
+            estimate = estimate_radius(learnt.scaled(seen.contexts), stated, forgetting.of_contexts, horizon)
+            notes += estimate.notes(around_log=forecast is None)
+        ambiguity = stated.over(learnt.scaled(given.contexts))
+        ambiguity = ambiguity.with_epsilon(checked_radius(estimate.radius if estimate else radius, "--radius"))
+    else:
+        ambiguity = stated
     rule = Rule(objective, ambiguity, given.weights)
-    search = Search(learnt, rule)
+    search = Search(learnt, rule, allowed)
 
     best = search.best(search.optimism if explore else search.values)
     apart = search.apart(best)
     steady = search.best(search.expectations)
     worst = rule.worst(search.payoffs(best[None]))[0] if rule.has_worst else given.weights
     judge = _Judge(search, learnt, sign)
+    rows = log_rows(learnt, met, outcomes, logs)
     return Suggestion(
         best=judge(best),
+        steady=judge(steady),
         second=judge(apart) if apart is not None else None,
         given_up=float((search.expectations(steady[None]) - search.expectations(best[None]))[0]),
         objective=objective,
         set=None if rule.ambiguity is None else "cvar" if objective == "cvar" else set,
         size=rule.size,
-        outcome=outcome,
-        minimise=minimise,
+        outcome=sum_in_words(outcomes) if several else outcomes[0].name,
+        minimise=sign < 0.0,
         explore=explore,
-        shifted=_shifted(names, given, worst),
+        shifted=_shifted(met, given, worst),
         means={
             name: (float(given.weights @ given.contexts[:, i]), float(worst @ given.contexts[:, i]))
-            for i, name in enumerate(names)
+            for i, name in enumerate(met)
         },
         prices=_prices(search, steady, judge),
-        influences=learnt.influences(names),
+        influences=influences(learnt, met),
         noise=learnt.noise,
         optimistic=sign * float(search.optimism(best[None])[0]) if explore else None,
-        rows=len(seen.outcome),
+        rows=len(seen.outcome) + len(seen.gaps.outcome),
         contexts=len(given.weights),
-        notes=(*seen.notes, *given.notes, *_extrapolated(names, seen.contexts, given.contexts)),
+        estimate=estimate,
+        half_lives=(forgetting.contexts, forgetting.payoffs),
+        time_unit=clock.unit,
+        notes=(
+            *notes,
+            *seen.notes,
+            *given.notes,
+            *(offered.notes if offered else ()),
+            *broken(seen),
+            *extrapolated(met, seen.contexts, given.contexts),
+            *forgetting.notes,
+            *models[0].notes,
+            *how_coded(chosen, code),
+            *how_weighed(outcomes, weights),
+        ),
+        outcomes=earned_by(best, learnt, rule) if isinstance(learnt, Combined) else (),
+        front=front_of(learnt, search, best) if isinstance(learnt, Combined) and not weights else (),
+        alternatives=_ranked(offered, search, judge) if offered else (),
+        constraints=tuple(constraints),
+        outliers=tuple(row for row in rows if row.outlier),
+        units=checked_units(units or {}, [*chosen.names, *met, *(one.name for one in outcomes)]),
+        evidence=functools.partial(details, search, given, met, best, steady, sign, rows),
     )
 
 
 class _Judge:
     """Tells of decisions what is expected of them, in units of the outcome."""
 
-    def __init__(self, search: Search, learnt: Learnt, sign: float) -> None:
+    def __init__(self, search: Search, learnt: Learnt | Combined, sign: float) -> None:
         self.search, self.learnt, self.sign = search, learnt, sign
 
     def __call__(self, value: np.ndarray) -> Judged:
@@ -269,58 +404,11 @@ def _shifted(names: tuple[str, ...], forecast: Forecast, worst: np.ndarray) -> l
     ]
 
 
-def _extrapolated(names: tuple[str, ...], seen: np.ndarray, asked: np.ndarray) -> list[str]:
-    """Return a line for each context that the forecast has outside the log's range."""
-    notes = []
-    for i, name in enumerate(names):
-        outside = int(((asked[:, i] < seen[:, i].min()) | (asked[:, i] > seen[:, i].max())).sum())
-        if outside:
-            notes.append(
-                f"the forecast has '{name}' outside the log's {seen[:, i].min():g} to {seen[:, i].max():g} in "
-                f"{outside} of {len(asked)} contexts: there the model extrapolates"
-            )
-    return notes
-
-
-def _refuse_mixed_up(decisions: Decisions, contexts: tuple[str, ...], outcome: str, objective: str) -> None:
-    if not contexts:
-        raise BocuError("--contexts: found none; at least one column is wanted")
-    columns = [*decisions.names, *contexts, outcome]
-    for name in columns:
-        if columns.count(name) > 1:
-            raise BocuError(f"column '{name}' has two roles; a column is a decision, a context or the outcome, once")
-    if objective not in OBJECTIVES:
-        raise BocuError(f"--objective: found {shown(objective)}; {nearest(objective, OBJECTIVES)}")
-
-
-def _set_of(
-    objective: str, name: str, radius: float | None, keys: Mapping[str, Any], alpha: float, points: np.ndarray
-) -> AmbiguitySet | None:
-    """Return the set that worst cases are told for, over contexts (n, l) in the units of the model, or None."""
-    has_set = objective in ("dro", "so") and (radius is not None or objective == "dro")
-    if keys and not has_set:
-        raise BocuError(
-            f"--{next(iter(keys))}: nothing takes it: there is no set without --radius, nor under ro or cvar"
-        )
-    if objective == "cvar":
-        if not 0.0 < alpha <= 1.0:
-            raise BocuError(f"--alpha: found {alpha:g}; allowed: more than 0 and at most 1")
-        return ConditionalValueAtRisk(alpha)
-    if objective == "ro":
-        return None
-    family = from_registry("find")("set", name, "--set: ", Path()).load()
-    if radius is None:
-        if objective == "dro":
-            raise BocuError(f"--radius: the objective 'dro' over the set '{name}' needs one")
-        return None
-    if math.isinf(radius):
-        raise BocuError("--radius: found inf; allowed: a finite number, or --objective ro, which trusts no forecast")
-    if not family.has_radius:
-        raise BocuError(f"--set: '{name}' has no radius; allowed here: a set that has one, or --objective cvar")
-    stated = validate(SetParameters, {**keys, "name": name}, "--", Reading(Path(), imports=True))
-    if family.most_cells is not None and len(points) > family.most_cells:
-        raise BocuError(
-            f"--set: '{name}' takes at most {family.most_cells} different contexts, found {len(points)}; "
-            "give a --forecast of fewer, or take --set tv"
-        )
-    return stated.over(points).with_epsilon(checked_radius(radius, "--radius"))
+def _ranked(offered: Alternatives, search: Search, judge: _Judge) -> tuple[Ranked, ...]:
+    """Return the alternatives that may be suggested, best objective first."""
+    allowed = {tuple(value) for value in search.pool.tolist()}
+    kept = [i for i, value in enumerate(offered.values.tolist()) if tuple(value) in allowed]
+    values = search.values(offered.values[kept])
+    return tuple(
+        Ranked(offered.lines[kept[i]], judge(offered.values[kept[i]])) for i in np.argsort(-values, kind="stable")
+    )

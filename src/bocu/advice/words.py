@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
+from bocu.advice.details import OUTLYING
 from bocu.advice.suggestion import Judged, Suggestion
 from bocu.io.tables import table
 
 #: Most contexts whose change of weight is told.
 _TOLD = 4
+
+#: Most alternatives that are told.
+_ALTERNATIVES = 10
 
 _UNDER = {
     "so": "best expectation under the forecast",
@@ -27,30 +31,47 @@ def _parts(suggestion: Suggestion) -> Iterator[list[str]]:
         yield _worst(suggestion)
     if suggestion.prices:
         yield _prices(suggestion)
-    if suggestion.second is not None:
+    if suggestion.front:
+        yield _front(suggestion)
+    if suggestion.alternatives:
+        yield _alternatives(suggestion)
+    elif suggestion.second is not None:
         yield ["Next best that differs:", f"  {_judged(suggestion.second, suggestion)}"]
     yield _influences(suggestion)
+    if suggestion.outliers:
+        yield _outliers(suggestion)
+
+
+def why(suggestion: Suggestion) -> str:
+    """Return what the decision is best under, in words."""
+    if suggestion.explore:
+        return f"to try: it may yet turn out best, at {suggestion.optimistic:.4g}"
+    if suggestion.objective in _UNDER:
+        return _UNDER[suggestion.objective]
+    if suggestion.objective == "cvar":
+        return f"best mean of the worst {suggestion.size:.0%} of contexts"
+    return f"best worst expectation over the set '{suggestion.set}' of radius {suggestion.size:g}"
 
 
 def _decision(suggestion: Suggestion) -> list[str]:
-    if suggestion.explore:
-        why = f"to try: it may yet turn out best, at {suggestion.optimistic:.4g}"
-    elif suggestion.objective in _UNDER:
-        why = _UNDER[suggestion.objective]
-    elif suggestion.objective == "cvar":
-        why = f"best mean of the worst {suggestion.size:.0%} of contexts"
-    else:
-        why = f"best worst expectation over the set '{suggestion.set}' of radius {suggestion.size:g}"
-    best, name = suggestion.best, suggestion.outcome
-    lines = [f"Decision: {named(best.decision)}", f"  ({why})"]
+    best, name, units = suggestion.best, suggestion.outcome, suggestion.units
+    unit = of(units.get(name, ""))
+    lines = [f"Decision: {named(best.decision, units)}", f"  ({why(suggestion)})"]
+    if suggestion.constraints:
+        lines.append(f"  (it keeps {', '.join(suggestion.constraints)})")
     low, high = best.interval
-    lines.append(f"Expected {name}: {best.expected:.4g}, which the log places between {low:.4g} and {high:.4g} (95 %)")
+    lines.append(
+        f"Expected {name}: {best.expected:.4g}{unit}, which the log places between {low:.4g} and {high:.4g} (95 %)"
+    )
+    for one in suggestion.outcomes:
+        low, high = one.interval
+        lines.append(f"  {one.name} {one.expected:.4g}{of(units.get(one.name, ''))}, between {low:.4g} and {high:.4g}")
     if best.guaranteed is not None:
         most = "at most" if suggestion.minimise else "at least"
-        lines.append(f"Guaranteed {name}: an expectation of {most} {best.guaranteed:.4g}, if the model is right")
+        lines.append(f"Guaranteed {name}: an expectation of {most} {best.guaranteed:.4g}{unit}, if the model is right")
     verb = "costs more" if suggestion.minimise else "earns less"
-    lines.append(f"It {verb} by {suggestion.given_up:.4g} than the best decision if the forecast is right")
-    lines.append(f"A single {name} lies around its expectation with standard deviation {suggestion.noise:.4g}")
+    lines.append(f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if the forecast is right")
+    lines.append(f"A single {name} lies around its expectation with standard deviation {suggestion.noise:.4g}{unit}")
     lines.append(f"Learnt from {suggestion.rows} rows; the forecast has {suggestion.contexts} different contexts")
     return lines
 
@@ -60,16 +81,15 @@ def _worst(suggestion: Suggestion) -> list[str]:
         return ["Worst distribution: the forecast itself"]
     lines = ["Worst distribution, as if"]
     for moved in suggestion.shifted[:_TOLD]:
+        context = named(moved.context, suggestion.units)
         if moved.weight > 0.0:
-            lines.append(f"  {named(moved.context)} came {moved.worst / moved.weight:.3g} times as often")
+            lines.append(f"  {context} came {moved.worst / moved.weight:.3g} times as often")
         else:
-            lines.append(
-                f"  {named(moved.context)}, which the forecast gives no weight, came {moved.worst:.3g} of times"
-            )
+            lines.append(f"  {context}, which the forecast gives no weight, came {moved.worst:.3g} of times")
     if len(suggestion.shifted) > _TOLD:
         lines.append(f"  and {len(suggestion.shifted) - _TOLD} other contexts changed their weight")
     lines += [
-        f"  {name} is {worst:.4g} on average, in the forecast {mean:.4g}"
+        f"  {name} is {worst:.4g}{of(suggestion.units.get(name, ''))} on average, in the forecast {mean:.4g}"
         for name, (mean, worst) in suggestion.means.items()
     ]
     return lines
@@ -91,28 +111,81 @@ def _prices(suggestion: Suggestion) -> list[str]:
     return [f"Price of robustness, by {size}:", *(f"  {line}" for line in table(head, rows))]
 
 
+def _front(suggestion: Suggestion) -> list[str]:
+    told = "expected" if suggestion.best.guaranteed is None else "guaranteed"
+    head = [*suggestion.best.decision, *(f"{told} {one.name}" for one in suggestion.outcomes), "which is"]
+    rows = [
+        [
+            *(_shown(value) for value in entry.decision.values()),
+            *(f"{value:.4g}" for value in entry.guaranteed.values()),
+            entry.which or "-",
+        ]
+        for entry in suggestion.front
+    ]
+    return ["Decisions that no other beats in all outcomes:", *(f"  {line}" for line in table(head, rows))]
+
+
+def _alternatives(suggestion: Suggestion) -> list[str]:
+    head = ["alternative", *suggestion.best.decision, "expected", "guaranteed"]
+    rows = [
+        [
+            entry.line,
+            *(_shown(value) for value in entry.judged.decision.values()),
+            f"{entry.judged.expected:.4g}",
+            "-" if entry.judged.guaranteed is None else f"{entry.judged.guaranteed:.4g}",
+        ]
+        for entry in suggestion.alternatives[:_ALTERNATIVES]
+    ]
+    more = len(suggestion.alternatives) - len(rows)
+    return [
+        "Alternatives, best first:",
+        *(f"  {line}" for line in table(head, rows)),
+        *([f"  and {more} others"] if more else []),
+    ]
+
+
 def _influences(suggestion: Suggestion) -> list[str]:
+    units = suggestion.units
     head = ["column", "role", "length-scale", f"moves {suggestion.outcome} by"]
     rows = [
         [
             entry.name,
             entry.role,
-            "-" if entry.lengthscale is None else f"{entry.lengthscale:.3g}",
-            f"{entry.swing:.3g}",
+            "-" if entry.lengthscale is None else f"{entry.lengthscale:.3g}{of(units.get(entry.name, ''))}",
+            f"{entry.swing:.3g}{of(units.get(suggestion.outcome, ''))}",
         ]
         for entry in sorted(suggestion.influences, key=lambda entry: -entry.swing)
     ]
     return ["What was learnt:", *(f"  {line}" for line in table(head, rows))]
 
 
+def _outliers(suggestion: Suggestion) -> list[str]:
+    rows = suggestion.outliers
+    lines = [f"Outliers, more than {OUTLYING:g} standard deviations from what all other rows tell (they count):"]
+    for row in rows[:_TOLD]:
+        by = "" if row.residual is None else f", {abs(row.residual):.2g} {'above' if row.residual > 0 else 'below'}"
+        met = {name: value for name, value in row.context.items() if value is not None}
+        lines.append(f"  {row.line}: {named({**row.decision, **met}, suggestion.units)}{by}")
+    if len(rows) > _TOLD:
+        lines.append(f"  and {len(rows) - _TOLD} others")
+    return lines
+
+
 def _judged(judged: Judged, suggestion: Suggestion) -> str:
     guaranteed = "" if judged.guaranteed is None else f", guaranteed {judged.guaranteed:.4g}"
-    return f"{named(judged.decision)}: expected {suggestion.outcome} {judged.expected:.4g}{guaranteed}"
+    return (
+        f"{named(judged.decision, suggestion.units)}: expected {suggestion.outcome} {judged.expected:.4g}{guaranteed}"
+    )
 
 
-def named(entries: Mapping[str, float | int | str]) -> str:
-    """Return "price = 7.5, staff = 3"."""
-    return ", ".join(f"{name} = {_shown(value)}" for name, value in entries.items())
+def named(entries: Mapping[str, float | int | str], units: Mapping[str, str]) -> str:
+    """Return "price = 7.5 euro, staff = 3"."""
+    return ", ".join(f"{name} = {_shown(value)}{of(units.get(name, ''))}" for name, value in entries.items())
+
+
+def of(unit: str) -> str:
+    """Return a unit as it stands behind a number."""
+    return f" {unit}" if unit else ""
 
 
 def _shown(value: float | int | str) -> str:

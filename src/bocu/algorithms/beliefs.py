@@ -11,7 +11,7 @@ import numpy as np
 
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Round
-from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.surrogates.time_varying import ArmPosteriors
 
 
 class Offers(ABC):
@@ -44,6 +44,10 @@ class Beliefs(ABC):
     @abstractmethod
     def offers(self, round: Round, available: np.ndarray, sqrt_beta: float) -> Offers:
         """Rate the available decisions (indices, ascending) by upper bounds `mean + sqrt_beta deviation`."""
+
+    @abstractmethod
+    def samples(self, round: Round, available: np.ndarray, generator: np.random.Generator) -> Offers:
+        """Rate the available decisions by samples of the posteriors, drawn anew for every prior that is asked after."""
 
     @abstractmethod
     def foresee(self, prior: int, decision: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
@@ -87,12 +91,42 @@ class TimeVaryingOffers(Offers):
         return int(np.argmax(weights @ self._upper))
 
 
+class SampledOffers(Offers):
+    """Payoffs of a round that are sampled from the posterior of each prior that is asked after.
+
+    Args:
+        posteriors: of all priors.
+        t: the round.
+        available: indices of the decisions.
+        generator: where randomness comes from.
+    """
+
+    def __init__(
+        self, posteriors: ArmPosteriors, t: int, available: np.ndarray, generator: np.random.Generator
+    ) -> None:
+        self._posteriors = posteriors
+        self._t = t
+        self._available = available
+        self._generator = generator
+
+    def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:
+        row, position = first_maximum(self._drawn(priors), range(len(priors)))
+        return int(priors[row]), position
+
+    def best_on_average(self, weights: np.ndarray) -> int:
+        trusted = np.flatnonzero(weights)
+        return int(np.argmax(weights[trusted] @ self._drawn(trusted)))
+
+    def _drawn(self, priors: Sequence[int] | np.ndarray) -> np.ndarray:
+        return self._posteriors.draw(priors, self._t, self._generator)[:, self._available]
+
+
 class TimeVaryingBeliefs(Beliefs):
     """Beliefs where the context is the time step itself; recommended is the decision of the highest mean now."""
 
-    def __init__(self, priors: Sequence[TimeVaryingPrior], noise: float) -> None:
-        self.posteriors = TimeVaryingPosteriors(priors, noise)
-        self.points = self.posteriors.arms
+    def __init__(self, posteriors: ArmPosteriors) -> None:
+        self.posteriors = posteriors
+        self.points = posteriors.arms
 
     @property
     def log_evidence(self) -> np.ndarray:
@@ -101,6 +135,9 @@ class TimeVaryingBeliefs(Beliefs):
     def offers(self, round: Round, available: np.ndarray, sqrt_beta: float) -> Offers:
         mean, sd = self.posteriors.predict(round.t)
         return TimeVaryingOffers((mean + sqrt_beta * sd)[:, available])
+
+    def samples(self, round: Round, available: np.ndarray, generator: np.random.Generator) -> Offers:
+        return SampledOffers(self.posteriors, round.t, available, generator)
 
     def foresee(self, prior: int, decision: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
         mean, sd = self.posteriors.predict(round.t)

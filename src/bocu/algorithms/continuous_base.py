@@ -18,10 +18,11 @@ from pydantic import Field
 from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
 from bocu.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.algorithms.botorch_model import BotorchModelParameters
+from bocu.algorithms.theorems import Bound, HuangWidth, Knowledge, width
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
-from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.parameters import Integer, Parameters
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings
@@ -127,8 +128,10 @@ class SearchParameters(Parameters):
 class ContinuousAlgorithmParameters(AlgorithmParameters):
     """Confidence bound and search."""
 
-    sqrt_beta: Annotated[Number, Field(ge=0.0)] = Field(
-        1.5, description="multiplier of the posterior standard deviation in the upper confidence bound"
+    sqrt_beta: Bound | HuangWidth = Field(
+        1.5,
+        description="multiplier of the posterior standard deviation in the upper confidence bound: a number, or by a "
+        "theorem",
     )
     search: SearchParameters = Field(SearchParameters(), description="how the acquisition function is maximised")
     model: DecisionModelParameters | BotorchModelParameters
@@ -293,7 +296,19 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
 
     def _explored(self, posteriors: Sequence["Posterior"], points: np.ndarray, round: Round) -> Surface:
         """Return the payoff over contexts (M, Dc) that the next decision is chosen by."""
-        return self._surface(posteriors, points, self.parameters.sqrt_beta, round)
+        return self._surface(posteriors, points, self.sqrt_beta(round), round)
+
+    def sqrt_beta(self, round: Round) -> float:
+        """Return the multiplier of the posterior standard deviation in a round."""
+        decisions, contexts = self.description.decisions, self.description.contexts
+        known = Knowledge(
+            t=max(1, round.t),
+            coordinates=decisions.dimension,
+            decisions=decisions.size if isinstance(decisions, FiniteDomain) else None,
+            contexts=contexts.size if isinstance(contexts, FiniteDomain) else None,
+            outputs=len(self.models),
+        )
+        return width(self.parameters.sqrt_beta, known)
 
     def _surface(
         self, posteriors: Sequence["Posterior"], points: np.ndarray, sqrt_beta: float, round: Round

@@ -10,16 +10,16 @@ round, before its payoff was seen.
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from pydantic import Field
 
 from bocu.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, AlgorithmParameters, Pursued, Reported
+from bocu.algorithms.theorems import GridWidth, Knowledge, width
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
-from bocu.core.parameters import Number
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Round
 from bocu.objectives.functions import UncertaintyObjective
@@ -31,8 +31,10 @@ _RECOMMENDED_TABLE = 0.5  # of what planning reckons for a round's payoff table:
 class BoundParameters(AlgorithmParameters):
     """How wide the confidence bounds are."""
 
-    sqrt_beta: Annotated[Number, Field(ge=0.0)] = Field(
-        math.sqrt(2.0), description="multiplier of the posterior standard deviation in confidence bounds"
+    sqrt_beta: GridWidth = Field(
+        math.sqrt(2.0),
+        description="multiplier of the posterior standard deviation in confidence bounds: a number, or by a theorem, "
+        "such as `{theorem: tay-2024}`",
     )
 
 
@@ -93,7 +95,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         self._asked = self._choose(round, self._available(round))
         if self.simulates:
             mean, deviation = self._moments(self._asked)
-            lower = mean - self.parameters.sqrt_beta * deviation
+            lower = mean - self.sqrt_beta(round) * deviation
             self._pending = float(self.rule_in(round)(lower[None, :], self.reference(round))[0])
         return self._asked
 
@@ -124,12 +126,35 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         """
         if self.simulates or self._round is None:
             return 0 if self._best is None else self._best
-        lower = self.posterior.mean() - self.parameters.sqrt_beta * self.posterior.deviation()
+        lower = self.posterior.mean() - self.sqrt_beta(self._round) * self.posterior.deviation()
         return self.best(lower, self._round)
+
+    def sqrt_beta(self, round: Round) -> float:
+        """Return the multiplier of the posterior standard deviation in a round."""
+        stated = self.parameters.sqrt_beta
+        if isinstance(stated, float):
+            return stated
+        prior = self.posterior.prior
+        known = Knowledge(
+            t=max(1, round.t),
+            coordinates=prior.decisions.shape[1],
+            decisions=prior.shape[0],
+            contexts=prior.shape[1],
+            noise=self.description.noise / float(np.min(prior.noise)),
+            log_determinant=self.posterior.log_determinant(),
+        )
+        return width(stated, known)
 
     def best(self, payoffs: np.ndarray, round: Round) -> int:
         """Find the row of payoffs, shape (decisions, contexts), that the rule rates highest."""
         return self.rule_in(round).argmax(payoffs, self.reference(round)).index
+
+    def best_tried(self) -> int:
+        """Return the best of the decisions tried by the posterior mean, at what was announced last; before any, 0."""
+        if self._round is None or not self.posterior.count:
+            return 0
+        tried = np.unique(self.posterior.decisions)
+        return int(tried[self.best(self.posterior.mean_of(tried), self._round)])
 
     def reference(self, round: Round) -> np.ndarray:
         """Return the reference distribution that was announced for a round, shape (contexts,)."""
@@ -197,10 +222,8 @@ class UpperConfidenceAlgorithm(FiniteAlgorithm[Bounds]):
     def _choose(self, round: Round, available: np.ndarray | None) -> int:
         mean, deviation = self.posterior.mean(), self.posterior.deviation()
         if available is None:
-            return self._optimistic(mean, self.parameters.sqrt_beta * deviation, round)
-        return int(
-            available[self._optimistic(mean[available], self.parameters.sqrt_beta * deviation[available], round)]
-        )
+            return self._optimistic(mean, self.sqrt_beta(round) * deviation, round)
+        return int(available[self._optimistic(mean[available], self.sqrt_beta(round) * deviation[available], round)])
 
     def _optimistic(self, mean: np.ndarray, width: np.ndarray, round: Round) -> int:
         """Find the best row given posterior means and the half-widths of bounds, both (decisions, contexts)."""

@@ -5,8 +5,9 @@ prior (Tay et al. 2024, section 4). Payoffs stand still, or change with time as 
 pair of decision and context being an arm.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,31 +16,38 @@ from bocu.core.errors import BocuError
 from bocu.core.rounds import Context, Round
 from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.surrogates.time_varying import ArmPosteriors
+
+if TYPE_CHECKING:
+    from bocu.surrogates.pathwise import PathwiseSampler
 
 
 class GridOffers(Offers):
-    """Ratings of a round's tables of upper confidence bounds, worked out for the priors that are asked after.
+    """Ratings of a round's tables of payoffs, worked out for the priors that are asked after.
 
     Args:
-        beliefs: the posteriors.
+        rule: what rates a table, at the radius of the round.
         round: what is announced.
         available: indices of the decisions; None: all of them.
-        factor: by which standard deviations are multiplied before they are added to means.
+        table: payoffs under the prior of an index, shape (decisions, contexts).
     """
 
-    def __init__(self, beliefs: "GridBeliefs", round: Round, available: np.ndarray | None, factor: float) -> None:
+    def __init__(
+        self,
+        rule: UncertaintyObjective,
+        round: Round,
+        available: np.ndarray | None,
+        table: Callable[[int], np.ndarray],
+    ) -> None:
         if round.reference is None:
             raise BocuError(f"round {round.t}: reference: none is announced; one over the contexts is wanted")
-        self._beliefs = beliefs
-        self._round = round
-        self._rule = beliefs.rule_in(round)
+        self._rule = rule
         self._reference = round.reference
         self._available = available
-        self._factor = factor
+        self._table = table
 
     def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:
-        best = [self._rule.argmax(self._bounds(int(prior)), self._reference) for prior in priors]
+        best = [self._rule.argmax(self._payoffs(int(prior)), self._reference) for prior in priors]
         first = int(np.argmax([offer.value for offer in best])) if len(best) > 1 else 0
         return int(priors[first]), best[first].index
 
@@ -47,14 +55,15 @@ class GridOffers(Offers):
         trusted = np.flatnonzero(weights)  # a rating may be -inf, whose product with 0 is no number
         if len(trusted) == 1:
             return self.first_best(trusted)[1]
-        ratings = [self._rule(self._bounds(int(prior)), self._reference) for prior in trusted]
-        return int(np.argmax(sum(weights[prior] * rating for prior, rating in zip(trusted, ratings, strict=True))))
+        tables = [(weights[prior], self._payoffs(int(prior))) for prior in trusted]
+        averaged = sum(weight * self._rule(table, self._reference) for weight, table in tables)
+        if np.isneginf(averaged).all():  # an aspiration out of reach: the decision that comes nearest to it
+            averaged = sum(weight * (table @ self._reference) for weight, table in tables)
+        return int(np.argmax(averaged))
 
-    def _bounds(self, prior: int) -> np.ndarray:
-        mean, deviation = self._beliefs.moments(prior, self._round)
-        if self._available is not None:
-            mean, deviation = mean[self._available], deviation[self._available]
-        return mean + self._factor * deviation
+    def _payoffs(self, prior: int) -> np.ndarray:
+        table = self._table(prior)
+        return table if self._available is None else table[self._available]
 
 
 class GridBeliefs(Beliefs):
@@ -84,7 +93,14 @@ class GridBeliefs(Beliefs):
         return self.rule if round.epsilon is None else self.rule.with_epsilon(round.epsilon)
 
     def offers(self, round: Round, available: np.ndarray, sqrt_beta: float) -> Offers:
-        return GridOffers(self, round, None if len(available) == self.decisions else available, sqrt_beta)
+        return self._offers(round, available, partial(self._bounds, round, sqrt_beta))
+
+    def samples(self, round: Round, available: np.ndarray, generator: np.random.Generator) -> Offers:
+        return self._offers(round, available, partial(self.sample, round, generator))
+
+    def sample(self, round: Round, generator: np.random.Generator, prior: int) -> np.ndarray:
+        """Draw payoffs of a round from the posterior of a prior, shape (decisions, contexts)."""
+        return self._samplers[prior].draw(self.posteriors[prior], generator)
 
     def moments(self, prior: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
         """Return posterior mean and standard deviation in a round, both of shape (decisions, contexts)."""
@@ -106,7 +122,10 @@ class GridBeliefs(Beliefs):
             posterior.add(decision, int(context), value)
 
     def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: float) -> int:
-        return 0 if round is None else GridOffers(self, round, None, -sqrt_beta).best_on_average(weights)
+        if round is None:
+            return 0
+        table = partial(self._bounds, round, -sqrt_beta)
+        return GridOffers(self.rule_in(round), round, None, table).best_on_average(weights)
 
     def state(self) -> dict[str, Any]:
         return {"posteriors": [posterior.state() for posterior in self.posteriors]}
@@ -115,21 +134,32 @@ class GridBeliefs(Beliefs):
         for posterior, stored in zip(self.posteriors, state["posteriors"], strict=True):
             posterior.restore(stored)
 
+    def _offers(self, round: Round, available: np.ndarray, table: Callable[[int], np.ndarray]) -> Offers:
+        among = None if len(available) == self.decisions else available
+        return GridOffers(self.rule_in(round), round, among, table)
+
+    def _bounds(self, round: Round, factor: float, prior: int) -> np.ndarray:
+        mean, deviation = self.moments(prior, round)
+        return mean + factor * deviation
+
+    @cached_property
+    def _samplers(self) -> "list[PathwiseSampler]":
+        from bocu.surrogates.pathwise import PathwiseSampler
+
+        return [PathwiseSampler(posterior.prior) for posterior in self.posteriors]
+
 
 class DriftingBeliefs(GridBeliefs):
     """Beliefs over a grid whose payoffs change with time: every pair of decision and context is an arm of the priors.
 
     Args:
-        priors: over pairs, of which those of one decision stand together.
+        process: of the pairs, of which those of one decision stand together.
         contexts: their number.
-        noise: standard deviation of the observation noise, in units of the payoff.
         rule: what rates a table of payoffs.
     """
 
-    def __init__(
-        self, priors: Sequence[TimeVaryingPrior], contexts: int, noise: float, rule: UncertaintyObjective
-    ) -> None:
-        self.process = TimeVaryingPosteriors(priors, noise)
+    def __init__(self, process: ArmPosteriors, contexts: int, rule: UncertaintyObjective) -> None:
+        self.process = process
         self.rule = rule
         self.points = self.process.arms
         self.contexts = contexts
@@ -143,6 +173,9 @@ class DriftingBeliefs(GridBeliefs):
         mean, deviation = self.process.predict(round.t)
         shape = self.decisions, self.contexts
         return mean[prior].reshape(shape), deviation[prior].reshape(shape)
+
+    def sample(self, round: Round, generator: np.random.Generator, prior: int) -> np.ndarray:
+        return self.process.draw([prior], round.t, generator).reshape(self.decisions, self.contexts)
 
     def observe(self, decision: int, context: Context, value: float, t: int) -> None:
         self.process.observe(decision * self.contexts + int(context), t, value)

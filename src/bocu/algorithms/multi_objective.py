@@ -18,13 +18,14 @@ from bocu.acquisition.functionals import ExpectedValue
 from bocu.acquisition.objectives import functional
 from bocu.algorithms.base import Pursued
 from bocu.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm, SearchParameters
+from bocu.algorithms.theorems import Bound, DrmoboWidth
 from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import SCALARISED
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import Description, Outline, Round
 from bocu.objectives.functions import Expectation, UncertaintyObjective
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ VALUED = 500
 class MOBOParameters(ContextualParameters):
     """Confidence bound, search, and a model for each output."""
 
+    sqrt_beta: Bound | DrmoboWidth = Field(  # type: ignore[assignment]
+        1.5,
+        description="multiplier of the posterior standard deviation in the upper confidence bound: a number, or by a "
+        "theorem",
+    )
     search: SearchParameters = Field(
         SearchParameters(raw=128, restarts=10), description="how the acquisition function is maximised"
     )
@@ -60,6 +66,12 @@ class MOBO(ContinuousAlgorithm[MOBOParameters]):
     protocols = SCALARISED
     finite_decisions = True
     Parameters = MOBOParameters
+
+    @classmethod
+    def check(cls, parameters: MOBOParameters, outline: Outline) -> None:
+        stated = parameters.sqrt_beta
+        if isinstance(stated, DrmoboWidth) and not isinstance(outline.decisions, FiniteDomain):
+            stated.check_constants()
 
     def __init__(
         self, description: Description, objective: Pursued, parameters: MOBOParameters, generator: np.random.Generator

@@ -59,8 +59,4 @@ class DRBQO(ThompsonSampling):
         return super()._choose(round, available)
 
     def recommend(self) -> int:
-        """Return the best of the decisions tried by the posterior mean, at what was announced last; before any, 0."""
-        if self._round is None or not self.posterior.count:
-            return 0
-        tried = np.unique(self.posterior.decisions)
-        return int(tried[self.best(self.posterior.mean_of(tried), self._round)])
+        return self.best_tried()

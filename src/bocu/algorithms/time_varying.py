@@ -366,7 +366,6 @@ class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
         summary="TV-GP-UCB with the best prior known: a yardstick, not a competitor",
         look=Look("black", "long-dash", "*"),
         yardstick=True,
-        aliases={"tv-gp-ucb": "TV-GP-UCB"},
     )
     Parameters = ConfidenceParameters
 

@@ -30,7 +30,7 @@ from bocu.core.parameters import Number
 from bocu.core.plain import State
 from bocu.core.protocols import FINITE, TIME_VARYING
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
-from bocu.surrogates.time_varying import TimeVaryingPrior
+from bocu.surrogates.time_varying import ArmPosteriors, TimeVaryingPosteriors, TimeVaryingPrior
 
 PAYOFF = "payoff"
 """Unit of reported quantities that are in units of the problem's payoff."""
@@ -200,7 +200,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     def ask(self, round: Round) -> Decision:
         sqrt_beta = self.sqrt_beta(round.t)
         available = self._available(round)
-        prior, position = self._choose(self.surrogate.offers(round, available, sqrt_beta))
+        prior, position = self._choose(self._offers(round, available, sqrt_beta))
         arm = int(available[position])
         self._round = round
         self._asked = arm
@@ -272,6 +272,10 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         self._asked = self._pending = None
         self._told, self._told_value = NOBODY, math.nan
 
+    def _offers(self, round: Round, available: np.ndarray, sqrt_beta: float) -> Offers:
+        """Rate the available decisions under the priors, by upper bounds `mean + sqrt_beta deviation`."""
+        return self.surrogate.offers(round, available, sqrt_beta)
+
     @abstractmethod
     def _choose(self, offers: Offers) -> tuple[int, int]:
         """Choose prior and arm, the latter by its position among those available."""
@@ -311,7 +315,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
 
     def _believe(self) -> Beliefs:
         if self.description.protocol in TIME_VARYING:
-            return TimeVaryingBeliefs(self.priors, self.description.noise)
+            return TimeVaryingBeliefs(self._posteriors())
         from bocu.algorithms.grid_beliefs import DriftingBeliefs, GridBeliefs
         from bocu.objectives.functions import UncertaintyObjective
 
@@ -321,8 +325,12 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         if isinstance(self.priors[0], TimeVaryingPrior):
             contexts = self.description.contexts
             assert isinstance(contexts, FiniteDomain)
-            return DriftingBeliefs(self.priors, contexts.size, self.description.noise, rule)
+            return DriftingBeliefs(self._posteriors(), contexts.size, rule)
         return GridBeliefs(self.priors, rule)
+
+    def _posteriors(self) -> ArmPosteriors:
+        """Return what is believed of arms, or of pairs of decision and context, whose payoffs change with time."""
+        return TimeVaryingPosteriors(self.priors, self.description.noise)
 
     def _row(self, choice: Choice) -> int:
         """Return the place of the prior that chose among those that are followed; -1: none did."""

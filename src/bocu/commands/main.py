@@ -20,6 +20,7 @@ COMMANDS = {
     "schema": "bocu.commands.schema:schema_command",
     "worst-case": "bocu.commands.worst_case:worst_case_command",
     "suggest": "bocu.commands.suggest:suggest_command",
+    "replay": "bocu.commands.replay:replay_command",
     "plan": "bocu.commands.plan:plan_command",
     "status": "bocu.commands.status:status_command",
     "resume": "bocu.commands.resume:resume_command",
@@ -27,11 +28,13 @@ COMMANDS = {
     "diff": "bocu.commands.diff:diff_command",
     "prune": "bocu.commands.prune:prune_command",
     "verify": "bocu.commands.verify:verify_command",
+    "report": "bocu.commands.report:report_command",
     "audit": "bocu.commands.audit:audit_command",
+    "claims": "bocu.commands.claims:claims_command",
 }
 # Options of theirs that are not stated here: the keys of a set, which its class knows.
 _KEYS_OF_A_SET = {"allow_extra_args": True, "ignore_unknown_options": True}
-OPEN_ENDED = {"worst-case": _KEYS_OF_A_SET, "suggest": _KEYS_OF_A_SET}
+OPEN_ENDED = {"worst-case": _KEYS_OF_A_SET, "suggest": _KEYS_OF_A_SET, "replay": _KEYS_OF_A_SET}
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -18,11 +18,19 @@ def schema_command(
         bool,
         typer.Option("--installed", help="With what installed packages offer by entry points, in the JSON schema."),
     ] = False,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Of the settings file of `bocu suggest` instead of an experiment file.")
+    ] = False,
+    claims: Annotated[bool, typer.Option("--claims", help="The JSON schema of a claims file instead.")] = False,
 ) -> None:
     """Print the JSON schema of an experiment file, or its keys as tables; both are made from the typed model."""
     from bocu.io.files import write_text
 
-    text = key_tables() if tables else json.dumps(experiment_schema(installed), indent=2) + "\n"
+    if suggest:
+        text = settings_tables() if tables else json.dumps(settings_schema(), indent=2) + "\n"
+    else:
+        schema = claims_schema() if claims else {} if tables else experiment_schema(installed)
+        text = key_tables() if tables else json.dumps(schema, indent=2) + "\n"
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -33,6 +41,7 @@ def key_tables() -> str:
     """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
     from bocu.algorithms.botorch_model import BotorchModelParameters
     from bocu.ambiguity.parameters import SetParameters, told
+    from bocu.evaluation.claims import ClaimsFile
     from bocu.experiment.configuration import (
         AlgorithmEntry,
         Data,
@@ -44,6 +53,7 @@ def key_tables() -> str:
         Seeds,
     )
     from bocu.experiment.registry import aliases, registered
+    from bocu.experiment.sweep_axes import Axis
 
     parts = [TABLES_HEAD, _table("The file", Experiment), _table("`seeds`", Seeds), _table("`data`", Data)]
     parts += [
@@ -52,7 +62,9 @@ def key_tables() -> str:
         _table("An entry of `algorithms`", AlgorithmEntry),
         _table("An entry of `metrics`", MetricEntry),
         _table("An entry of `figures`", FigureEntry),
+        _table("A parameter of `sweep`", Axis, SWEEP),
     ]
+    parts += [_table("A claims file", ClaimsFile, CLAIMS)]
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
     parts.append(_table("A BoTorch model", BotorchModelParameters, MODEL))
@@ -69,16 +81,79 @@ def key_tables() -> str:
     return told("\n".join(parts))
 
 
+def settings_schema() -> dict[str, object]:
+    """Return the schema of a settings file of `bocu suggest`."""
+    from bocu.advice.settings import Settings
+
+    schema = Settings.model_json_schema(ref_template="#/$defs/{model}")
+    # What may be written in short.
+    keys = schema["properties"]
+    for key, short in (("contexts", {"type": "array", "items": {"type": "string"}}), ("outcome", {"type": "string"})):
+        keys[key] = {"anyOf": [short, keys[key]]}
+    keys["set"] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/SetEntry"}]}
+    # Bounds behind a validator of ours keep the names that pydantic has for them.
+    text = json.dumps(schema)
+    for bound, keyword in (("ge", "minimum"), ("gt", "exclusiveMinimum"), ("le", "maximum")):
+        text = text.replace(f'"{bound}": ', f'"{keyword}": ')
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **json.loads(text)}
+
+
+def settings_tables() -> str:
+    """Return the keys of a settings file of `bocu suggest` as Markdown tables."""
+    from bocu.advice import settings as given
+
+    parts = [SETTINGS_HEAD, _own_table("The file", given.Settings)]
+    parts.append(_own_table("A decision that is a number", given.NumberEntry))
+    parts.append(_own_table("A choice of names", given.ChoiceEntry))
+    parts.append(_own_table("A context", given.ContextEntry))
+    parts.append(_own_table("An outcome", given.OutcomeEntry))
+    parts.append(_own_table("The set", given.SetEntry, "Keys of the set of that name stand beside these."))
+    return "\n".join(parts)
+
+
+SETTINGS_HEAD = """# The settings file of `bocu suggest`
+
+Every key, its default and what it does: `bocu suggest LOG.csv --settings FILE.yaml`. This page is generated
+(`make schema`); so is `workflow/schemas/suggest.schema.json`, which editors complete and check settings by, led
+there by its first line: `# yaml-language-server: $schema=PATH`. See [suggest.md](suggest.md) for an example.
+"""
+
+
+def _own_table(title: str, model: Any, summary: str = "") -> str:
+    """Make a table of a model's own keys; sections inside it have tables of their own."""
+    rows = [row for row in _rows(model) if "." not in row.split("`")[1]]
+    head = [f"## {title}", "", *([summary, ""] if summary else [])]
+    return "\n".join([*head, "| key | default | meaning |", "|---|---|---|", *rows, ""])
+
+
+def claims_schema() -> dict[str, object]:
+    """Return the schema of a claims file; what a claim leaves out may stand once at the top."""
+    from bocu.evaluation.claims import ClaimsFile
+
+    schema = ClaimsFile.model_json_schema(ref_template="#/$defs/{model}")
+    claim = schema["$defs"]["Claim"]
+    claim["required"] = [key for key in claim["required"] if key != "experiment"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
 EXPERIMENT_MODULE = "bocu.experiment.configuration"
+CLAIMS = "Named under `claims`; see [claims.md](claims.md). Its schema is `workflow/schemas/claims.schema.json`."
 MODEL = (
     "In place of our own under the key `model` of algorithms with continuous decisions. A registered name alone is the "
     "model with its defaults: `model: botorch-default`."
+)
+SWEEP = (
+    "Under a name of its own, which labels have: `length: {of: problems.hills.kernel_lengthscale, values: [0.1, 0.3]}` "
+    "makes `hills-length-0p1` and `hills-length-0p3`. In short, `problems.hills.noise: [0.05, 0.1]`, named by the last "
+    "key. Of a list of grids the first says what is set, the others may have names and values alone. Parameters of one "
+    "grid are combined; entries that belong to no common point of it never meet. How maps are drawn of it: "
+    "[regions.md](regions.md)"
 )
 TABLES_HEAD = """# The experiment file
 
 Every key, its default and what it does. This page is generated (`make schema`); so is
 `workflow/schemas/experiment.schema.json`, which editors with a YAML language server use to complete and check
-experiment files, led there by the first line of the file: `# yaml-language-server: $schema=PATH`. Problems, priors,
+experiment files, led there by its first line: `# yaml-language-server: $schema=PATH`. Problems, priors,
 objectives, algorithms, metrics and figures are lists of entries `{label, name, parameters}`; a name alone is an entry
 with that label and no parameters. An ambiguity set is `{name, radius, ...}`; a name alone is the set with its defaults.
 """
@@ -172,8 +247,20 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
         definitions[name] = {"anyOf": [{"type": "string"}, definitions[name]]}
     definitions["Data"] = {"anyOf": [definitions["Data"]["properties"]["source"], definitions["Data"]]}
     definitions["Seeds"] = {"anyOf": [definitions["Seeds"]["properties"]["count"], definitions["Seeds"]]}
+    grid = _sweep_grid(definitions)
+    schema["properties"]["sweep"].update(anyOf=[grid, {"type": "array", "items": grid}])
+    for key in ("items", "type"):
+        schema["properties"]["sweep"].pop(key)
     whole: dict[str, object] = json.loads(told(json.dumps(schema)))
     return whole
+
+
+def _sweep_grid(definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a grid of a sweep, whose parameters may be written in short."""
+    targets = definitions["Axis"]["properties"]["of"]
+    targets["anyOf"] = [{"type": "string"}, {key: targets.pop(key) for key in ("items", "minItems", "type")}]
+    values = {"type": ["number", "string", "boolean", "array", "object"], "not": {"required": ["of"]}}
+    return {"type": "object", "additionalProperties": {"anyOf": [{"$ref": "#/$defs/Axis"}, values]}}
 
 
 def _any_set(definitions: dict[str, Any], things: "list[Entry]") -> dict[str, Any]:

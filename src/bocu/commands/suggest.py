@@ -1,27 +1,60 @@
 """`bocu suggest`: the next decision from a log, its worst case and its price."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 
 def suggest_command(
     context: typer.Context,
-    log: Annotated[Path, typer.Argument(help="CSV file: decisions, contexts and outcome, a row each time.")],
-    decisions: Annotated[str, typer.Option(help="What is decided: 'price:1..20,staff:int:1..8,shelf:{low,high}'.")],
-    contexts: Annotated[str, typer.Option(help="Columns of what is met after deciding: temperature,rain.")],
-    outcome: Annotated[str, typer.Option(help="Column of what was earned, or paid.")],
+    log: Annotated[Path, typer.Argument(help="CSV or JSON file: decisions, contexts and outcome, a row each time.")],
+    settings: Annotated[
+        Path | None, typer.Option(help="YAML file that states all of it, with units; options take its place.")
+    ] = None,
+    decisions: Annotated[
+        str | None, typer.Option(help="What is decided: 'price:1..20,staff:int:1..8,shelf:{low,high}'.")
+    ] = None,
+    contexts: Annotated[
+        str | None, typer.Option(help="Columns of what is met after deciding: temperature,rain.")
+    ] = None,
+    outcome: Annotated[
+        str | None, typer.Option(help="Column of what was earned, or paid; of several: profit,waste:min.")
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Of several outcomes, what a unit of each counts: profit=1,waste=20.")
+    ] = None,
+    constraint: Annotated[
+        list[str] | None, typer.Option(help="Linear constraint between decisions: 'staff + 2*shelf <= 10'; repeatable.")
+    ] = None,
+    alternatives: Annotated[
+        Path | None, typer.Option(help="CSV or JSON file with a row for each decision there is to choose from.")
+    ] = None,
     forecast: Annotated[
-        Path | None, typer.Option(help="CSV file of contexts, with `weight` or not; left out: those of the log.")
+        Path | None,
+        typer.Option(help="CSV or JSON file of contexts, with `weight` or not; left out: those of the log."),
     ] = None,
     objective: Annotated[str, typer.Option(help="dro, so, ro or cvar.")] = "dro",
     name: Annotated[str, typer.Option("--set", help="Name of the ambiguity set (see `bocu list sets`).")] = "tv",
-    radius: Annotated[float | None, typer.Option(help="Radius of the set.")] = None,
+    radius: Annotated[str | None, typer.Option(help="Radius of the set: a number, or `estimate`.")] = None,
     alpha: Annotated[float, typer.Option(help="Share of worst contexts, of `--objective cvar`.")] = 0.1,
     minimise: Annotated[bool, typer.Option("--minimise/--maximise", help="Whether the outcome is a cost.")] = False,
     explore: Annotated[bool, typer.Option("--try/--deploy", help="What may yet turn out best, or what is.")] = False,
+    names: Annotated[
+        str, typer.Option(help="How names to choose from are told apart: one-hot or hamming.")
+    ] = "one-hot",
+    missing: Annotated[
+        str, typer.Option(help="Rows that lack contexts alone: average over what they may be, or leave-out.")
+    ] = "average",
+    time: Annotated[str | None, typer.Option(help="Column of dates or numbers: the order of rows.")] = None,
+    forget: Annotated[
+        str | None, typer.Option(help="Half-life of rows: 90d, 12h, 6w, 2y, a number of rows, or `estimate`.")
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(help="Rows that an estimated radius is to hold for.", min=1)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="HTML file to write: all of it on one page, with pictures.")
+    ] = None,
 ) -> None:
     """Print the next decision from LOG, what it is expected to earn, what it guarantees, and what that costs.
 
@@ -29,21 +62,61 @@ def suggest_command(
     """
     import json
 
+    from bocu.advice.outcomes import read_weights
+    from bocu.advice.settings import read_settings
     from bocu.advice.suggestion import suggest
     from bocu.commands.worst_case import keys_of
+    from bocu.core.errors import BocuError
+    from bocu.io.files import write_text
 
-    found = suggest(
-        log,
-        decisions=decisions,
-        contexts=[name.strip() for name in contexts.split(",") if name.strip()],
-        outcome=outcome,
-        forecast=forecast,
-        set=name,
-        radius=radius,
-        keys=keys_of(context.args),
-        objective=objective,
-        alpha=alpha,
-        minimise=minimise,
-        explore=explore,
-    )
+    asked: dict[str, Any] = {
+        "decisions": decisions,
+        "contexts": None if contexts is None else [name.strip() for name in contexts.split(",") if name.strip()],
+        "outcome": outcome,
+        "weights": None if weights is None else read_weights(weights),
+        "constraints": constraint,
+        "alternatives": alternatives,
+        "forecast": forecast,
+        "objective": objective,
+        "set": name,
+        "radius": radius,
+        "keys": keys_of(context.args),
+        "alpha": alpha,
+        "minimise": minimise,
+        "explore": explore,
+        "names": names,
+        "missing": missing,
+        "time": time,
+        "forget": forget,
+        "horizon": horizon,
+    }
+    stated = _stated(context, asked)
+    written = {} if settings is None else read_settings(settings)
+    if "set" in stated and written.get("set") != stated["set"]:
+        written["keys"] = {}  # those of another set
+    arguments = {**written, **stated}
+    for part in ("keys", "constraints"):
+        both = [one[part] for one in (written, stated) if one.get(part)]
+        if len(both) == 2:
+            arguments[part] = {**both[0], **both[1]} if part == "keys" else [*both[0], *both[1]]
+    for key in ("contexts", "outcome"):
+        if not arguments.get(key):
+            where = f", and {settings}: {key}: found none" if settings else ""
+            raise BocuError(f"--{key}: found none{where}; at least one column is wanted")
+    found = suggest(log, **arguments)
+    if report is not None:
+        write_text(report, found.to_html())
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found).rstrip())
+
+
+_CALLED = {"set": "name", "constraints": "constraint"}
+
+
+def _stated(context: typer.Context, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return what the command line states of what is asked."""
+
+    def given(key: str) -> bool:
+        source = context.get_parameter_source(_CALLED.get(key, key))
+        return bool(context.args) if key == "keys" else source is not None and source.name == "COMMANDLINE"
+
+    return {key: value for key, value in asked.items() if given(key)}

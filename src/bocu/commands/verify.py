@@ -1,4 +1,4 @@
-"""`bocu verify`: whether all that an experiment made can be read and is as it was written."""
+"""`bocu verify`: whether what an experiment made is as it was written, and a page says what its run files say."""
 
 from typing import Annotated
 
@@ -6,7 +6,9 @@ import typer
 
 
 def verify_command(
-    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
+    experiment: Annotated[
+        str, typer.Argument(help="Experiment file, or the name of one under config/; or the page of a report.")
+    ],
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
     config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
 ) -> None:
@@ -15,7 +17,14 @@ def verify_command(
     Read are data sets, priors, run files, scores, cubes, figures and the report. Raw files, and those of the mirror,
     are compared with the hashes that the prepared data sets keep. Nothing is changed: delete a file that is named, and
     the next call of snakemake makes it again. Exit status 1 where there is a fault; what is not made yet is none.
+
+    Given a page (`results/NAME/report/index.html`), its runs are scored again instead and its numbers compared with
+    what comes of them: tables, totals by seed, differences, curves. A line for each that does not stand, and exit
+    status 1.
     """
+    if experiment.endswith(".html"):
+        _verify_page(experiment, bool(mirror or config))
+        return
     from bocu.sweep.opening import open_plan
     from bocu.sweep.verification import verify
 
@@ -25,5 +34,20 @@ def verify_command(
         typer.echo(fault)
     faults = f"{len(found.faults)} faults" if len(found.faults) != 1 else "1 fault"
     typer.echo(f"{plan.results}: {found.read} files read, {faults}, {len(found.missing)} not made yet")
+    if found.faults:
+        raise typer.Exit(1)
+
+
+def _verify_page(page: str, settings: bool) -> None:
+    from bocu.core.errors import BocuError
+    from bocu.sweep.pages import told_briefly, verify_page
+
+    if settings:
+        raise BocuError("--mirror, --config: a page knows its experiments; found them together with a page")
+    found = verify_page(page)
+    for line in told_briefly(found.faults):
+        typer.echo(line)
+    stand = f"{len(found.faults)} do not stand" if found.faults else "all stand"
+    typer.echo(f"{page}: {found.numbers:,} numbers computed again from run files, {stand}")
     if found.faults:
         raise typer.Exit(1)

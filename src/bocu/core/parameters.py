@@ -254,8 +254,8 @@ def _union_fault(annotation: object, value: object, context: Mapping[str, Any]) 
 def _form_meant(members: Sequence[object], value: object) -> Any:
     """Return the form that a value is meant to have.
 
-    Of a mapping the only one, or the one whose keys are nearest; of a list the only one; of a text the section that has
-    a form in short.
+    Of a mapping the only one, or the one that it names, or whose keys are nearest; of a list the only one; of a text
+    the section that has a form in short.
     """
     if isinstance(value, Mapping):
         models = [member for member in members if _is_model(_plain(member))]
@@ -264,7 +264,8 @@ def _form_meant(members: Sequence[object], value: object) -> Any:
             for member in models
             if any(difflib.get_close_matches(str(key)[:100], _keys_of(member), n=1) for key in value)
         ]
-        return (close or (models if len(models) == 1 else [None]))[0]
+        named = [member for member in close if _says_its_name(_plain(member), value)]
+        return (named or close or (models if len(models) == 1 else [None]))[0]
     if isinstance(value, str):
         named = [member for member in members if _is_model(_plain(member)) and _plain(member).in_short]
         return named[0] if len(named) == 1 else None
@@ -272,6 +273,12 @@ def _form_meant(members: Sequence[object], value: object) -> Any:
         lists = [member for member in members if get_origin(_plain(member)) in (list, tuple)]
         return lists[0] if len(lists) == 1 else None
     return None
+
+
+def _says_its_name(model: Any, value: Mapping[str, Any]) -> bool:
+    """Say whether a mapping has what a model's fields of fixed words ask for, such as its name."""
+    words = {key: _names(field.annotation) for key, field in model.model_fields.items()}
+    return all(value.get(key) in allowed for key, allowed in words.items() if allowed and key in value)
 
 
 def _names(annotation: object) -> list[str]:

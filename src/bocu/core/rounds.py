@@ -58,11 +58,13 @@ class Outline:
         decisions: the decision space; None where the data decide.
         always_open: indices of the decisions that are available in every round; None: all, or not known.
         priors: labels of the candidate priors; None where the data decide.
+        drifting: whether payoffs on a grid of decisions and contexts change with time.
     """
 
     decisions: Domain | None = None
     always_open: np.ndarray | None = None
     priors: tuple[str, ...] | None = ()
+    drifting: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ import numpy as np
 from bocu.evaluation.statistics import CONFIDENCE, Interval, student_intervals
 
 RESAMPLES = 2_000
+HALVES = 50
+LEAST_TO_HALVE = 4
+"""Problems without which halves are single problems."""
 _BOOTSTRAP_SEED = 20_240_229
 """Intervals of the same numbers are the same in every run and every place of a report."""
 
@@ -39,6 +42,76 @@ class ProblemRanks:
     critical_difference: float
 
 
+@dataclass(frozen=True)
+class Ranking:
+    """An order of algorithms over problems, and how far it can be relied on.
+
+    Attributes:
+        labels: the algorithms, the least mean rank first.
+        mean, low, high: mean rank of each with Student's interval over problems, within what ranks can be, (labels,).
+        leading: the first and all that Nemenyi's test does not tell apart from it.
+        problems: number of problems on which every algorithm has a number.
+        halves: number of random halves of the problems that were ranked by themselves.
+        same_order: share of these in which no two algorithms change places.
+        same_first: share of these in which the first has the least mean rank, alone or beside others.
+    """
+
+    labels: tuple[str, ...]
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    leading: tuple[str, ...]
+    problems: int
+    halves: int
+    same_order: float
+    same_first: float
+
+    @property
+    def best(self) -> str | None:
+        """The method that all others are told apart from; None where no method is best."""
+        return self.leading[0] if len(self.leading) == 1 else None
+
+
+def surviving_ranking(
+    means: Mapping[str, Mapping[str, float]], halves: int = HALVES, confidence: float = CONFIDENCE
+) -> Ranking | None:
+    """Rank algorithms over problems, and rank them again on random halves of the problems.
+
+    Args:
+        means: problem -> label -> mean regret over the problem's seeds; problems without all labels are left out.
+        halves: number of random halves, each of half the problems, rounded down.
+        confidence: coverage of the intervals, and one less the level of the test.
+
+    Returns:
+        None where there is no test (see `friedman_over_problems`), or below four problems, of which halves are single.
+    """
+    from scipy.stats import rankdata
+
+    tested = friedman_over_problems(means, confidence)
+    if tested is None or tested.problems < LEAST_TO_HALVE:
+        return None
+    ranked = rankdata(_complete(means)[1], axis=1)
+    order = np.argsort(tested.mean, kind="stable")
+    generator = np.random.default_rng(_BOOTSTRAP_SEED)
+    drawn = np.stack([generator.permutation(len(ranked))[: len(ranked) // 2] for _ in range(halves)])
+    found = ranked[drawn].mean(axis=1)[:, order]
+    mean, low, high = student_intervals(ranked.T[order], confidence)
+    tied = tested.nemenyi[order[0], order] > 1.0 - confidence
+    tied[0] = True
+    labels = tuple(tested.labels[place] for place in order)
+    return Ranking(
+        labels=labels,
+        mean=mean,
+        low=np.clip(low, 1, len(labels)),
+        high=np.clip(high, 1, len(labels)),
+        leading=tuple(label for label, same in zip(labels, tied, strict=True) if same),
+        problems=tested.problems,
+        halves=halves,
+        same_order=float((np.diff(found, axis=1) >= 0).all(axis=1).mean()),
+        same_first=float((found[:, 0] <= found.min(axis=1)).mean()),
+    )
+
+
 def friedman_over_problems(
     means: Mapping[str, Mapping[str, float]], confidence: float = CONFIDENCE
 ) -> ProblemRanks | None:
@@ -54,9 +127,7 @@ def friedman_over_problems(
     import scikit_posthocs
     from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
-    labels = tuple(dict.fromkeys(label for own in means.values() for label in own))
-    rows = np.array([[own.get(label, np.nan) for label in labels] for own in means.values()], dtype=float)
-    table = rows[~np.isnan(rows).any(axis=1)] if len(rows) else rows
+    labels, table = _complete(means)
     if len(labels) < 3 or len(table) < 2 or not np.ptp(table, axis=1).any():
         return None
     count = len(labels)
@@ -163,6 +234,13 @@ def ranks_over_time(regret: np.ndarray, confidence: float = CONFIDENCE) -> tuple
     ranked = rankdata(regret, axis=0)
     mean, low, high = student_intervals(np.moveaxis(ranked, 1, -1), confidence)
     return mean, np.clip(low, 1, len(regret)), np.clip(high, 1, len(regret))
+
+
+def _complete(means: Mapping[str, Mapping[str, float]]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the labels and the means of the problems that have all of them, shape (problems, labels)."""
+    labels = tuple(dict.fromkeys(label for own in means.values() for label in own))
+    rows = np.array([[own.get(label, np.nan) for label in labels] for own in means.values()], dtype=float)
+    return labels, rows[~np.isnan(rows).any(axis=1)] if len(rows) else rows
 
 
 def _middle(*samples: np.ndarray, axis: int = -1) -> np.ndarray:

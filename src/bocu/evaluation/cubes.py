@@ -30,6 +30,8 @@ ABOUT = {
 }
 """What a cube holds of every algorithm besides name and parameters, and its long name."""
 METRIC_SPECIFICATION = "metric_specification"
+SWEPT = "swept"
+"""Attribute of a sweep: see `swept_entries`, JSON."""
 OF_METRICS = (METRIC_SPECIFICATION, DISCRETISATION_ERROR)
 """What it holds of every metric."""
 
@@ -40,7 +42,8 @@ def build_cube(description: Mapping[str, object], output: str | Path) -> None:
     Args:
         description: what the plan says of it: `branches` (labels, score file, name, parameters and about of
             the algorithm of each), `metrics`, `metric_specifications` (plain, of each), `seeds` (first,
-            count), `iterations`, `initial` (size of the initial design), and names for the attributes.
+            count), `iterations`, `initial` (size of the initial design), names for the attributes, and of a sweep
+            `swept`: see `swept_entries`.
         output: the cube, with dimensions (objective, algorithm, metric, seed, iteration), of some problems prior,
             weight and output.
 
@@ -178,7 +181,8 @@ class _Cube:
         # xarray takes the variables named here for coordinates.
         named = " ".join(f"algorithm_{key}" for key in ("name", "parameters", *ABOUT))
         named += f" {METRIC_SPECIFICATION}" + (f" {DISCRETISATION_ERROR}" if self.errors else "")
-        file.attributes({**self.attributes, **lists, **names_of, "coordinates": named})
+        swept = {SWEPT: canonical_json(self.description[SWEPT])} if SWEPT in self.description else {}
+        file.attributes({**self.attributes, **lists, **names_of, **swept, "coordinates": named})
 
 
 def build_summary(files: Sequence[str | Path], output: str | Path) -> None:
@@ -195,7 +199,9 @@ def build_summary(files: Sequence[str | Path], output: str | Path) -> None:
     told = {f"algorithm_{key}": "" for key in ("name", "parameters", *ABOUT)}
     fill = {"status": NOT_DEFINED, **told}
     data = xr.concat(parts, dim="problem", join="outer", coords="different", compat="equals", fill_value=fill)
+    data.attrs = {}
     data["checkpoint"] = ("checkpoint", list(CHECKPOINTS))
+    data = data.assign_coords(swept_coordinates(_swept_together(parts), data))
     described = {
         "cumulative_regret": ("regret summed from round 1 on", "see payoff_units"),
         "iteration_of": ("rounds at the checkpoint", "1"),
@@ -209,6 +215,51 @@ def build_summary(files: Sequence[str | Path], output: str | Path) -> None:
     for coordinate in data.coords:
         data[coordinate].attrs = {"long_name": str(coordinate), "units": "1", **data[coordinate].attrs}
     write_netcdf(data, output, read_by=("problem",))
+
+
+def _swept_together(parts: "Sequence[xr.Dataset]") -> dict[str, str]:
+    together: dict[str, dict[str, Any]] = {}
+    for part in parts:
+        for dim, entries in swept_entries(part.attrs).items():
+            together.setdefault(dim, {}).update(entries)
+    return {SWEPT: canonical_json(together)} if together else {}
+
+
+def swept_entries(attributes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what a sweep has made, from the attributes of a cube; nothing without a sweep.
+
+    Returns:
+        Dimension ("problem", "objective", "algorithm", "metric") -> label -> `base`, the label in the experiment's
+        file, and `at`, the values by the names of the parameters.
+    """
+    found: dict[str, dict[str, Any]] = json.loads(attributes.get(SWEPT, "{}"))
+    return found
+
+
+def swept_coordinates(attributes: Mapping[str, Any], data: "xr.Dataset") -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Return the values of a sweep as coordinates, such as `swept_noise_of_problem`.
+
+    Args:
+        attributes: those of a cube; without `swept` there are none.
+        data: what is to have them; its labels are those of the cube.
+
+    Returns:
+        Name -> dimensions and values: of problems of none where that is no dimension, else of that of the labels. What
+        is not swept has no number, or no text.
+    """
+    found: dict[str, tuple[tuple[str, ...], Any]] = {}
+    for dim, entries in swept_entries(attributes).items():
+        values = {label: own["at"] for label, own in entries.items()}
+        labels = [str(label) for label in data[dim].values] if dim in data.dims else list(values)
+        for axis in dict.fromkeys(axis for own in values.values() for axis in own):
+            known = [values.get(label, {}).get(axis) for label in labels]
+            numbers = all(value is None or (isinstance(value, float | int)) for value in known)
+            column = np.array([np.nan if value is None else value for value in known], float) if numbers else None
+            written = np.array(["" if value is None else str(value) for value in known], object)
+            array = written if column is None else column
+            name = f"{SWEPT}_{axis.replace('-', '_')}_of_{dim}"
+            found[name] = ((dim,), array) if dim in data.dims else ((), array[0])
+    return found
 
 
 def checkpoint_rounds(iterations: np.ndarray) -> list[int]:
@@ -241,6 +292,7 @@ def _summary_of(file: str | Path) -> "xr.Dataset":
             },
             labels,
         )
+        part.attrs = {SWEPT: cube.attrs[SWEPT]} if SWEPT in cube.attrs else {}
         return part.expand_dims(problem=[cube.attrs["problem_label"]])
 
 

@@ -10,6 +10,25 @@ from bocu.evaluation.statistics import mean_and_error
 Kind = Literal["cumulative", "average", "instantaneous", "simple", "recommended", "payoff"]
 POINTS = 500
 """Rounds of a curve that are kept for drawing: in a panel they lie closer than lines are wide."""
+TRACED = 200
+"""At most so many rounds are kept of the curve of a single seed."""
+TRACES: tuple[Kind, ...] = ("cumulative", "simple")
+"""What is kept seed by seed; averages are totals by rounds."""
+
+
+@dataclass(frozen=True)
+class Traces:
+    """The curves of one branch seed by seed.
+
+    Attributes:
+        rounds: shape (points,).
+        values: single precision, shape (seeds, points).
+        seeds: shape (seeds,).
+    """
+
+    rounds: np.ndarray
+    values: np.ndarray
+    seeds: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -77,6 +96,20 @@ def kept_rounds(iterations: np.ndarray) -> np.ndarray:
         return np.arange(count)
     early = [start - 1 + np.geomspace(1, count - start, POINTS // 4) for start in (0, initial)]
     return np.unique(np.concatenate([np.linspace(0, count - 1, POINTS), *early]).round().astype(int))
+
+
+def traced_rounds(iterations: np.ndarray) -> np.ndarray:
+    """Return the places of the rounds that are kept of the curve of each seed, all from round 1 on: `TRACED`, or all.
+
+    Evenly spread, with a few more at the beginning for logarithmic axes.
+    """
+    initial = int((iterations < 1).sum())
+    count = len(iterations) - initial
+    if count <= TRACED:
+        return initial + np.arange(count)
+    early = np.geomspace(1, count, TRACED // 5) - 1
+    evenly = np.linspace(0, count - 1, TRACED - len(early))
+    return initial + np.unique(np.concatenate([evenly, early]).round().astype(int))
 
 
 def scored_throughout(iterations: np.ndarray, values: np.ndarray) -> np.ndarray:

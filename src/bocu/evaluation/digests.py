@@ -1,10 +1,12 @@
 """Digests: what figures and tables read of a cube, worked out once, so that neither reads the cube.
 
 For every branch, metric and seed the digest of a problem holds totals; for every branch and metric mean curves over the
-seeds, thinned to what is drawn. It is some hundredth of its cube.
+seeds, thinned to what is drawn; of what pages show (`shown_pairs`) the curve of each seed, thinned more. It is some
+hundredth of its cube.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,14 +19,23 @@ from bocu.evaluation.cubes import (
     METRIC_SPECIFICATION,
     checkpoint_rounds,
 )
-from bocu.evaluation.curves import Kind, accumulate, kept_rounds, medians, scored_throughout
+from bocu.evaluation.curves import (
+    TRACES,
+    Kind,
+    accumulate,
+    kept_rounds,
+    medians,
+    scored_throughout,
+    traced_rounds,
+)
 from bocu.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
 from bocu.evaluation.statistics import growth_slopes, mean_and_error
+from bocu.experiment.branches import NO_OBJECTIVE
 from bocu.io.files import open_netcdf, reading, write_netcdf
 from bocu.io.lineage import is_lineage
 from bocu.io.provenance import refuse_other_schema
 from bocu.io.seals import SEAL
-from bocu.runs.status import DONE
+from bocu.runs.status import DONE, NOT_DEFINED
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,6 +71,19 @@ def curve_name(kind: Kind, from_initial: bool) -> str:
     return f"{kind}_from_initial" if from_initial or kept_whole else kind
 
 
+def trace_name(kind: Kind) -> str:
+    """Return the name of the curves of single seeds in a digest."""
+    return f"{'cumulative' if kind == 'average' else kind}_trace"
+
+
+def shown_pairs(objectives: Sequence[str], metrics: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of a pursued objective and a metric that pages show, whatever else there is in files.
+
+    What an objective reaches is scored by the metric of its own label, where there is one.
+    """
+    return [(o, metric) for o in objectives for metric in metrics if metric == o or o not in metrics]
+
+
 def is_digest(data: "xr.Dataset") -> bool:
     """Say whether a file of results is a digest, and no cube."""
     return "point" in data.dims
@@ -73,7 +97,9 @@ def build_digest(cube: str | Path, output: str | Path) -> None:
         output: the digest. Besides what the cube says of problem and algorithms, and `status`: `total_regret`,
             `growth_slope`, `cumulative_regret` at the checkpoints, of several outputs `final_hypervolume_share`, of
             dimensions (objective, algorithm, metric, seed); times and, of algorithms with candidate priors, what they
-            trusted and rejected, (objective, algorithm, seed, ...); curves, (objective, algorithm, metric, point).
+            trusted and rejected, (objective, algorithm, seed, ...); curves, (objective, algorithm, metric, point), and
+            those of seeds in single precision, (traced, seed, trace), of the branches and metrics that
+            `traced_objective`, `traced_algorithm` and `traced_metric` name by their places.
 
     Raises:
         BocuError: the cube is missing or broken.
@@ -96,6 +122,9 @@ class _Digest:
             "group": len(self.last_of_groups),
             "checkpoint": len(CHECKPOINTS),
         }
+        self.traced = traced_rounds(self.iterations)
+        self.traces: dict[Kind, list[np.ndarray]] = {kind: [] for kind in TRACES}
+        self.traced_places: list[tuple[int, ...]] = []
         self.found: dict[str, tuple[tuple[str, ...], np.ndarray, str, str]] = {}
 
     def dataset(self) -> "xr.Dataset":
@@ -103,6 +132,7 @@ class _Digest:
 
         cube = self.cube
         status = cube["status"].transpose(*_BRANCH, "seed").load()
+        self.shown = set(self._shown(status.values))
         for place in np.ndindex(status.shape[:2]):
             done = status.values[place] == DONE
             if done.any():
@@ -128,6 +158,7 @@ class _Digest:
                     name: (dim, np.asarray(values), {"long_name": long_name, "units": "1"})
                     for name, (dim, values, long_name) in own.items()
                 },
+                **self._of_traces(),
             },
             labels,
             {key: value for key, value in cube.attrs.items() if not (key in _OF_THE_FILE or is_lineage(key))},
@@ -145,6 +176,40 @@ class _Digest:
         if name not in self.found:
             self.found[name] = (dims, np.full([self.sizes[dim] for dim in dims], np.nan), long_name, units)
         self.found[name][1][place] = values
+
+    def _shown(self, status: np.ndarray) -> Iterator[tuple[int, int, int]]:
+        """Return the places of branches and metrics that pages show: objective, algorithm, metric."""
+        objectives, metrics = ([str(label) for label in self.cube[dim].values] for dim in ("objective", "metric"))
+        planned = (status != NOT_DEFINED).any(axis=2)
+        pursued = [o for place, o in enumerate(objectives) if o != NO_OBJECTIVE and planned[place].any()]
+        pairs = shown_pairs(pursued or [NO_OBJECTIVE], metrics)
+        for place, algorithm in zip(*np.nonzero(planned), strict=True):
+            mine = {metric for o, metric in pairs if objectives[place] in (o, NO_OBJECTIVE)} - self._along_paths()
+            yield from ((int(place), int(algorithm), position) for position, m in enumerate(metrics) if m in mine)
+
+    def _along_paths(self) -> set[str]:
+        """Return the metrics along paths of laws, which pages show all at once."""
+        if METRIC_SPECIFICATION not in self.cube:
+            return set()
+        stated = zip(self.cube["metric"].values, self.cube[METRIC_SPECIFICATION].values, strict=True)
+        return {str(label) for label, text in stated if "s" in (json.loads(str(text)).get("under") or {})}
+
+    def _of_traces(self) -> dict[str, tuple[tuple[str, ...], np.ndarray, dict[str, str]]]:
+        """Return the curves of single seeds, row by row those of a branch under a metric, and which these are."""
+        if not self.traced_places:
+            return {}
+        units = self.cube.attrs["payoff_units"]
+        places = np.array(self.traced_places)
+        found: dict[str, tuple[tuple[str, ...], np.ndarray, dict[str, str]]] = {
+            f"traced_{dim}": (("traced",), places[:, axis], {"long_name": f"place of the {dim}", "units": "1"})
+            for axis, dim in enumerate((*_BRANCH, "metric"))
+        }
+        rounds = {"long_name": "round of a point of the curve of a seed", "units": "1"}
+        found["trace_iteration"] = (("trace",), self.iterations[self.traced], rounds)
+        for kind, rows in self.traces.items():
+            told = {"long_name": f"{kind} regret of a seed", "units": units}
+            found[trace_name(kind)] = (("traced", "seed", "trace"), np.stack(rows), told)
+        return found
 
     def _branch(self, branch: "xr.Dataset", place: tuple[int, int], done: np.ndarray) -> None:
         by_seed = (*_BRANCH, "seed")
@@ -167,6 +232,8 @@ class _Digest:
                 if variable in scored:
                     values = regret if variable == "regret" else self._values(scored[variable])
                     self._curves(variable, here, values[done & scored_throughout(self.iterations, values)])
+            if here in self.shown:
+                self._traces(here, regret, done & scored_throughout(self.iterations, regret))
             if "hypervolume_share" in scored:
                 share = self._values(scored["hypervolume_share"])
                 known = done & ~np.isnan(share).any(axis=1)
@@ -195,6 +262,14 @@ class _Digest:
         self._note("total_regret", _TOTAL, (*place, whole), total, "regret summed from round 1 to the last", units)
         slopes = growth_slopes(self.iterations[started], cumulative[whole])
         self._note("growth_slope", _TOTAL, (*place, whole), slopes, "exponent by which cumulative regret grows at last")
+
+    def _traces(self, place: tuple[int, ...], regret: np.ndarray, whole: np.ndarray) -> None:
+        self.traced_places.append(place)
+        first = int((self.iterations < 1).sum())
+        for kind in TRACES:
+            row = np.full((len(regret), len(self.traced)), np.nan, dtype=np.float32)
+            row[whole] = accumulate(self.iterations, regret[whole], kind)[1][:, self.traced - first]
+            self.traces[kind].append(row)
 
     def _curves(self, variable: str, place: tuple[int, ...], values: np.ndarray) -> None:
         """Note the curves of finished seeds, shape (seeds, iterations)."""

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bocu.core.errors import BocuError
+from bocu.evaluation.cubes import swept_coordinates
 from bocu.io.files import reading, regular_file
 from bocu.io.provenance import refuse_other_schema
 
@@ -23,8 +24,9 @@ def open_cube(path: str | Path, problem: str | None = None) -> "xr.Dataset":
 
     Returns:
         Regret and value of dimensions (objective, algorithm, metric, seed, iteration), with labels as coordinates; of
-        a summary cumulative regret of dimensions (problem, objective, algorithm, metric, seed, checkpoint). Where
-        `status` is not 1, there is no number. Close it, or use it in a `with` block.
+        a summary cumulative regret of dimensions (problem, objective, algorithm, metric, seed, checkpoint). Values of a
+        sweep are coordinates: `swept_noise_of_problem`. Where `status` is not 1, there is no number. Close it, or use
+        it in a `with` block.
 
     Raises:
         BocuError: there is no such file, or it is no cube.
@@ -51,4 +53,4 @@ def open_cube(path: str | Path, problem: str | None = None) -> "xr.Dataset":
     except BocuError:
         cube.close()
         raise
-    return cube
+    return cube if "problem" in cube.dims else cube.assign_coords(swept_coordinates(cube.attrs, cube))

@@ -136,17 +136,18 @@ def growth_exponent(rounds: np.ndarray, cumulative: np.ndarray, confidence: floa
     return mean_slope(growth_slopes(rounds, cumulative), confidence)
 
 
-def growth_slopes(rounds: np.ndarray, cumulative: np.ndarray) -> np.ndarray:
+def growth_slopes(rounds: np.ndarray, cumulative: np.ndarray, after: float = GROWTH_FROM) -> np.ndarray:
     """Return for each seed the least-squares slope of log cumulative regret on log t after the first 30 % of rounds.
 
     Args:
         rounds: t, ascending, shape (rounds,).
         cumulative: cumulative regret, shape (seeds, rounds).
+        after: share of the rounds that are left out, another than 30 %.
 
     Returns:
         Shape (seeds,); not a number for a seed that has a round without regret there, nor where rounds are too few.
     """
-    late = rounds > GROWTH_FROM * rounds[-1]
+    late = rounds > after * rounds[-1]
     slopes = np.full(len(cumulative), np.nan)
     if late.sum() < 2:
         return slopes
@@ -180,6 +181,39 @@ def student_mean(values: np.ndarray, confidence: float = CONFIDENCE) -> Interval
     """Return the mean of one number a seed, shape (seeds,), with Student's interval."""
     mean, low, high = (float(found) for found in student_intervals(values, confidence))
     return Interval(mean, low, high, len(values))
+
+
+def student_p_value(values: np.ndarray, boundary: float) -> float:
+    """Return the two-sided p value of one number a seed, shape (seeds,), against a mean of `boundary`.
+
+    It is below 5 % just where Student's 95 % interval excludes the boundary; not a number below two seeds.
+    """
+    from scipy.stats import t
+
+    mean, error = (float(found) for found in mean_and_error(np.asarray(values, dtype=float) - boundary))
+    if not error > 0:  # equal in all seeds, or too few of them
+        return float("nan") if len(values) < 2 else float(mean == 0)
+    return float(2.0 * t.sf(abs(mean) / error, len(values) - 1))
+
+
+def share_interval(happened: np.ndarray, boundary: float, confidence: float = CONFIDENCE) -> tuple[Interval, float]:
+    """Return the share of seeds in which something happened, and the two-sided p value against another share.
+
+    The interval is that of Clopper and Pearson (1934), the test the exact binomial one.
+
+    Args:
+        happened: 1 or 0 a seed, shape (seeds,).
+        boundary: the other share.
+        confidence: coverage of the interval.
+    """
+    from scipy.stats import binomtest
+
+    count, times = len(happened), int(np.sum(happened))
+    if not count:
+        return Interval(float("nan"), float("nan"), float("nan"), 0), float("nan")
+    ends = binomtest(times, count).proportion_ci(confidence)
+    p_value = float(binomtest(times, count, boundary).pvalue) if 0 <= boundary <= 1 else 0.0
+    return Interval(times / count, float(ends.low), float(ends.high), count), p_value
 
 
 def student_ratio(numerator: np.ndarray, denominator: np.ndarray, confidence: float = CONFIDENCE) -> Interval:

@@ -48,6 +48,7 @@ KINDS = (
     ProblemKind("arms that change with time", TIME_VARYING, Outline(_TABLE, priors=_PRIORS)),
     ProblemKind("grids of decisions and contexts", GRID, Outline(_TABLE)),
     ProblemKind("grids, candidate priors", GRID, Outline(_TABLE, priors=_PRIORS)),
+    ProblemKind("grids that change with time", ("general", "data-driven"), Outline(_TABLE, None, _PRIORS, True)),
     ProblemKind("boxes of decisions and contexts", CONTINUOUS, Outline(_BOX)),
     ProblemKind("box of decisions, grid of contexts", SCALARISED, Outline(_BOX)),
     ProblemKind("grids, scalarised outputs", SCALARISED, Outline(_TABLE)),

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import LARGEST_SEED, Integer, Number, Parameters, validate
 from bocu.data.catalogue import Source
+from bocu.experiment.sweep_axes import Axis, in_full
 from bocu.io.yaml_files import read_yaml
 
 LABEL = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -205,6 +206,12 @@ class Experiment(Parameters):
         min_length=1,
         description="Objectives that runs are scored by.",
     )
+    sweep: list[dict[Label, Axis]] = Field(
+        default_factory=list,
+        description="Parameters and their values, `{problems.hills.noise: [0.05, 0.1]}`: a grid of all combinations, "
+        "or a list of grids. Each entry that they set becomes one entry a point, labelled `hills-noise-0p05`, ...; "
+        "where its own label is named, all of these are meant.",
+    )
     figures: list[FigureEntry] | None = Field(
         None, description="Figures; all that the problems allow and that are drawn unasked, if left out."
     )
@@ -212,6 +219,10 @@ class Experiment(Parameters):
         None,
         description="Label of the algorithm that all others are compared with, such as one's own; if left out, each "
         "table takes its best, and figures that divide by one take `random`.",
+    )
+    claims: list[str] = Field(
+        default_factory=list,
+        description="Claims files, relative to this file: what is said of this experiment, which the report checks.",
     )
     overwrite: bool = Field(False, description="Allow fewer seeds or iterations than the results of this name hold.")
     checkpoint_seconds: Number = Field(
@@ -226,6 +237,11 @@ class Experiment(Parameters):
             given = {"source": given} if isinstance(given, str) else given
             data = {**data, "data": {**given, "source": "mirror", "mirror": data["mirror"]}}
         return data
+
+    @pydantic.field_validator("sweep", mode="before")
+    @classmethod
+    def _sweep_in_full(cls, sweep: object) -> object:
+        return in_full(sweep)
 
     @pydantic.model_validator(mode="after")
     def _labels_are_unique_and_known(self) -> "Experiment":

@@ -56,6 +56,11 @@ class JobInputs:
         parameters: Any = figure.parameters
         return parameters.inputs(FigurePaths(self.plan, folder, part))
 
+    def claims(self, part: str = "") -> list[str]:
+        """Return the cubes that claims are judged by; of a partial experiment, those that there are."""
+        about = {problem for claim in self.plan.claims for problem in claim.problems}
+        return [cube for cube in self.plan.cubes(part) if Path(cube).stem in about]
+
     def mirrored(self, dataset: str, files: Sequence[str]) -> list[str]:
         """Return those files of the mirror, where there is one, that raw files are copies of."""
         folder = self.plan.experiment.data.mirror

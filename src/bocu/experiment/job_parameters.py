@@ -176,7 +176,28 @@ class JobParameters:
             "iterations": self.plan.iterations(problem),
             "initial": self.plan.problem_parameters(problem).initial_points(),
         }
+        if swept := self._swept(problem):
+            description["swept"] = swept
         return {"description": canonical_json(description), "fingerprint": self.fingerprint("cube")}
+
+    def _swept(self, problem: str) -> dict[str, Any]:
+        """Return what a sweep has made of a problem and of what runs on it, as cubes have it."""
+        branches, sweep = self.plan.branches_of(problem), self.plan.sweep
+        entries = {
+            "problem": {problem: problem},
+            "objective": {branch.key[1]: branch.key[1] for branch in branches},
+            "algorithm": {branch.key[2]: branch.key[2] for branch in branches},
+            "metric": {metric.label: metric.entry for metric in self.plan.metrics_of(problem)},
+        }
+        found = {
+            dim: {
+                label: {"base": sweep.base(f"{dim}s", entry), "at": own}
+                for label, entry in of.items()
+                if (own := sweep.coordinates(f"{dim}s", entry))
+            }
+            for dim, of in entries.items()
+        }
+        return {dim: own for dim, own in found.items() if own}
 
     def summary(self) -> dict[str, Any]:
         """Return those of the summary of all problems."""
@@ -198,12 +219,20 @@ class JobParameters:
     def _draws_problem(self, label: str) -> bool:
         return bool(getattr(self.plan.figures[label].parameters, "draws_problem", False))
 
+    def claims(self) -> dict[str, Any]:
+        """Return those of judging what is claimed: the claims as they were read, so that a comment reruns nothing."""
+        return {
+            "experiment": self.plan.experiment.name,
+            "claims": canonical_json([claim.plain() for claim in self.plan.claims]),
+            "fingerprint": self.fingerprint("claims"),
+        }
+
     def report(self) -> dict[str, Any]:
         """Return those of the report."""
         # The page is made from more than code.
         digest = sha256()
         for path in sorted(Path(__file__).parents[1].joinpath("report").rglob("*")):
-            if path.suffix in (".css", ".jinja", ".yaml"):
+            if path.suffix in (".css", ".jinja", ".js", ".yaml"):
                 digest.update(path.read_bytes())
         return {
             "experiment": canonical_json(self.plan.describe()),

@@ -10,6 +10,7 @@ from bocu.core.about import About, Colour, Dash, Look
 from bocu.core.errors import BocuError
 from bocu.experiment.branches import Component
 from bocu.experiment.configuration import default_label
+from bocu.experiment.sweep_expansion import Sweep
 
 COLOURS: tuple[Colour, ...] = tuple(colour for colour in get_args(Colour) if colour != "grey")
 DASHES: tuple[Dash, ...] = get_args(Dash)
@@ -26,23 +27,39 @@ class Named:
     about: About
 
     def title(self, label: str) -> str:
-        """Return what is written for it under a label: the papers' spelling where the label is one of its names."""
-        own = label in (self.name, default_label(f":{self.name}"))
-        return self.about.title if own else self.about.aliases.get(label, label)
+        """Return what is written for it under a label: the papers' spelling where the label is one of its names.
+
+        What a label adds to a name follows it; other labels are written as words.
+        """
+        spelt = {self.name: self.about.title, default_label(f":{self.name}"): self.about.title, **self.about.aliases}
+        if label in spelt:
+            return spelt[label]
+        start = max((name for name in spelt if label.startswith(f"{name}-")), key=len, default="")
+        words = label.removeprefix(f"{start}-").replace("-", " ")
+        return f"{spelt[start]}, {words}" if start else words[:1].upper() + words[1:]
 
 
-def abouts(algorithms: Mapping[str, Component]) -> dict[str, dict[str, str]]:
-    """Return by label what cubes hold of every algorithm for figures and tables: title, look, whether a yardstick."""
+def abouts(algorithms: Mapping[str, Component], sweep: Sweep | None = None) -> dict[str, dict[str, str]]:
+    """Return by label what cubes hold of every algorithm for figures and tables: title, look, whether a yardstick.
+
+    The title of one that a sweep has made says its values.
+    """
     named = {label: Named(found.registered.name, found.kind.about) for label, found in algorithms.items()}
     looks = algorithm_looks(named)
     return {
         label: {
-            "title": algorithm.title(label),
+            "title": _title(algorithm, label, sweep),
             "look": str(looks[label]),
             "yardstick": "yes" if algorithm.about.yardstick else "no",
         }
         for label, algorithm in named.items()
     }
+
+
+def _title(algorithm: Named, label: str, sweep: Sweep | None) -> str:
+    if sweep is None:
+        return algorithm.title(label)
+    return ", ".join([algorithm.title(sweep.base("algorithms", label)), *sweep.written("algorithms", label)])
 
 
 def algorithm_looks(algorithms: Mapping[str, Named]) -> dict[str, Look]:

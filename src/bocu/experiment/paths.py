@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from bocu.experiment.branches import Branch
 
 PARTIAL = "/partial"
-FIGURE_SUFFIXES = ("png", "svg", "json")
+FIGURE_SUFFIXES = ("png", "svg", "json", "csv")
 RESULTS = "results"
 RUN_CACHE = f"{RESULTS}/.run-cache"  # no experiment has this name: a label begins with a letter or digit
 MACHINE_CODE = f"{RESULTS}/.machine-code"  # where homes cannot be written to
@@ -113,6 +113,10 @@ class ResultPaths:
     def figure(self, label: str, folder: str, suffix: str, part: str = "") -> str:
         """Return a figure's picture or description, by its suffix."""
         return f"{self.folder}{part}/figures/{folder}/{label}.{suffix}"
+
+    def claims(self, part: str = "") -> str:
+        """Return the verdicts on what is claimed of the experiment."""
+        return f"{self.folder}{part}/claims/verdicts.json"
 
     def report(self, part: str = "") -> str:
         """Return the first page of the report."""

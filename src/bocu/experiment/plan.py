@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from bocu.contexts.named import NamedParameters, named_in
 from bocu.core.errors import BocuError
@@ -25,7 +25,20 @@ from bocu.experiment.inputs import JobInputs
 from bocu.experiment.job_parameters import JobParameters
 from bocu.experiment.looks import abouts
 from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL, ResultPaths
+from bocu.experiment.sweep_expansion import Sweep
 from bocu.problems.base import ProblemParameters
+
+
+class StatedClaim(Protocol):
+    """A claim of a file that the experiment names; what it holds is known further up."""
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """Labels of the problems of this experiment that it is about."""
+
+    def plain(self) -> dict[str, Any]:
+        """Return it and its file as plain data."""
+
 
 SETTLED = "bocu.sweep.blocks:settled"  # by name: what a forecast needs lies above
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -51,8 +64,10 @@ class Plan:
     figures: Mapping[str, Component]
     figure_problems: Mapping[str, Sequence[str]]
     scripts: Path
+    claims: Sequence[StatedClaim]
     _by_problem: Mapping[str, list[Branch]] = field(repr=False)
     _metrics_by_problem: Mapping[str, list[Component]] = field(repr=False)
+    sweep: Sweep = field(repr=False)
 
     @functools.cached_property
     def paths(self) -> ResultPaths:
@@ -232,6 +247,10 @@ class Plan:
         needed = list(self.inputs.figure(label, folder, PARTIAL).values())
         return cube in cubes and needed in ([cube], [self.paths.digest(folder, PARTIAL)])
 
+    def claims_files(self, part: str = "") -> list[str]:
+        """Return the verdicts on claims, if any file of claims is named."""
+        return [self.paths.claims(part)] if self.claims else []
+
     def audits(self, part: str = "") -> list[str]:
         """Return what `bocu audit` found, if there is an audit of the whole: what the report shows besides."""
         return [self.paths.audit] if not part and Path(self.paths.audit).is_file() else []
@@ -265,12 +284,14 @@ class Plan:
             "cubes": [*self.cubes(), self.paths.summary()],
             "digests": self.digests(),
             "figures": [file for suffix in FIGURE_SUFFIXES for file in self.figure_files(suffix)],
+            **({"claims": self.claims_files()} if self.claims else {}),
         }
 
     @functools.cached_property
     def algorithm_abouts(self) -> dict[str, dict[str, str]]:
         """What cubes hold of every algorithm for figures and tables, by label."""
-        return abouts({branch.algorithm.label: branch.algorithm for branch in self.branches.values()})
+        algorithms = {branch.algorithm.label: branch.algorithm for branch in self.branches.values()}
+        return abouts(algorithms, self.sweep)
 
     def outside(self) -> list[tuple[str, str, str]]:
         """Return kind, label and origin of everything that is none of ours."""
@@ -318,7 +339,8 @@ class Plan:
             "algorithms": list({b.algorithm.label: b.algorithm for b in self.branches.values()}.values()),
             "figures": list(self.figures.values()),
         }
-        plain = self.experiment.model_dump(mode="json", exclude={"mirror", "overwrite", "checkpoint_seconds", *entries})
+        left_out = {"mirror", "overwrite", "checkpoint_seconds", *entries} | (set() if self.sweep.axes else {"sweep"})
+        plain = self.experiment.model_dump(mode="json", exclude=left_out)
         for kind, components in entries.items():
             plain[kind] = [
                 {

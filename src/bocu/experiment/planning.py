@@ -1,7 +1,8 @@
 """From a configuration to a plan: everything that a user may have written wrong is found here."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,14 @@ from bocu.experiment.configuration import (
 from bocu.experiment.entry_parameters import read_parameters
 from bocu.experiment.metric_entries import metrics_of, refuse_unscorable
 from bocu.experiment.papers import known_papers
-from bocu.experiment.plan import Plan
+from bocu.experiment.plan import Plan, StatedClaim
 from bocu.experiment.registry import find, registered
+from bocu.experiment.sweep_expansion import Sweep, expand
 from bocu.io.files import canonical_json
 from bocu.objectives.stated import Objective
 from bocu.problems.base import ProblemParameters
 
+CLAIMS = "bocu.evaluation.claims.planned:planned_claims"  # by name: what a check may say is known further up
 MENTIONS = "bocu.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for
 
 
@@ -62,12 +65,27 @@ def make_plan(
         if Path(file).exists():
             check_file(file)
     experiment = parse_experiment(config, files, overrides)
+
+    def written(key: str) -> str:
+        return f"{origin(key, files, overrides)}: "
+
+    def folder(key: str) -> Path:
+        return folder_of(key, files, overrides)
+
+    def has(section: str, position: int, parameter: str) -> bool:
+        entry = getattr(experiment, section)[position]
+        where = f"{written(section)}{section}.{position}.name: "
+        found = find(section.removesuffix("s"), entry.name, where, folder(section))
+        kind: Any = found.described()
+        # A class from outside is not imported here: what its entry states is known.
+        return parameter in (entry.parameters if found.origin else kind.Parameters.model_fields)
+
     maker = _Maker(
-        experiment,
+        expand(experiment, has, written("sweep")),
         load_catalogue(sources_file or catalogue_at_hand()),
         Path(scripts) if scripts is not None else scripts_beside(sources_file),
-        lambda key: f"{origin(key, files, overrides)}: ",
-        lambda key: folder_of(key, files, overrides),
+        written,
+        folder,
         shortened="iterations" in (overrides or {}),
     )
     return maker.plan()
@@ -75,12 +93,21 @@ def make_plan(
 
 @dataclass
 class _Maker:
-    experiment: Experiment
+    sweep: Sweep
     catalogue: Catalogue
     scripts: Path
     origin: Callable[[str], str]
     folder: Callable[[str], Path]
     shortened: bool
+
+    @property
+    def experiment(self) -> Experiment:
+        return self.sweep.experiment
+
+    def _at(self, section: str, position: int) -> str:
+        """Say where an entry was written: its file, and the keys that lead there."""
+        place = self.sweep.place(section, position)
+        return f"{self.origin(place.partition(':')[0].partition('.')[0])}{place}"
 
     def plan(self) -> Plan:
         self._refuse_unknown_papers()
@@ -90,7 +117,7 @@ class _Maker:
         if not self.shortened:  # a quick look at a few rounds may end before something happens
             self._refuse_rounds(problems)
         self._outlines = {
-            label: self._outline(f"{self.origin('problems')}problems.{i}", problem)
+            label: self._outline(self._at("problems", i), problem)
             for i, (label, problem) in enumerate(problems.items())
         }
         objectives = [
@@ -107,9 +134,7 @@ class _Maker:
             by_problem[branch.problem.label].append(branch)
         for position, (label, found) in enumerate(by_problem.items()):
             if not found:
-                raise BocuError(
-                    f"{self.origin('problems')}problems.{position}: no algorithm runs on '{label}': an empty branch"
-                )
+                raise BocuError(f"{self._at('problems', position)}: no algorithm runs on '{label}': an empty branch")
         figures, figure_problems = self._figures(problems)
         plan = Plan(
             self.experiment,
@@ -120,18 +145,31 @@ class _Maker:
             figures,
             figure_problems,
             self.scripts,
+            (),
             by_problem,
             scoring,
+            self.sweep,
         )
         for position, (label, folders) in enumerate(figure_problems.items()):
-            where = f"{self.origin('figures')}figures.{position}"
+            where = self._at("figures", position)
             for problem in folders if figures[label].kind.scope == "problem" else []:
                 self._refuse_radius(where, figures[label], problems[problem])
             load(MENTIONS)(plan, label, self._outlines, f"{where}.parameters.")
-        return plan
+        return replace(plan, claims=self._claims(plan)) if self.experiment.claims else plan
+
+    def _claims(self, plan: Plan) -> Sequence[StatedClaim]:
+        """Read the claims that the experiment names, and refuse what it does not have."""
+        folder, stated = self.folder("claims"), self.experiment.claims
+        for position, file in enumerate(stated):
+            if not (folder / file).is_file():
+                where = f"{self.origin('claims')}claims.{position}"
+                raise BocuError(f"{where}: no file {folder / file}; allowed: claims files, relative to {folder}/")
+        files = [Path(os.path.normpath(folder / file)) for file in stated]
+        found: Sequence[StatedClaim] = load(CLAIMS)(plan, self._outlines, files)
+        return found
 
     def _component(self, kind: str, section: str, position: int, entry: Entry) -> Component:
-        where = f"{self.origin(section)}{section}.{position}"
+        where = self._at(section, position)
         folder = self.folder(section)
         found = find(kind, entry.name, f"{where}.name: ", folder)
         try:
@@ -151,7 +189,7 @@ class _Maker:
     def _metrics(self, position: int, entry: MetricEntry) -> list[Component]:
         metric = self._component("metric", "metrics", position, entry)
         taken = [other.label for other in self.experiment.metrics]
-        where = f"{self.origin('metrics')}metrics.{position}."
+        where = f"{self._at('metrics', position)}."
         return metrics_of(entry, metric, taken, where, Reading(self.folder("metrics")))
 
     def _problem(self, position: int, entry: Entry) -> Component:
@@ -161,14 +199,14 @@ class _Maker:
         try:
             resolved = parameters.resolve(self.catalogue, self.experiment.data.source, self.experiment.data.mirror)
         except BocuError as error:
-            raise BocuError(f"{self.origin('problems')}problems.{position}: {error}") from None
+            raise BocuError(f"{self._at('problems', position)}: {error}") from None
         return Component(component.label, component.registered, self._with_design(resolved, position))
 
     def _with_priors(self, problems: Mapping[str, Component]) -> dict[str, Component]:
         """Hand every problem the candidate priors that are stated for it."""
         candidates: dict[str, list[Any]] = {label: [] for label in problems}
         for position, entry in enumerate(self.experiment.priors):
-            where = f"{self.origin('priors')}priors.{position}"
+            where = self._at("priors", position)
             prior = self._component("prior", "priors", position, entry)
             made = list(prior.parameters.candidates(entry.label))  # type: ignore[attr-defined]
             reasons = []
@@ -193,7 +231,7 @@ class _Maker:
         try:
             return Component(problem.label, problem.registered, parameters.with_candidates(candidates))
         except BocuError as error:
-            raise BocuError(f"{self.origin('problems')}problems.{position}.parameters.{error}") from None
+            raise BocuError(f"{self._at('problems', position)}.parameters.{error}") from None
 
     def _with_design(self, parameters: ProblemParameters, position: int) -> ProblemParameters:
         """Settle what a given initial design holds, before any job starts."""
@@ -201,7 +239,7 @@ class _Maker:
         if given is None:
             return parameters
         seeds = self.experiment.seeds
-        where = f"{self.origin('problems')}problems.{position}.parameters.initial"
+        where = f"{self._at('problems', position)}.parameters.initial"
         if given.file is None:
             raise BocuError(f"{where}: the key 'file' is required: a CSV file")
         try:
@@ -213,7 +251,7 @@ class _Maker:
     def _refuse_unknown_papers(self) -> None:
         for position, key in enumerate(self.experiment.papers):
             if key not in known_papers():
-                where = f"{self.origin('papers')}papers.{position}"
+                where = self._at("papers", position)
                 raise BocuError(f"{where}: unknown paper '{key}'; {nearest(key, known_papers())}")
 
     def _refuse_unknown_reference(self) -> None:
@@ -230,7 +268,7 @@ class _Maker:
             try:
                 problem.kind.check_rounds(problem.parameters, self._rounds(problem))
             except BocuError as error:
-                raise BocuError(f"{self.origin('problems')}problems.{position}.parameters.{error}") from None
+                raise BocuError(f"{self._at('problems', position)}.parameters.{error}") from None
 
     @staticmethod
     def _outline(where: str, problem: Component) -> Outline:
@@ -257,7 +295,7 @@ class _Maker:
         if branch.objective is not None:
             labels = [entry.label for entry in self.experiment.objectives]
             position = labels.index(branch.objective.label)
-            self._refuse_radius(f"{self.origin('objectives')}objectives.{position}", branch.objective, branch.problem)
+            self._refuse_radius(self._at("objectives", position), branch.objective, branch.problem)
         try:
             branch.algorithm.kind.check(branch.algorithm.parameters, self._outlines[branch.problem.label])
         except BocuError as error:
@@ -271,17 +309,18 @@ class _Maker:
         algorithms = [self._component("algorithm", "algorithms", i, entry) for i, entry in enumerate(entries)]
         self._refuse_duplicates("algorithms", algorithms)
         pursued_on = {
-            objective.label: self._labels(objective, problems, f"{self.origin('objectives')}objectives.{i}")
+            objective.label: self._labels(objective, problems, self._at("objectives", i))
             for i, objective in enumerate(self.experiment.objectives)
         }
         for position, (entry, algorithm) in enumerate(zip(entries, algorithms, strict=True)):
-            where = f"{self.origin('algorithms')}algorithms.{position}"
+            where = self._at("algorithms", position)
             found = [
                 Branch(problem, objective, algorithm, self._rounds(problem), self.experiment.threads)
                 for problem in self._chosen(entry, "problems", problems, where)
                 if algorithm.kind.plays(self._protocol(problem), self._outlines[problem.label])
                 for objective in self._pursued(entry, algorithm, self._protocol(problem), objectives, where)
                 if objective is None or problem.label in pursued_on[objective.label]
+                if self._together(problem, objective, algorithm)
             ]
             if not found:
                 protocols = algorithm.kind.protocols
@@ -307,15 +346,21 @@ class _Maker:
             branches.update({branch.key: branch for branch in found})
         return branches
 
+    def _together(self, problem: Component, objective: Component | None, algorithm: Component) -> bool:
+        named = [("problems", problem.label), ("algorithms", algorithm.label)]
+        return self.sweep.together(*named, *([("objectives", objective.label)] if objective else []))
+
     def _scoring(
         self, metrics: Sequence[Sequence[Component]], problems: Mapping[str, Component]
     ) -> dict[str, list[Component]]:
         """Return the metrics of every problem, of those of each entry."""
         found: dict[str, list[Component]] = {label: [] for label in problems}
         for position, (entry, of_entry) in enumerate(zip(self.experiment.metrics, metrics, strict=True)):
-            where = f"{self.origin('metrics')}metrics.{position}"
+            where = self._at("metrics", position)
             metric = of_entry[0]
             for label in self._labels(entry, problems, where):
+                if not self.sweep.together(("metrics", entry.label), ("problems", label)):
+                    continue
                 protocol = self._protocol(problems[label])
                 if protocol not in metric.kind.protocols:
                     raise BocuError(
@@ -340,7 +385,7 @@ class _Maker:
             same = seen.setdefault(canonical_json(component.specification), component.label)
             if same != component.label:
                 raise BocuError(
-                    f"{self.origin(section)}{section}.{position}: '{component.label}' is the same as "
+                    f"{self._at(section, position)}: '{component.label}' is the same as "
                     f"'{same}': duplicate branches; give other parameters or leave one out"
                 )
 
@@ -423,7 +468,7 @@ class _Maker:
             if figure.kind.scope == "experiment":
                 folders[figure.label] = ["all"]
                 continue
-            where = f"{self.origin('figures')}figures.{position}"
+            where = self._at("figures", position)
             folders[figure.label] = [
                 problem.label
                 for problem in self._chosen(entry, "problems", problems, where)

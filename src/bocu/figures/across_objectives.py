@@ -68,6 +68,7 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
             label: float(i) for i, label in enumerate(o for o in cube.objectives() if o in cube.metrics)
         }
         table, titles = self._table(cube, at), {**cube.titles, **settings.titles}
+        looks = cube.looks_apart(settings.algorithms)
         if table.empty:
             return nothing_to_show(cube, self.about.title, "no run is finished")
         labels = list(dict.fromkeys(table["algorithm"]))
@@ -76,7 +77,7 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         panels = picture.subplots(len(quantities), 1, sharex=True, squeeze=False)[:, 0]
         for quantity, axes in zip(quantities, panels, strict=True):
             for label in labels:
-                look = cube.looks[label]
+                look = looks[label]
                 sns.lineplot(
                     table[(table["quantity"] == quantity) & (table["algorithm"] == label)],
                     x="at",
@@ -106,7 +107,7 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
             f"{settings.label}: mean and one standard error over {seed_counts(counts)}. Regret is scored at each place "
             "by that place's metric; algorithms that pursue no objective run once and are scored by all."
         )
-        return Drawing(picture, self.about.title, caption, _words(table), cube.problem, cube.data_label)
+        return Drawing(picture, self.about.title, caption, _words(table), cube.problem, cube.data_label, table)
 
     def _table(self, cube: Cube, at: Mapping[str, float]) -> "pd.DataFrame":
         """Return the totals: columns `at`, `algorithm` (label), `seed`, `quantity`, `value`."""

@@ -5,6 +5,7 @@ Planning imports these modules, so matplotlib and xarray are imported where they
 """
 
 import os
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -17,14 +18,21 @@ from bocu.core.about import About
 from bocu.core.loading import load
 from bocu.core.parameters import Parameters, ParametersType
 from bocu.figures import style
-from bocu.io.files import atomic_path, write_json
+from bocu.figures.finish import finish, themed
+from bocu.io.files import atomic_path, write_json, write_text
 from bocu.io.lineage import LINEAGE, lineage_of
 
 if TYPE_CHECKING:
     import matplotlib.figure
+    import pandas as pd
 
     from bocu.experiment.inputs import FigurePaths
     from bocu.figures.results import Results
+
+LINE_LETTERS = 92
+"""Letters of a line of text across a picture."""
+
+NO_TABLE = "no table"
 
 Inputs = Mapping[str, Any]
 """Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them."""
@@ -36,9 +44,10 @@ class Mention:
 
     Attributes:
         key: where it stands.
-        kind: "problem", "objective", "algorithm", "metric" or "prior": labels; "branch": an algorithm's label, or
-            `algorithm/objective`; "seed"; "registered algorithm": a name, run here or not; "rejecting algorithm":
-            likewise, of one that rejects priors by their errors.
+        kind: "problem", "objective", "algorithm", "metric" or "prior": labels; of the first four also "... of the
+            file", where a sweep's entries go by the label that they were made from; "branch": an algorithm's label, or
+            `algorithm/objective`; "seed"; "swept parameter": its name; "registered algorithm": a name, run here or not;
+            "rejecting algorithm": likewise, of one that rejects priors by their errors.
         name: what stands there.
     """
 
@@ -117,6 +126,7 @@ class Drawing:
         alternative: what the picture shows, for readers who do not see it.
         problem: label of the problem; empty for a figure of the whole experiment.
         data_label: what the data are where they are not measured ("SIMULATED stand-in, ..."); empty otherwise.
+        table: the numbers that are drawn, a row a point; empty where nothing is, None where the figure keeps none.
     """
 
     figure: "matplotlib.figure.Figure"
@@ -125,6 +135,7 @@ class Drawing:
     alternative: str
     problem: str = ""
     data_label: str = ""
+    table: "pd.DataFrame | None" = None
 
 
 class Figure(ABC, Generic[ParametersType]):
@@ -162,6 +173,7 @@ class Figure(ABC, Generic[ParametersType]):
         """
         with style.applied():
             drawing = self.compose(inputs)
+            finish(drawing.figure)
             if not drawing.data_label:
                 return drawing
             style.mark_simulated(drawing.figure)
@@ -174,11 +186,16 @@ class Figure(ABC, Generic[ParametersType]):
 
 def nothing_to_show(cube: "Results", title: str, reason: str, whole_experiment: bool = False) -> Drawing:
     """Say in a picture why there is none, so that a figure that an experiment cannot fill does not stop it."""
-    figure = style.new_figure(0.8)
+    return said_only(title, reason, "" if whole_experiment else cube.problem)
+
+
+def said_only(title: str, reason: str, problem: str) -> Drawing:
+    """Say in a line why there is no picture."""
     said = f"Nothing to show: {reason}."
-    figure.text(0.5, 0.5, said, ha="center", va="center", wrap=True)
-    problem = "" if whole_experiment else cube.problem
-    return Drawing(figure, title, said, said, problem, cube.data_label)
+    lines = textwrap.wrap(said, LINE_LETTERS)
+    figure = style.new_figure(0.12 + 0.15 * len(lines))
+    figure.text(0.0, 0.5, "\n".join(lines), ha="left", va="center")
+    return Drawing(figure, title, said, said, problem)
 
 
 def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[str, str | Path]) -> None:
@@ -187,7 +204,7 @@ def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[s
     Args:
         parameters: `specification`, plain, and of a figure of the problem itself `problem`, of `JobParameters.figure`.
         inputs: the files that it is drawn from.
-        outputs: what `save` writes: `png`, `svg`, `description`.
+        outputs: what `save` writes: `png`, `svg`, `description`; the table stands beside the last.
     """
     specification = parameters["specification"]
     kind = load(specification["class"])
@@ -197,18 +214,23 @@ def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[s
 
 
 def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | Path) -> None:
-    """Write a drawing as PNG and SVG, and its words as JSON; each appears whole or not at all.
+    """Write a drawing as PNG and SVG, its words as JSON, its table as CSV; each appears whole or not at all.
 
+    The table has the name of the words, and a line of text where there is none.
     The same drawing gives the same bytes: no dates, no random identifiers. The JSON names the pictures relative to
     itself, so that a results folder can be moved.
     """
     words = {"Title": drawing.title, "Description": drawing.alternative}
     metadata: dict[str, dict[str, Any]] = {"png": {"Software": None, **words}, "svg": {"Date": None, **words}}
     folder, lineage = Path(description).parent, lineage_of(description)
+    csv, written = Path(description).with_suffix(".csv"), drawing.table is not None and not drawing.table.empty
     with style.applied():
         for path, kind in ((png, "png"), (svg, "svg")):
             with atomic_path(path) as temporary:
-                drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind])
+                drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind], transparent=kind == "svg")
+                if kind == "svg":
+                    temporary.write_text(themed(temporary.read_text(encoding="utf-8")), encoding="utf-8")
+    write_text(csv, drawing.table.to_csv(index=False) if written and drawing.table is not None else f"{NO_TABLE}\n")
     write_json(
         description,
         {
@@ -219,6 +241,7 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
             "data_label": drawing.data_label,
             "png": _relative(png, folder),
             "svg": _relative(svg, folder),
+            **({"csv": _relative(csv, folder)} if written else {}),
             **({} if lineage is None else {LINEAGE: asdict(lineage)}),
         },
     )

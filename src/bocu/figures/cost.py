@@ -1,6 +1,6 @@
 """Seconds a round over the rounds: whether an algorithm's cost grows with what it has seen, and how fast."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -10,13 +10,14 @@ from bocu.core.parameters import Integer
 from bocu.core.protocols import CONTINUOUS, FINITE
 from bocu.evaluation.digests import MEDIAN_ROUNDS
 from bocu.evaluation.statistics import mean_and_error
-from bocu.figures import style
+from bocu.figures import marks, style
 from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts, spoken
-from bocu.figures.regret import Curve, draw_curves
+from bocu.figures.reading import NO_OBJECTIVE, counted, results_of, seed_counts, spoken
+from bocu.figures.regret import Curve, curve_table, draw_curves
 from bocu.figures.results import Results
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.artist import Artist
 
     from bocu.experiment.inputs import FigurePaths
@@ -56,6 +57,8 @@ class Cost(Figure[CostParameters]):
         title = "Time of a round"
         if not panels:
             return nothing_to_show(cube, title, "no run is finished")
+        if all(len(curve.rounds) == 1 for curves in panels.values() for curve in curves):
+            return self._points(cube, panels)
         columns = min(3, len(panels))
         rows = -(-len(panels) // columns)
         picture = style.new_figure(2.0 * rows + 0.6)
@@ -73,7 +76,9 @@ class Cost(Figure[CostParameters]):
             axes.set_ylabel("time of a round [ms]")
         for axes in grid[-1]:
             axes.set_xlabel("round")
-        picture.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=3)
+        picture.legend(
+            list(handles.values()), list(handles), loc="outside lower center", ncols=style.legend_columns(list(handles))
+        )
         counts = {curve.title: curve.seeds for curves in panels.values() for curve in curves}
         caption = (
             f"Time that an algorithm takes to choose and to learn in a round on {cube.title}, medians of "
@@ -86,16 +91,44 @@ class Cost(Figure[CostParameters]):
             for objective, curves in panels.items()
         ]
         alternative = f"Line chart of milliseconds a round, first to last: {spoken(ends)}."
-        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
+        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label, _table(panels))
+
+    def _points(self, cube: Results, panels: Mapping[str, list[Curve]]) -> Drawing:
+        """Draw the one median that there is of each as a point: it makes no curve."""
+        table = _table(panels)
+        several = len(panels) > 1
+        table["algorithm"] = [
+            f"{row.algorithm} ({row.objective})" if several else row.algorithm for row in table.itertuples()
+        ]
+        titled = {f"{c.title} ({o})" if several else c.title: c.look for o, own in panels.items() for c in own}
+        picture = style.new_figure(0.5 + 0.19 * len(table))
+        axes = picture.subplots()
+        marks.intervals(axes, table, "mean", titled)
+        axes.set_xscale("log" if self.parameters.log else "linear")
+        axes.set_xlabel("time of a round [ms]")
+        rounds = int(table["round"].max())
+        caption = (
+            f"Time that an algorithm takes to choose and to learn in a round on {cube.title}: median of the "
+            f"{counted(rounds, 'round')} of a run, mean and one standard error over seeds. Times depend on the machine "
+            "and on what else ran there."
+        )
+        told = ", ".join(f"{row.algorithm} {row.mean:.3g}" for row in table.itertuples())
+        alternative = f"Dots of milliseconds a round: {told}."
+        return Drawing(picture, self.about.title, caption, alternative, cube.problem, cube.data_label, table)
 
     def _curves(self, cube: Results, objective: str) -> list[Curve]:
         found: list[Curve] = []
+        looks = cube.looks_apart(self.parameters.algorithms)
         for branch in cube.branches(self.parameters.algorithms):
             if branch.objective not in (objective, NO_OBJECTIVE):
                 continue
             rounds, seconds = cube.median_times(branch, self.parameters.smooth)
             if len(seconds):
                 mean, error = mean_and_error(MILLISECONDS * seconds)
-                title, look = cube.titles[branch.algorithm], cube.looks[branch.algorithm]
+                title, look = cube.titles[branch.algorithm], looks[branch.algorithm]
                 found.append(Curve(title, look, rounds, mean, error, len(seconds), len(found)))
         return found
+
+
+def _table(panels: Mapping[str, list[Curve]]) -> "pd.DataFrame":
+    return curve_table(({"objective": objective, "quantity": "milliseconds"}, own) for objective, own in panels.items())

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.curves import Kind, MeanCurve
-from bocu.evaluation.digests import MEDIAN_ROUNDS, NEVER, curve_name
+from bocu.evaluation.curves import TRACES, Kind, MeanCurve, Traces
+from bocu.evaluation.digests import MEDIAN_ROUNDS, NEVER, curve_name, trace_name
 from bocu.figures.results import CubeBranch, Results
 from bocu.io.files import reading
 from bocu.runs.status import DONE
@@ -82,6 +82,29 @@ class Digest(Results):
         if kind == "average":
             mean, error = mean / counted, error / counted
         return MeanCurve(counted, mean, error, int(seeds))
+
+    def traces(self, branch: CubeBranch, metric: str, kind: Kind) -> Traces | None:
+        """Return the curve of each finished seed, of a branch and metric that pages show; None otherwise."""
+        place = self._traced.get((*self._places[branch], self._metric_places[metric]))
+        if place is None or kind not in TRACES:
+            return None
+        with reading(self.path):
+            values = self.data[trace_name(kind)].isel(traced=place).values
+        rounds = self._array("trace_iteration")
+        known = ~np.isnan(values).any(axis=1)
+        if not known.any():
+            return None
+        return Traces(rounds, values[known], self._seeds[known])
+
+    @functools.cached_property
+    def _traced(self) -> dict[tuple[int, ...], int]:
+        """Row of the curves of seeds by the places of objective, algorithm and metric."""
+        names = [f"traced_{dim}" for dim in ("objective", "algorithm", "metric")]
+        if not all(name in self.data.variables for name in names):
+            return {}
+        with reading(self.path):
+            places = np.stack([self.data[name].values for name in names], axis=1)
+        return {tuple(int(one) for one in place): row for row, place in enumerate(places)}
 
     def round_times(self, branch: CubeBranch) -> np.ndarray:
         times = self._of("seconds_per_round", branch)

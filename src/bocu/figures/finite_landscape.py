@@ -17,12 +17,13 @@ from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.core.protocols import CONTEXTUAL
 from bocu.core.rounds import Situation
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.base import Drawing, Figure, Inputs, said_only
 from bocu.figures.reading import shown_unit, with_unit
 from bocu.figures.realised import ProblemFigureParameters, problem_inputs
 from bocu.objectives.functions import UncertaintyObjective
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 LEVELS = 12
@@ -85,6 +86,24 @@ class Terrain:
     def span(self) -> str:
         """The range of payoffs, in words."""
         return f"{self.payoffs.min():.3g} to {self.payoffs.max():.3g} {shown_unit(self.units)}".rstrip()
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """A row for every decision and context; which objectives hold the decision best, separated by semicolons."""
+        import pandas as pd
+
+        best = ["; ".join(o.name for o in self.optima if o.index == place) for place in range(len(self.decisions))]
+        decision, context = (grid.ravel() for grid in np.meshgrid(*map(np.arange, self.payoffs.shape), indexing="ij"))
+        return pd.DataFrame(
+            {
+                "decision": self.decisions[decision],
+                "context": self.contexts[context],
+                "payoff": self.payoffs.ravel(),
+                "reference": self.reference[context],
+                "truth": self.truth[context],
+                "best": np.array(best)[decision],
+            }
+        )
 
     @property
     def told(self) -> str:
@@ -154,7 +173,8 @@ class FunctionAndDistributions(Figure[FiniteLandscapeParameters]):
             f"{terrain.contexts[terrain.reference.argmax()]:.3g}, the truth at "
             f"{terrain.contexts[terrain.truth.argmax()]:.3g}. {terrain.told}"
         )
-        return Drawing(picture, "Function and distributions", caption, alternative, terrain.label, terrain.data_label)
+        words = ("Function and distributions", caption, alternative)
+        return Drawing(picture, *words, terrain.label, terrain.data_label, terrain.table)
 
 
 class Contour(Figure[FiniteLandscapeParameters]):
@@ -189,7 +209,7 @@ class Contour(Figure[FiniteLandscapeParameters]):
             f"Contour plot of payoffs over {len(terrain.contexts)} contexts and {len(terrain.decisions)} decisions, "
             f"from {terrain.span}. {terrain.told}"
         )
-        return Drawing(picture, "Contours", caption, alternative, terrain.label, terrain.data_label)
+        return Drawing(picture, "Contours", caption, alternative, terrain.label, terrain.data_label, terrain.table)
 
 
 def survey(inputs: Inputs, parameters: FiniteLandscapeParameters) -> Terrain | Drawing:
@@ -208,10 +228,7 @@ def survey(inputs: Inputs, parameters: FiniteLandscapeParameters) -> Terrain | D
         and isinstance(contexts, FiniteDomain)
         and decisions.dimension == contexts.dimension == 1
     ):
-        said = "Nothing to show: the problem has not one decision and one context on a grid."
-        picture = style.new_figure(0.8)
-        picture.text(0.5, 0.5, said, ha="center", va="center", wrap=True)
-        return Drawing(picture, "The problem", said, said, label, data_label)
+        return said_only("The problem", "the problem has not one decision and one context on a grid", label)
     payoffs, reference, truth = realisation.payoffs(1), realisation.reference(1), realisation.truth(1)
     ambiguity_set = parameters.set.over(contexts.points)
     epsilon = parameters.set.epsilon(Situation(1, reference, truth, 0, margin=realisation.margin(1)), ambiguity_set)

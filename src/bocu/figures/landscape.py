@@ -39,6 +39,8 @@ class Landscape(Figure[LandscapeParameters]):
     Parameters = LandscapeParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
+        import pandas as pd
+
         cube = results_of(inputs)
         seed = cube.seeds[0] if self.parameters.seed is None else self.parameters.seed
         realisation = realise(cube, inputs, seed)
@@ -68,6 +70,7 @@ class Landscape(Figure[LandscapeParameters]):
             label="best available decision",
         )
         axes.set_xlabel("round")
+        axes.margins(y=0.02)  # so that dots at the ends are seen whole
         axes.set_ylabel(
             axis.label if axis.continuous else f"{realisation.description.decisions.names[0]}, by mean payoff"
         )
@@ -85,7 +88,9 @@ class Landscape(Figure[LandscapeParameters]):
             f"Heat map of payoffs, {len(payoffs)} decisions by {len(rounds)} rounds, from {span}. The best available "
             f"decision changes {int((np.diff(best) != 0).sum())} times."
         )
-        return Drawing(picture, "The problem", caption, alternative, cube.problem, cube.data_label)
+        decision, at = (grid.ravel() for grid in np.meshgrid(heights, rounds, indexing="ij"))
+        seen = {"decision": decision, "round": at, "payoff": payoffs.ravel(), "available": available.ravel()}
+        return Drawing(picture, "The problem", caption, alternative, cube.problem, cube.data_label, pd.DataFrame(seen))
 
 
 def payoff_map(realisation: "Realisation", rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

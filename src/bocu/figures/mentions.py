@@ -60,6 +60,11 @@ def _known(
             return algorithms | {f"{branch.key[2]}/{branch.key[1]}" for branch in branches}
         case "metric":
             return {metric.label for problem in problems for metric in plan.metrics_of(problem)}
+        case "swept parameter":
+            return list(plan.sweep.axes)
+        case "problem of the file" | "objective of the file" | "algorithm of the file" | "metric of the file":
+            section = f"{mention.kind.partition(' ')[0]}s"
+            return {plan.sweep.base(section, entry.label) for entry in getattr(plan.experiment, section)}
         case "registered algorithm":
             run = {branch.algorithm.registered.name for branch in branches}
             return run | {entry.name for entry in registered("algorithm")}

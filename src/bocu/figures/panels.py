@@ -35,7 +35,9 @@ from bocu.figures.regret import (
     Spread,
     apart,
     axis_word,
+    below_zero,
     curve_of,
+    curve_table,
     draw_curves,
     ranked,
 )
@@ -56,7 +58,8 @@ TICKS_OF_ALL = 8
 STEPS = [1, 2, 5, 10]
 THOUSANDS = 10_000
 """From where on an axis counts in thousands: longer numbers leave panels no room."""
-LABEL_WIDTH = 22
+LETTERS_OF_AN_INCH = 15
+"""Letters of a row's name, or of its axis, that fit in an inch of its height."""
 COLUMN_WIDTH = 68
 """Letters above all columns together."""
 
@@ -178,7 +181,7 @@ class Panels(Figure[PanelsParameters]):
         }
         titles = titles_of(cubes, branches, self.parameters.titles)
         titles = told_apart(cubes, cells, titles, self.parameters.overlaid or [])
-        looks = looks_of(cubes, titles)
+        looks = style.apart(looks_of(cubes, titles))
         grid = [
             [
                 self._panel(
@@ -228,21 +231,20 @@ class Panels(Figure[PanelsParameters]):
                 self._draw(place, panel, max(TICKS - 1, TICKS_OF_ALL // width))
             for place in places[len(line) :]:
                 place.set_axis_off()
-        kinds = {panel.kind for line in grid for panel in line}
         for line, places in zip(grid, axes, strict=True):
-            quantity = [] if len(kinds) == 1 else textwrap.wrap(QUANTITIES[line[0].kind], LABEL_WIDTH)
-            places[0].set_ylabel("\n".join([line[0].title, *quantity]))
+            letters = int(LETTERS_OF_AN_INCH * self.parameters.row_height)
+            places[0].set_ylabel(textwrap.fill(QUANTITIES[line[0].kind], letters))
+            if len(grid) > 1 or line[0].row.title:
+                _name_row(places[len(line) - 1], textwrap.fill(line[0].title, letters))
         for place, title in zip(axes[0], self._columns(grid[0]), strict=False):
             place.set_title(title)
         for place in axes[-1]:
             place.set_xlabel(axis_word(self.parameters.from_initial))
-        if len(kinds) == 1:
-            picture.supylabel(QUANTITIES[kinds.pop()], fontsize=style.SETTINGS["axes.labelsize"])
         handles: dict[str, Artist] = {}
         for place in axes.flat:
             handles |= {label: handle for handle, label in zip(*place.get_legend_handles_labels(), strict=True)}
         shown = [title for title in order if title in handles]
-        columns = min(len(shown), 4 if max(map(len, shown)) <= 12 else 3)
+        columns = style.legend_columns(shown)
         picture.legend([handles[title] for title in shown], shown, loc="outside lower center", ncols=columns)
         return picture
 
@@ -302,7 +304,7 @@ class Panels(Figure[PanelsParameters]):
             f"{spoken(kinds).capitalize()}, mean (lines) and {SPREADS[self.parameters.spread]} (bands) over "
             f"{seed_counts(counts)}. "
             f"Rows: the objective that {relation} ({scored}); columns: the problems ({spoken(problems)})."
-            f"{left_out}{met}"
+            f"{left_out}{met}{below_zero(c for panel in drawn if not panel.gains for c in panel.curves)}"
         )
         ends = []
         for panel in drawn:
@@ -314,7 +316,25 @@ class Panels(Figure[PanelsParameters]):
         alternative = f"Grid of line charts. At the end, from best to worst: {'; '.join(ends)}."
         label = shared_data_label([cubes[problem] for problem in problems])
         title = self.parameters.title or f"{spoken(kinds).capitalize()} by objective and problem"
-        return Drawing(picture, title, caption, alternative, "", label)
+        table = curve_table(
+            (
+                {
+                    "problem": panel.problem,
+                    "row": panel.title,
+                    "metric": panel.row.metric,
+                    "quantity": QUANTITIES[panel.kind],
+                },
+                panel.curves,
+            )
+            for panel in drawn
+        )
+        return Drawing(picture, title, caption, alternative, "", label, table)
+
+
+def _name_row(axes: "Axes", title: str) -> None:
+    """Write what a row is at its right end, where it cannot be taken for what its axis shows."""
+    place: dict[str, Any] = {"xytext": (5, 0), "textcoords": "offset points", "rotation": 270}
+    axes.annotate(title, (1.0, 0.5), xycoords="axes fraction", va="center", ha="left", fontweight="bold", **place)
 
 
 def _cells(row: Row, cubes: Mapping[str, Results]) -> list[list[str]]:

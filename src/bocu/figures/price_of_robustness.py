@@ -25,7 +25,7 @@ from bocu.evaluation.metrics import (
     ObjectiveMetricParameters,
 )
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.base import Drawing, Figure, Inputs, said_only
 from bocu.figures.reading import shown_unit, with_unit
 from bocu.figures.realised import ProblemFigureParameters, problem_inputs
 from bocu.io.provenance import SIMULATED_LABEL
@@ -139,6 +139,8 @@ class PriceOfRobustness(Figure[PriceOfRobustnessParameters]):
     Parameters = PriceOfRobustnessParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
+        import pandas as pd
+
         from bocu.core.randomness import Streams
         from bocu.runs.seed_run import build_problem
 
@@ -147,10 +149,7 @@ class PriceOfRobustness(Figure[PriceOfRobustnessParameters]):
         label, data_label = described["label"], SIMULATED_LABEL if problem.simulated else ""
         realisation = problem.realise(Streams(self.parameters.seed))
         if realisation.description.outputs > 1:
-            said = "Nothing to show: the problem has several outputs."
-            picture = style.new_figure(0.8)
-            picture.text(0.5, 0.5, said, ha="center", va="center", wrap=True)
-            return Drawing(picture, TITLE, said, said, label, data_label)
+            return said_only(TITLE, "the problem has several outputs", label)
         found = prices(realisation, self.parameters)
         picture = style.new_figure(2.4)
         left, right = picture.subplots(1, 2)
@@ -184,7 +183,10 @@ class PriceOfRobustness(Figure[PriceOfRobustnessParameters]):
         )
         unit = units or " units of the payoff"
         alternative = f"Line charts by radius. Price and gain in{unit} at radius {by_radius}."
-        return Drawing(picture, f"{TITLE}: {name}", caption, alternative, label, data_label)
+        table = pd.DataFrame(
+            {"set": name, "radius": radii, **vars(found), "price": found.price, "bought": found.bought}
+        )
+        return Drawing(picture, f"{TITLE}: {name}", caption, alternative, label, data_label, table)
 
 
 def _draw(axes: "Axes", radii: np.ndarray, lines: dict[str, tuple[np.ndarray, str, style.Dash, float]]) -> None:

@@ -39,6 +39,8 @@ class PriorMeans(Figure[PriorMeansParameters]):
     Parameters = PriorMeansParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
+        import pandas as pd
+
         cube = results_of(inputs)
         seed = cube.seeds[0] if self.parameters.seed is None else self.parameters.seed
         description = realise(cube, inputs, seed).description
@@ -72,9 +74,15 @@ class PriorMeans(Figure[PriorMeansParameters]):
             f"{label} at {axis.positions[int(np.argmax(mean))]:.3g}" for label, mean in zip(labels, means, strict=True)
         ]
         alternative = f"Line chart of {len(labels)} prior means over the decisions. Highest points: {spoken(peaks)}."
-        return Drawing(picture, "Prior means", caption, alternative, cube.problem, cube.data_label)
+        table = pd.concat(
+            [pd.DataFrame({"prior": label, "decision": axis.positions, "mean": mean})
+             for label, mean in zip(labels, means, strict=True)]
+        )  # fmt: skip
+        return Drawing(picture, "Prior means", caption, alternative, cube.problem, cube.data_label, table)
 
     def _deviations(self, cube: Results, axis: ArmAxis, priors: Sequence[Any], best: int | None, seed: int) -> Drawing:
+        import pandas as pd
+
         labels = [prior.label for prior in priors]
         deviations = np.sqrt(np.stack([np.diag(prior.covariance) for prior in priors]))
         picture = self._map(cube, axis, priors, deviations)
@@ -88,7 +96,11 @@ class PriorMeans(Figure[PriorMeansParameters]):
             f"Heat map of prior standard deviations, {len(labels)} priors by {deviations.shape[1]} decisions, from "
             f"{deviations.min():.3g} to {deviations.max():.3g}. Forgetting rates: {spoken(rates)}."
         )
-        return Drawing(picture, "Candidate priors", caption, alternative, cube.problem, cube.data_label)
+        table = pd.concat(
+            [pd.DataFrame({"prior": label, "decision": axis.positions, "standard_deviation": deviation})
+             for label, deviation in zip(labels, deviations, strict=True)]
+        )  # fmt: skip
+        return Drawing(picture, "Candidate priors", caption, alternative, cube.problem, cube.data_label, table)
 
     @staticmethod
     def _map(cube: Results, axis: ArmAxis, priors: Sequence[Any], deviations: np.ndarray) -> "Picture":

@@ -59,6 +59,8 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
         return label in cube.yardsticks if named is None else cube.names[label] in named
 
     def compose(self, inputs: Inputs) -> Drawing:
+        import pandas as pd
+
         cube = results_of(inputs)
         shares = {
             branch: found
@@ -68,13 +70,13 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
         if not shares:
             return nothing_to_show(cube, "Priors trusted", "no algorithm reports which prior it trusts")
         panels, picture = _panels(len(shares), len(cube.priors))
-        means: dict[str, np.ndarray] = {}
+        told: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         counts: dict[str, int] = {}
         for axes, (branch, found) in zip(panels, shares.items(), strict=True):
             mean, error = mean_and_error(found)
             _bars(axes, mean, error, cube, branch)
             done = int((cube.status(branch) == DONE).sum())
-            means[_panel_title(cube, branch)], counts[_panel_title(cube, branch)] = mean, done
+            told[_panel_title(cube, branch)], counts[_panel_title(cube, branch)] = (mean, error), done
         picture.supxlabel("share of rounds", fontsize=style.SETTINGS["axes.labelsize"])
         caption = (
             f"Share of rounds in which each candidate prior was trusted on {cube.title}: mean over "
@@ -82,10 +84,19 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
             "priors counts with the heaviest one."
         )
         tops = [
-            f"{title} trusts prior {cube.priors[int(np.argmax(m))]} most ({m.max():.0%})" for title, m in means.items()
+            f"{title} trusts prior {cube.priors[int(np.argmax(m))]} most ({m.max():.0%})"
+            for title, (m, _) in told.items()
         ]
         alternative = f"Bar charts of how often each of {len(cube.priors)} priors was trusted. {spoken(tops)}."
-        return Drawing(picture, "Priors trusted", caption, alternative, cube.problem, cube.data_label)
+        table = pd.DataFrame(
+            [
+                (title, prior, share, error)
+                for title, (mean, errors) in told.items()
+                for prior, share, error in zip(cube.priors, mean, errors, strict=True)
+            ],
+            columns=["algorithm", "prior", "share_of_rounds", "standard_error"],
+        )
+        return Drawing(picture, "Priors trusted", caption, alternative, cube.problem, cube.data_label, table)
 
 
 def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Results, branch: CubeBranch) -> None:
@@ -129,22 +140,26 @@ class RejectionTimes(Figure[RejectionTimesParameters]):
     Parameters = RejectionTimesParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
+        import pandas as pd
+
         cube = results_of(inputs)
-        rejections = {
+        every = {
             branch: found
             for branch in cube.branches(self.parameters.algorithms)
             if (found := cube.rejection_rounds(branch)) is not None
         }
-        if not rejections or not cube.priors:
+        if not every or not cube.priors:
             return nothing_to_show(cube, "When priors were rejected", "no algorithm rejects candidate priors")
+        titles = {branch: _panel_title(cube, branch) for branch in every}
+        words = [_told(titles[branch], rounds, cube) + _resets(cube, branch) for branch, rounds in every.items()]
+        counts = {titles[branch]: len(rounds) for branch, rounds in every.items()}
+        # Where nothing was rejected, words say so in place of a panel.
+        rejections = {branch: rounds for branch, rounds in every.items() if not np.isnan(rounds).all()}
+        if not rejections:
+            return nothing_to_show(cube, "When priors were rejected", " ".join(words).rstrip("."))
         panels, picture = _panels(len(rejections), len(cube.priors), abreast=3)
-        words: list[str] = []
-        counts: dict[str, int] = {}
         for axes, (branch, rounds) in zip(panels, rejections.items(), strict=True):
             _strips(axes, rounds, cube, branch)
-            title = _panel_title(cube, branch)
-            words.append(_told(title, rounds, cube) + _resets(cube, branch))
-            counts[title] = len(rounds)
         panels[0].set_xlim(0, _last_needed(list(rejections.values()), int(cube.iterations[-1])))
         picture.supxlabel("round of rejection", fontsize=style.SETTINGS["axes.labelsize"])
         caption = (
@@ -153,7 +168,16 @@ class RejectionTimes(Figure[RejectionTimesParameters]):
             f"{counted(int(cube.iterations[-1]), 'round')}.{_best_words(cube)} {' '.join(words)}"
         )
         alternative = f"Strips of dots, one strip for each of {len(cube.priors)} priors. {' '.join(words)}"
-        return Drawing(picture, "When priors were rejected", caption, alternative, cube.problem, cube.data_label)
+        table = pd.DataFrame(
+            [
+                (titles[branch], cube.priors[prior], run, round_)
+                for branch, rounds in every.items()
+                for run, row in enumerate(rounds)
+                for prior, round_ in enumerate(row)
+            ],
+            columns=["algorithm", "prior", "run", "round"],
+        )
+        return Drawing(picture, "When priors were rejected", caption, alternative, cube.problem, cube.data_label, table)
 
 
 def _strips(axes: "Axes", rounds: np.ndarray, cube: Results, branch: CubeBranch) -> None:
@@ -183,10 +207,6 @@ def _strips(axes: "Axes", rounds: np.ndarray, cube: Results, branch: CubeBranch)
     axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH, break_on_hyphens=False))
     style.grid(axes, "x")
     _prior_ticks(axes, cube)
-    if np.isnan(rounds).all():
-        said = f"no prior rejected\nin {counted(seeds, 'seed')}\nof {counted(int(cube.iterations[-1]), 'round')}"
-        box = {"boxstyle": "round,pad=0.4", "facecolor": "white", "edgecolor": style.PALE}
-        axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", va="center", fontsize=7, bbox=box)
 
 
 def _last_needed(found: list[np.ndarray], last: int) -> float:

@@ -8,7 +8,17 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
-from bocu.evaluation.curves import Kind, MeanCurve, mean_curve, medians, scored_throughout
+from bocu.evaluation.curves import (
+    TRACES,
+    Kind,
+    MeanCurve,
+    Traces,
+    accumulate,
+    mean_curve,
+    medians,
+    scored_throughout,
+    traced_rounds,
+)
 from bocu.evaluation.digests import is_digest
 from bocu.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
 from bocu.evaluation.statistics import growth_slopes
@@ -105,6 +115,14 @@ class Cube(Results):
             found, seeds = self.regret(branch, metric, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
         return mean_curve(self.iterations, found, kind, smooth, from_initial) if len(seeds) else None
 
+    def traces(self, branch: CubeBranch, metric: str, kind: Kind) -> Traces | None:
+        regret, seeds = self.regret(branch, metric)
+        if not len(seeds) or kind not in TRACES:
+            return None
+        rounds, values = accumulate(self.iterations, regret, kind)
+        kept = traced_rounds(self.iterations) - int((self.iterations < 1).sum())
+        return Traces(rounds[kept], values[:, kept].astype(np.float32), seeds)
+
     def round_times(self, branch: CubeBranch) -> np.ndarray:
         mean: np.ndarray = self.values("seconds", branch)[0].mean(axis=1)
         return mean[~np.isnan(mean)]
@@ -184,6 +202,14 @@ def shared_data_label(cubes: Sequence[Results]) -> str:
     if not labelled or len(labelled) == len(cubes):
         return labelled[0].data_label if labelled else ""
     return f"{labelled[0].data_label}: {spoken([cube.problem for cube in labelled])}"
+
+
+def problem_names(cubes: Sequence[Results]) -> dict[str, str]:
+    """Return what is written for every problem, by its label: its title, or its label in words where titles agree."""
+    titles = [cube.title for cube in cubes]
+    return {
+        cube.problem: cube.title if titles.count(cube.title) == 1 else cube.problem.replace("-", " ") for cube in cubes
+    }
 
 
 def reference_label(figure: str, wanted: str | None, names: Mapping[str, str]) -> str:

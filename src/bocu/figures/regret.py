@@ -1,8 +1,8 @@
 """Regret over the rounds: the picture that every paper of this field has (Ziomek et al. 2025, figures 2a and 4a)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -19,6 +19,7 @@ from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts, shown_un
 from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
@@ -117,15 +118,16 @@ class Regret(Figure[RegretParameters]):
         for axes in panels[-1]:
             axes.set_xlabel(axis_word(self.parameters.from_initial))
         handles, labels = panels[0][0].get_legend_handles_labels()
-        picture.legend(handles, labels, loc="outside lower center", ncols=3)
+        picture.legend(handles, labels, loc="outside lower center", ncols=style.legend_columns(labels))
         return self._described(cube, picture, curves)
 
     def _curves(self, cube: Results, objective: str, metric: str) -> list["Curve"]:
         found: list[Curve] = []
+        looks = cube.looks_apart(self.parameters.algorithms)
         for branch in cube.branches(self.parameters.algorithms):
             if branch.objective not in (objective, NO_OBJECTIVE):
                 continue
-            title, look = cube.titles[branch.algorithm], cube.looks[branch.algorithm]
+            title, look = cube.titles[branch.algorithm], looks[branch.algorithm]
             curve = curve_of(
                 cube,
                 branch,
@@ -164,6 +166,7 @@ class Regret(Figure[RegretParameters]):
         caption = (
             f"{self._quantity.capitalize()}{units} on {cube.title}{averaged}: mean (lines) and "
             f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}{scored}.{rows}"
+            f"{'' if self._gains else below_zero(curve for panel in curves.values() for curve in panel)}"
         )
         ends = []
         for (objective, metric), panel in curves.items():
@@ -179,7 +182,11 @@ class Regret(Figure[RegretParameters]):
         title = self._quantity.capitalize()
         if scored and len(metrics) < len(cube.metrics):
             title += f", scored by {spoken(metrics)}"
-        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
+        table = curve_table(
+            ({"objective": objective, "metric": metric, "quantity": self._quantity}, panel)
+            for (objective, metric), panel in curves.items()
+        )
+        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label, table)
 
 
 @dataclass(frozen=True)
@@ -206,6 +213,35 @@ class Curve:
         return replace(self, rounds=self.rounds[kept], mean=self.mean[kept], error=self.error[kept])
 
 
+def curve_table(panels: Iterable[tuple[Mapping[str, str], Sequence[Curve]]]) -> "pd.DataFrame":
+    """Return a row for every point of every curve: what tells its panel, algorithm, round, mean, band and seeds."""
+    import pandas as pd
+
+    rows = [
+        pd.DataFrame(
+            {
+                **told,
+                "algorithm": curve.title,
+                "round": curve.rounds,
+                "mean": curve.mean,
+                "low": curve.mean - curve.error,
+                "high": curve.mean + curve.error,
+                "seeds": curve.seeds,
+            }
+        )
+        for told, curves in panels
+        for curve in curves
+    ]
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+
+
+def below_zero(curves: Iterable[Curve]) -> str:
+    """Explain regret that is negative, in a sentence with a space before; empty where none is."""
+    if not any(float(np.nanmin(curve.mean)) < 0.0 for curve in curves):
+        return ""
+    return " Below 0 a run does better than the one decision that is best for all rounds, by which the metric counts."
+
+
 def curve_of(
     cube: Results,
     branch: CubeBranch,
@@ -230,6 +266,11 @@ def curve_of(
 def draw_curves(axes: "Axes", curves: Sequence[Curve], log_rounds: bool = False, log_regret: bool = False) -> None:
     """Draw lines with bands into one panel, and set its axes."""
     for curve in curves:
+        if len(curve.rounds) == 1:  # a point with its error
+            look: dict[str, Any] = {"color": curve.look.colour, "marker": curve.look.marker, "linestyle": "none"}
+            error = curve.error if curve.seeds > 1 else None
+            axes.errorbar(curve.rounds, curve.mean, yerr=error, label=curve.title, **look)
+            continue
         marks = {"marker": curve.look.marker, "markevery": _marks(len(curve.rounds), curve.position)}
         axes.plot(curve.rounds, curve.mean, label=curve.title, **curve.look.line(), **marks)  # type: ignore[arg-type]
         if curve.seeds > 1:

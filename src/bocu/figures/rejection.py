@@ -24,6 +24,7 @@ from bocu.figures.results import Results
 from bocu.io.files import read_netcdf
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
@@ -65,6 +66,7 @@ class Moment:
         seed, round, prior: where to look; `prior` is an index.
         rejected: whether the prior was rejected there.
         clarity: distance of the observation from the prediction, in half-widths of the confidence interval.
+        strain: the sum of errors as a share of its bound.
     """
 
     file: Path
@@ -73,6 +75,7 @@ class Moment:
     prior: int
     rejected: bool
     clarity: float
+    strain: float
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class Scene:
 
 
 class Rejection(Figure[RejectionParameters]):
-    """The clearest rejection of a wrong prior, or, where none was rejected, the closest call."""
+    """The clearest rejection of a wrong prior; where none was rejected, a line that says how close it came."""
 
     about = About(
         title="How a prior gets rejected",
@@ -126,18 +129,21 @@ class Rejection(Figure[RejectionParameters]):
         moments = self._moments(cube, files)
         if not moments:
             return nothing_to_show(cube, TITLE, "no round of the chosen runs weighs the errors of a prior")
+        if not moments[0].rejected:
+            closest = moments[0]
+            return nothing_to_show(
+                cube,
+                TITLE,
+                f"no prior was rejected; prior {cube.priors[closest.prior]} came closest, with {closest.strain:.0%} of "
+                f"its bound in round {closest.round} of seed {closest.seed}",
+            )
         scene = self._scene(cube, moments, problem_inputs(inputs))
         run = read_netcdf(scene.moment.file).sel(seed=scene.moment.seed)
         picture = style.new_figure(4.4)
         above, below = picture.subplots(2, 1, height_ratios=[1.5, 1.0])
         _models(above, scene, cube.units)
-        if scene.moment.rejected:
-            _account(below, scene, run, cube.units)
-        else:
-            _strains(below, scene, run)
-            handles, labels = below.get_legend_handles_labels()
-            picture.legend(handles, labels, loc="outside lower center", ncols=4)
-        return self._described(cube, picture, scene, any(moment.rejected for moment in moments))
+        _account(below, scene, run, cube.units)
+        return self._described(cube, picture, scene, _account_table(scene, run))
 
     def _moments(self, cube: Results, files: Sequence[Path]) -> list[Moment]:
         """Return the moments to choose from, the clearest first: rejections of wrong priors, or else closest calls."""
@@ -145,16 +151,16 @@ class Rejection(Figure[RejectionParameters]):
         if wanted.prior is not None and wanted.prior not in cube.priors:
             raise BocuError(f"{cube.path}: no prior '{wanted.prior}'; allowed: {', '.join(cube.priors)}")
         weighed = [
-            (moment, strain)
-            for moment, strain in _weighed(files)
+            moment
+            for moment in _weighed(files)
             if (wanted.seed is None or moment.seed == wanted.seed)
             and (wanted.prior is None or cube.priors[moment.prior] == wanted.prior)
         ]
-        rejections = [moment for moment, _ in weighed if moment.rejected]
+        rejections = [moment for moment in weighed if moment.rejected]
         wrong = [moment for moment in rejections if moment.prior != cube.best_prior]
         if wrong or rejections:
             return sorted(wrong or rejections, key=lambda moment: (-moment.clarity, moment.seed, moment.round))
-        return [max(weighed, key=lambda pair: pair[1])[0]] if weighed else []
+        return [max(weighed, key=lambda moment: moment.strain)] if weighed else []
 
     @staticmethod
     def _scene(cube: Results, moments: Sequence[Moment], inputs: dict[str, Any]) -> Scene:
@@ -169,34 +175,28 @@ class Rejection(Figure[RejectionParameters]):
         return first
 
     @staticmethod
-    def _described(cube: Results, picture: "Picture", scene: Scene, rejected: bool) -> Drawing:
+    def _described(cube: Results, picture: "Picture", scene: Scene, table: "pd.DataFrame") -> Drawing:
         moment = scene.moment
         own, other = scene.labels[moment.prior], scene.labels[scene.other]
         inside, explained = scene.inside(moment.prior), scene.inside(scene.other)
         role = "the best prior" if scene.other_is_best else "the prior trusted most often besides"
         where = f"the observation (diamond) lies {'in' if inside else 'outside'} the band of prior {own} and "
         where += f"{'in' if explained else 'outside'} that of prior {other}, {role}"
-        happening = (
-            f"prior {own} is rejected" if rejected else f"prior {own} comes closest to rejection; none is rejected"
-        )
-        whose = f"prior {own}" if rejected else "every prior"
         caption = (
-            f"Seed {moment.seed}, round {moment.round} on {cube.title}: {happening}. Above: what the models under two "
-            f"priors predict before the observation (means with confidence intervals); {where}. Dots: earlier "
-            f"observations; grey: the payoff itself. Below: the absolute sum of the errors that {whose} made in the "
-            "rounds it was trusted, against the bound beyond which a prior is rejected."
+            f"Seed {moment.seed}, round {moment.round} on {cube.title}: prior {own} is rejected. Above: what the "
+            f"models under two priors predict before the observation (means with confidence intervals); {where}. Dots: "
+            "earlier observations; grey: the payoff itself. Below: the absolute sum of the errors that prior "
+            f"{own} made in the rounds it was trusted, against the bound beyond which a prior is rejected."
         )
-        crossing = "crosses" if rejected else "stays below"
         alternative = (
             f"Two panels. Above, two models with confidence bands over {counted(len(scene.payoff), 'decision')}; "
-            f"{where}. Below, the accumulated error of prior {own} {crossing} its bound in round {moment.round}."
+            f"{where}. Below, the accumulated error of prior {own} crosses its bound in round {moment.round}."
         )
-        title = TITLE if rejected else "No prior was rejected: the closest call"
-        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
+        return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label, table)
 
 
-def _weighed(files: Sequence[Path]) -> Iterator[tuple[Moment, float]]:
-    """Return every round in which errors were weighed, and the error as a share of its bound."""
+def _weighed(files: Sequence[Path]) -> Iterator[Moment]:
+    """Return every round in which errors were weighed."""
     for file in files:
         runs = read_netcdf(file)
         missing = [name for name in REPORTED if name not in runs]
@@ -211,7 +211,7 @@ def _weighed(files: Sequence[Path]) -> Iterator[tuple[Moment, float]]:
             here = int(prior[row, column])
             seed, round_ = int(runs["seed"].values[row]), int(runs["iteration"].values[column])
             gone = bool(rejected[row, column] == here)
-            yield Moment(file, seed, round_, here, gone, float(clarity[row, column])), float(strain[row, column])
+            yield Moment(file, seed, round_, here, gone, float(clarity[row, column]), float(strain[row, column]))
 
 
 def _scene_of(cube: Results, moment: Moment, inputs: dict[str, Any]) -> Scene:
@@ -250,7 +250,7 @@ def _models(axes: "Axes", scene: Scene, units: str) -> None:
     axes.plot(places, scene.payoff, **payoff_look, label="payoff (unknown to the algorithm)")
     for prior, look, role in (
         (scene.other, style.KEPT_MODEL, "best" if scene.other_is_best else "compared with"),
-        (scene.moment.prior, style.REJECTED_MODEL, "rejected" if scene.moment.rejected else "closest to rejection"),
+        (scene.moment.prior, style.REJECTED_MODEL, "rejected"),
     ):
         label = f"under prior {scene.labels[prior]} ({role})"
         mean, width = scene.mean[prior], scene.width[prior]
@@ -290,22 +290,12 @@ def _account(axes: "Axes", scene: Scene, run: "xr.Dataset", units: str) -> None:
     axes.legend(loc="upper left")
 
 
-def _strains(axes: "Axes", scene: Scene, run: "xr.Dataset") -> None:
-    """Draw how near every prior that was trusted comes to its bound in the whole run."""
-    trusted = run["chosen_prior"].values
-    for prior in np.unique(trusted[trusted >= 0]):
-        rounds, error, limit = account(run, int(prior), int(run["iteration"].values[-1]))
-        own = int(prior) == scene.moment.prior
-        look = {**style.REJECTED_MODEL, "linestyle": style.SOLID} if own else style.prior_line(int(prior))
-        axes.plot(rounds, error / limit, marker=".", label=f"prior {scene.labels[prior]}", **look)
-        if own:
-            at = rounds == scene.moment.round
-            axes.plot(rounds[at], (error / limit)[at], **style.SPOTLIGHT)
-    axes.axhline(1.0, color=style.INK, linestyle=style.DASHED, label="bound")
-    axes.set_xlabel("round (those in which the prior was trusted)")
-    axes.set_ylabel("accumulated error / bound")
-    axes.set_ylim(0, 1.08)
-    style.grid(axes)
+def _account_table(scene: Scene, run: "xr.Dataset") -> "pd.DataFrame":
+    import pandas as pd
+
+    rounds, error, limit = account(run, scene.moment.prior, scene.moment.round)
+    prior = scene.labels[scene.moment.prior]
+    return pd.DataFrame({"prior": prior, "round": rounds, "accumulated_error": error, "bound": limit})
 
 
 def account(run: "xr.Dataset", prior: int, until: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from bocu.core.about import read_look
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import nearest
-from bocu.evaluation.curves import Kind, MeanCurve
+from bocu.evaluation.curves import Kind, MeanCurve, Traces
 from bocu.experiment.branches import NO_OBJECTIVE
 from bocu.figures import style
 from bocu.io.files import reading, regular_file
@@ -151,6 +151,11 @@ class Results(ABC):
                 raise BocuError(f"{self.path}: no algorithm '{label}'; {nearest(label, self.names)}")
         return [branch for branch in self._places if algorithms is None or branch.algorithm in algorithms]
 
+    def looks_apart(self, algorithms: Sequence[str] | None = None) -> dict[str, style.Stroke]:
+        """Return the looks of all or some algorithms in one picture, no two of one colour, if there are enough."""
+        shown = dict.fromkeys(branch.algorithm for branch in self.branches(algorithms))
+        return style.apart({label: self.looks[label] for label in shown})
+
     def objectives(self) -> list[str]:
         """Return the objectives that some algorithm pursues, or only "any" where none pursues one."""
         pursued = [branch.objective for branch in self.branches()]
@@ -190,6 +195,16 @@ class Results(ABC):
             kind: what is drawn of regret or payoff.
             smooth: of instantaneous regret, how many rounds make one point.
             from_initial: keep the initial design and count evaluations.
+        """
+
+    @abstractmethod
+    def traces(self, branch: CubeBranch, metric: str, kind: Kind) -> Traces | None:
+        """Return the curve of each finished seed, thinned; None where there is none.
+
+        Args:
+            branch: the branch.
+            metric: label of the metric.
+            kind: one of `bocu.evaluation.curves.TRACES`.
         """
 
     @abstractmethod

@@ -4,7 +4,7 @@ Beyond the DRMOBO paper: `bocu.evaluation.robust_front` says what is drawn. Scor
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention
 from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, with_unit
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
@@ -97,7 +98,8 @@ class RobustFront(Figure[RobustFrontParameters]):
         if not tried:
             return nothing_to_show(cube, TITLE, "no run is finished")
         seed = self.parameters.seed if self.parameters.seed is not None else min(tried[0].seeds)
-        picture = style.new_figure(2.3)
+        picture = style.new_figure(2.5)
+        picture.suptitle(cube.title, fontsize=style.SETTINGS["axes.titlesize"])
         left, middle, right = picture.subplots(1, 3)
         shown = [(each, _front(cube, each.branch, metric, seed)) for each in tried if seed in each.seeds]
         branch, met = (shown[0][0].branch, seed) if shown else (tried[0].branch, min(tried[0].seeds))
@@ -106,19 +108,20 @@ class RobustFront(Figure[RobustFrontParameters]):
         _draw_fronts(middle, best, shown, cube.units)
         _draw_shares(right, tried)
         handles, labels = middle.get_legend_handles_labels()
-        picture.legend(handles, labels, loc="outside lower center", ncols=4)
-        return _described(cube, picture, tried, seed, metric)
+        picture.legend(handles, labels, loc="outside lower center", ncols=style.legend_columns(labels))
+        return replace(_described(cube, picture, tried, seed, metric), table=_table(best, shown, tried))
 
     def _tried(self, cube: Cube, metric: str) -> Sequence[Tried]:
         """Gather what the runs tried, of those that pursue nothing or the objective that is drawn."""
         objectives = cube.objectives()
         pursued = self.parameters.objective or (metric if metric in objectives else objectives[0])
         found = []
+        looks = cube.looks_apart(self.parameters.algorithms)
         for branch in cube.branches(self.parameters.algorithms):
             share, seeds = cube.hypervolume_share(branch, metric)
             if branch.objective in (pursued, NO_OBJECTIVE) and len(seeds):
                 label = branch.algorithm
-                found.append(Tried(branch, cube.titles[label], cube.looks[label], seeds.tolist(), share))
+                found.append(Tried(branch, cube.titles[label], looks[label], seeds.tolist(), share))
         return found
 
 
@@ -149,6 +152,24 @@ def _described(cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int
     return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label)
 
 
+def _table(best: SeedFront, shown: Sequence[tuple[Tried, SeedFront]], tried: Sequence[Tried]) -> "pd.DataFrame":
+    """Return the points of the fronts, and the shares of hypervolume by round."""
+    import pandas as pd
+
+    rows: list[tuple[str, str, float, float, float]] = []
+    for title, front in (("best there is", best), *((each.title, front) for each, front in shown)):
+        weighed = zip(front.weights, front.values, strict=True)
+        rows += [("value by weight of output 1", title, weight, value, np.nan) for weight, value in weighed]
+        rows += [("guaranteed outputs 1 and 2", title, first, second, np.nan) for first, second in _in_order(front)]
+    for each in tried:
+        mean, error = mean_and_error(each.share)
+        rows += [
+            ("share of hypervolume by round", each.title, place + 1, *pair)
+            for place, pair in enumerate(zip(mean, error, strict=True))
+        ]
+    return pd.DataFrame(rows, columns=["panel", "algorithm", "x", "y", "standard_error"])
+
+
 def _draw_values(axes: "Axes", true: SeedFront, shown: Sequence[tuple[Tried, SeedFront]], units: str) -> None:
     axes.plot(true.weights, true.values, **{**TRUE_LINE, "marker": ""})
     for tried, front in shown:
@@ -170,8 +191,11 @@ def _draw_fronts(axes: "Axes", true: SeedFront, shown: Sequence[tuple[Tried, See
 
 
 def _in_order(front: SeedFront) -> np.ndarray:
-    """Return what is guaranteed, each point once, by the first output."""
-    return np.unique(front.guaranteed.round(12), axis=0)
+    """Return what is guaranteed by the points that no other dominates, each once, by the first output."""
+    points = np.unique(front.guaranteed.round(12), axis=0)
+    below = np.array([((point <= points).all(axis=1) & (point < points).any(axis=1)).any() for point in points])
+    undominated: np.ndarray = points[~below]
+    return undominated
 
 
 def _draw_shares(axes: "Axes", tried: Sequence[Tried]) -> None:
@@ -183,5 +207,6 @@ def _draw_shares(axes: "Axes", tried: Sequence[Tried]) -> None:
             style.error_band(axes, rounds, mean, student_factor(len(each.share)) * error, each.look.colour)
     axes.set_xlabel("round")
     axes.set_ylabel("share of hypervolume")
-    axes.set_ylim(0.0, 1.05)
+    axes.set_ylim(0.0, 1.0)
+    axes.set_yticks([0.0, 0.5, 1.0])
     style.grid(axes)

@@ -99,7 +99,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
                 axes.set_xlabel(self._axis)
                 axes.set_ylabel(with_unit("value", cube.units) if axes is row[0] else "")
         handles, labels = panels[0][0].get_legend_handles_labels()
-        picture.legend(handles, labels, loc="outside lower center", ncols=3)
+        picture.legend(handles, labels, loc="outside lower center", ncols=style.legend_columns(labels))
         return self._described(cube, picture, families, pd.concat(tables, names=["objective", "metric"]))
 
     @property
@@ -149,7 +149,8 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         title = f"{TITLE}: {spoken([family.label for family in families])}"
         if self.parameters.set is not None:
             title += f", by {self.parameters.set.family.about.title}"
-        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label)
+        table = values.reset_index(level=["objective", "metric"])
+        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label, table)
 
 
 def _at_the_end(cube: Cube, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -214,7 +215,7 @@ def _draw(axes: "Axes", table: "pd.DataFrame", cube: Cube, spread: Spread) -> No
         half *= student_factor(len(values)) if spread == "interval-95" and len(values) > 1 else 1.0
         return float(mean[0]) - half, float(mean[0]) + half
 
-    looks = {cube.titles[label]: look for label, look in cube.looks.items()}
+    looks = {cube.titles[label]: look for label, look in cube.looks_apart().items()}
     for algorithm, values in table.groupby("algorithm", sort=False):
         best = algorithm == BEST
         look: dict[str, Any] = {"color": style.BLACK, "linewidth": 0.9} if best else looks[str(algorithm)].line()

@@ -42,6 +42,11 @@ HEAD_WIDTH = 11
 """Letters in a line of a column's heading."""
 LEAST_COLUMNS = 7
 """As many as these have room beside each other, however few there are: cells are never wider."""
+COLUMNS = (
+    "block", "metric", "problem", "algorithm", "reference", "ratio", "low", "high", "seeds", "leading",
+    "told_apart_from_reference",
+)  # fmt: skip
+"""Of the table beside the figure."""
 RANGE = 8.0
 """The ratio, and one over it, from which on colours stay the same."""
 
@@ -216,7 +221,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
         mixed = len({bool(cube.data_label) for cube in cubes.values()}) > 1
         heads = []
         for problem in table.columns:
-            lines = textwrap.wrap(self.parameters.columns.get(problem, problem), HEAD_WIDTH)
+            lines = textwrap.wrap(self.parameters.columns.get(problem, problem.replace("-", " ")), HEAD_WIDTH)
             simulated = mixed and problem in cubes and bool(cubes[problem].data_label)
             heads.append("\n".join([*lines, "(simulated)"] if simulated else lines))
         return heads
@@ -224,6 +229,8 @@ class Scoreboard(Figure[ScoreboardParameters]):
     def _described(
         self, cubes: Mapping[str, Results], tables: Sequence[ScoreTable], named: tuple[str, str], picture: "Picture"
     ) -> Drawing:
+        import pandas as pd
+
         label_of_reference, reference = named
         problems = list(dict.fromkeys(problem for table in tables for problem in table.columns if problem in cubes))
         counts = {
@@ -257,7 +264,17 @@ class Scoreboard(Figure[ScoreboardParameters]):
             f"Table of regret relative to {reference}. The smallest ratio of every problem: {'; '.join(told)}."
         )
         label = shared_data_label([cubes[problem] for problem in problems])
-        return Drawing(picture, self.parameters.title or "Scoreboard", caption, alternative, "", label)
+        rows = [
+            (table.title, table.block.metric, problem, row, reference, *_numbers(table, ratio, (row, problem)))
+            for table in tables
+            for (row, problem), ratio in table.ratios.items()
+        ]
+        numbers = pd.DataFrame(rows, columns=list(COLUMNS))
+        return Drawing(picture, self.parameters.title or "Scoreboard", caption, alternative, "", label, numbers)
+
+
+def _numbers(table: ScoreTable, ratio: Interval, cell: tuple[str, str]) -> tuple[float, float, float, int, bool, bool]:
+    return ratio.value, ratio.low, ratio.high, ratio.count, cell in table.leading, cell in table.apart
 
 
 def _by_seed(cube: Results, branch: CubeBranch, metric: str) -> dict[int, float]:

@@ -7,8 +7,8 @@ those of an experiment, and cubes hold them.
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bocu.core.about import Look
@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
-BLACK, GREY = "#000000", "#7A7A7A"
+BLACK, GREY = "#0A0A0A", "#7A7A7A"
 ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"
 INK = "#222222"
-PALE = "#D9D9D9"
-BAND_OPACITY = 0.18
+PALE, GRID = "#D9D9D9", "#E4E4E4"
+BAND_OPACITY, FAINT_OPACITY = 0.18, 0.07
 SEQUENTIAL = "cividis"
 """Colour map of quantities: even to the eye, and the same to colour-blind eyes."""
 DIVERGING = "RdBu_r"
 """Colour map of ratios around 1: blue below, red above, told apart by colour-blind eyes."""
+DIVERGING_SHARES = "RdBu"
+"""Colour map of shares around a half where more is better: blue above."""
 
 TEXT_WIDTH = 5.5
 """Width of the text of a two-sided paper page, inches; figures are drawn at it and need no scaling."""
@@ -58,6 +60,11 @@ DASHES: Mapping[str, Dash] = {
 }
 """What looks of algorithms name (`bocu.core.about.Look`)."""
 
+WINE, OLIVE, INDIGO, BROWN = "#882255", "#999933", "#5E4FA2", "#8C510A"
+FREE_COLOURS = (*(colour for name, colour in COLOURS.items() if name != "grey"), WINE, OLIVE, INDIGO, BROWN, GREY)
+"""Where lines of one picture share a colour, the later ones take the first of these that is free."""
+LEGEND_LETTERS, HANDLE_LETTERS = 100, 8
+"""Letters that fit beside each other below a picture, and what a line takes of them."""
 NUMBERED_COLOURS = (VERMILLION, BLUE, GREEN, PURPLE, ORANGE, SKY, BLACK)
 _NUMBERED_DASHES = (SOLID, DASHED, DASH_DOT, LONG_DASH, DASH_DOT_DOT, DOTTED)
 _NUMBERED_MARKERS = ("o", "s", "D", "^", "v", "P", "X")
@@ -94,9 +101,28 @@ def numbered_stroke(position: int) -> Stroke:
     )
 
 
+def apart(looks: Mapping[str, Stroke]) -> dict[str, Stroke]:
+    """Return looks for one picture in which no two share a colour, as long as there are colours.
+
+    The first of those that share one keeps it; the others take a free one, and keep dash and marker.
+    """
+    free = iter([colour for colour in FREE_COLOURS if colour not in {look.colour for look in looks.values()}])
+    found: dict[str, Stroke] = {}
+    for title, look in looks.items():
+        taken = look.colour in {other.colour for other in found.values()}
+        found[title] = replace(look, colour=next(free, look.colour)) if taken else look
+    return found
+
+
+def legend_columns(titles: Sequence[str]) -> int:
+    """Return how many titles of a legend stand abreast."""
+    longest = max(map(len, titles), default=1)
+    return max(1, min(len(titles), int(LEGEND_LETTERS / (longest + HANDLE_LETTERS))))
+
+
 def prior_line(position: int) -> dict[str, Any]:
-    """Return the line of the candidate prior at a position of its list: the first dozens differ in colour or dash."""
-    colours = (BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, GREY)
+    """Return the line of the candidate prior at a position of its list: the first eleven differ in colour."""
+    colours = (BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, GREY, WINE, OLIVE, INDIGO, BROWN)
     dashes = (DASHED, DASH_DOT, DOTTED, LONG_DASH, DASH_DOT_DOT)
     return {
         "color": colours[position % len(colours)],
@@ -128,6 +154,7 @@ SETTINGS: Mapping[str, Any] = {
     "figure.dpi": 100,
     "savefig.dpi": 200,
     "savefig.facecolor": "white",
+    "axes.facecolor": "none",
     "savefig.bbox": "standard",
     "figure.constrained_layout.use": True,
     "font.family": "sans-serif",
@@ -151,7 +178,7 @@ SETTINGS: Mapping[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
-    "grid.color": "#E4E4E4",
+    "grid.color": GRID,
     "grid.linewidth": 0.6,
     "axes.formatter.use_mathtext": True,
     # Text stays text: it can be searched, read aloud and edited. Fixed salt: the same picture, the same bytes.
@@ -212,5 +239,9 @@ def grid(axes: "Axes", axis: str = "y") -> None:
 
 
 def error_band(axes: "Axes", at: "np.ndarray", middle: "np.ndarray", width: "np.ndarray", colour: str) -> None:
-    """Shade `middle` plus and minus `width` (points,) behind a line of that colour over `at` (points,)."""
-    axes.fill_between(at, middle - width, middle + width, color=colour, alpha=BAND_OPACITY, linewidth=0)
+    """Shade `middle` plus and minus `width` (points,) behind a line of that colour over `at` (points,).
+
+    Where no mean is negative, as of regret, the band ends at 0.
+    """
+    low = (middle - width).clip(min=0.0 if (middle >= 0.0).all() else None)
+    axes.fill_between(at, low, middle + width, color=colour, alpha=BAND_OPACITY, linewidth=0)

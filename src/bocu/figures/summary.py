@@ -1,5 +1,6 @@
 """One picture of the whole experiment: the final regret of every algorithm on every problem."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Ment
 from bocu.figures.reading import (
     NO_OBJECTIVE,
     all_results,
+    problem_names,
     reference_label,
     seed_counts,
     shared_data_label,
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 LINE, ROW_MARGIN = 0.13, 0.18
 """Heights of an algorithm's line, and of what is left between rows, inches."""
+PAGE = 4.5
+"""Inches of rows above which they stand in two columns."""
+TITLE_LETTERS = 18
 
 
 class SummaryParameters(ComparingParameters):
@@ -87,33 +92,40 @@ class Summary(Figure[SummaryParameters]):
         if wanted is not None and not any(wanted in cube.metrics for cube in cubes):
             cubes[0].metric(wanted)
         reference = reference_label("summary", self.parameters.reference, names)
-        rows = [row for cube in cubes for row in relative_regret(cube, wanted, reference)]
+        called = problem_names(cubes)
+        rows = [row for cube in cubes for row in relative_regret(cube, wanted, reference, called[cube.problem])]
         drawn = [row for row in rows if any(np.isfinite(ratio.value) for ratio in row.ratios.values())]
         if not drawn:
             reason = f"no problem has a positive mean regret of {reference} to compare with"
             return nothing_to_show(cubes[0], "Summary", reason, whole_experiment=True)
         labels = [label for label in names if any(label in row.ratios for row in drawn)]
+        if any(len({looks[label].colour for label in row.ratios}) < len(row.ratios) for row in drawn):
+            looks = style.apart({label: looks[label] for label in labels})
+        parts = _columns(drawn)
         # A row is as high as what stands in it.
-        heights = np.array([LINE * len(row.ratios) + ROW_MARGIN for row in drawn])
-        picture = style.new_figure(0.9 + heights.sum())
-        axes = picture.subplots()
-        ends = heights.cumsum()
-        for end, height, row in zip(ends, heights, drawn, strict=True):
-            _row(axes, end - height, row, labels, looks, titles)
-        axes.axvline(1, color=style.INK, linewidth=0.8)
+        heights = [np.array([LINE * len(row.ratios) + ROW_MARGIN for row in part]) for part in parts]
+        picture = style.new_figure(0.9 + max(own.sum() for own in heights))
         mixed = len({row.simulated for row in drawn}) > 1
-        marked = [f"{row.title}\n(simulated)" if mixed and row.simulated else row.title for row in drawn]
-        axes.set_yticks(ends - heights / 2, marked)
-        axes.set_ylim(ends[-1], 0.0)
-        axes.tick_params(axis="y", length=0)
-        _scale(axes, drawn)
-        metrics = list(dict.fromkeys(row.metric for row in drawn))
-        scored = f"metric: {metrics[0]}" if len(metrics) == 1 else "each row by its own metric"
-        axes.set_xlabel(f"final cumulative regret relative to {titles[reference]} ({scored})")
-        style.grid(axes, "x")
-        handles, words = axes.get_legend_handles_labels()
-        unique = dict(zip(words, handles, strict=True))
-        picture.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=3)
+        grid = picture.subplots(1, len(parts), squeeze=False, sharex=True)[0]
+        for axes, part, own in zip(grid, parts, heights, strict=True):
+            ends = own.cumsum()
+            for end, height, row in zip(ends, own, part, strict=True):
+                _row(axes, end - height, row, labels, looks, titles)
+            axes.axvline(1, color=style.INK, linewidth=0.8)
+            marked = [f"{row.title} (simulated)" if mixed and row.simulated else row.title for row in part]
+            wrapped = [textwrap.fill(title, TITLE_LETTERS, break_on_hyphens=False) for title in marked]
+            axes.set_yticks(ends - own / 2, wrapped)
+            axes.set_ylim(max(map(np.sum, heights)), 0.0)
+            axes.tick_params(axis="y", length=0)
+            style.grid(axes, "x")
+        _scale(grid[0], drawn)
+        for axes in grid:
+            axes.set_xlabel(f"final regret relative to {titles[reference]}")
+        told = [axes.get_legend_handles_labels() for axes in grid]
+        found = {word: handle for handles, words in told for handle, word in zip(handles, words, strict=True)}
+        shown = [titles[label] for label in labels]
+        columns = style.legend_columns(shown)
+        picture.legend([found[title] for title in shown], shown, loc="outside lower center", ncols=columns)
         return self._described(cubes, rows, drawn, titles, reference, picture)
 
     @staticmethod
@@ -125,6 +137,8 @@ class Summary(Figure[SummaryParameters]):
         reference: str,
         picture: "Picture",
     ) -> Drawing:
+        import pandas as pd
+
         counts = {row.title: max(ratio.count for ratio in row.ratios.values()) for row in drawn if row.ratios}
         left_out = [row.title for row in rows if row not in drawn]
         metrics = list(dict.fromkeys(row.metric for row in drawn))
@@ -147,7 +161,24 @@ class Summary(Figure[SummaryParameters]):
         alternative = f"Dot chart of final regret relative to {titles[reference]}. {'; '.join(told)}."
         shown = {row.problem for row in drawn}
         label = shared_data_label([cube for cube in cubes if cube.problem in shown])
-        return Drawing(picture, "Summary", caption, alternative, "", label)
+        table = pd.DataFrame(
+            [
+                (row.problem, row.title, row.metric, titles[of], titles[reference], r.value, r.low, r.high, r.count)
+                for row in drawn
+                for of, r in row.ratios.items()
+            ],
+            columns=["problem", "row", "metric", "algorithm", "reference", "ratio", "low", "high", "seeds"],
+        )
+        return Drawing(picture, "Summary", caption, alternative, "", label, table)
+
+
+def _columns(rows: list[SummaryRow]) -> list[list[SummaryRow]]:
+    """Part rows into two columns where one would be too high for a page."""
+    heights = np.cumsum([LINE * len(row.ratios) + ROW_MARGIN for row in rows])
+    if heights[-1] <= PAGE:
+        return [rows]
+    first = int(np.searchsorted(heights, heights[-1] / 2)) + 1
+    return [rows[:first], rows[first:]]
 
 
 def _scale(axes: "Axes", rows: list[SummaryRow]) -> None:
@@ -166,7 +197,7 @@ def _round_number(value: float, position: float) -> str:
     return f"{value:g}" if f"{value:e}"[0] in "125" else ""
 
 
-def relative_regret(cube: Results, wanted: str | None, reference: str) -> list[SummaryRow]:
+def relative_regret(cube: Results, wanted: str | None, reference: str, called: str = "") -> list[SummaryRow]:
     """Return the final cumulative regret of every algorithm relative to the reference, a row a pursued objective.
 
     Scored by the metric that is wanted, if the problem has it; else by that of the objective's label, or the first.
@@ -180,7 +211,8 @@ def relative_regret(cube: Results, wanted: str | None, reference: str) -> list[S
         shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
         ratios = {branch.algorithm: regret_ratio(cube, branch, base, metric) for branch in shown}
         several = len(cube.objectives()) > 1
-        title = f"{cube.problem}, {objective}" if several else cube.problem
+        named = called or cube.problem
+        title = f"{named}, {objective}" if several else named
         known = {label: ratio for label, ratio in ratios.items() if np.isfinite(ratio.value)}
         rows.append(SummaryRow(title, cube.problem, bool(cube.data_label), metric, known))
     return rows

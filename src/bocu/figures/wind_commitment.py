@@ -15,7 +15,7 @@ from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts
 from bocu.figures.realised import RealisedParameters, realise
-from bocu.figures.regret import Curve, curve_of
+from bocu.figures.regret import Curve, curve_of, curve_table
 from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
@@ -102,13 +102,15 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
             f"Two line charts over {cube.iterations[-1]} hours. Revenue at the end, from most to least: "
             f"{_ends(revenue, -1)}. Robust regret at the end, from least to most: {_ends(regret, 1)}."
         )
-        return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label)
+        told = (("cumulative revenue", revenue), ("cumulative robust regret", regret))
+        table = curve_table(({"quantity": quantity, "metric": metric}, curves) for quantity, curves in told)
+        return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label, table)
 
     @staticmethod
     def _curve(
         cube: Results, branch: CubeBranch, metric: str, kind: Kind, titles: Mapping[str, str], position: int
     ) -> Curve | None:
-        title, look = titles[branch.algorithm], cube.looks[branch.algorithm]
+        title, look = titles[branch.algorithm], cube.looks_apart()[branch.algorithm]
         return curve_of(cube, branch, metric, kind, title, look, position)
 
     def _objective(self, cube: Results) -> str:

@@ -4,7 +4,7 @@ The objectives of Tay et al. (2024, Table 1), to be maximised. With v(epsilon) t
 and delta its right derivative in epsilon: SO `p.f`, RO `min f` over all contexts, DRO `v(epsilon)`, WCS `delta(0)`, MR
 `v(0) + beta delta(0)`, GEN `alpha v(epsilon) + beta delta(epsilon)`, RS the least steep slope k with
 `v(e) >= tau + k e` for all e. DRO, WCS and MR are GEN at particular values, so that the identities between them hold by
-construction.
+construction. VaR (Nguyen et al. 2021) is the lowest payoff that is not among the worst fraction alpha.
 """
 
 from __future__ import annotations
@@ -90,9 +90,18 @@ class UncertaintyObjective(ABC):
     def rs(ambiguity_set: AmbiguitySet, tau: float) -> UncertaintyObjective:
         """Robust satisficing at aspiration tau: the slope of the least steep line from `(0, tau)` below v.
 
-        0 where tau is at most the floor of v, `-inf` where tau exceeds the expectation.
+        0 where tau is at most the floor of v, `-inf` where tau exceeds the expectation; `argmax` finds the decision of
+        the largest expectation where that is so of all.
         """
         return LeastSteepLine(ambiguity_set, tau)
+
+    @staticmethod
+    def var(alpha: float) -> UncertaintyObjective:
+        """Value at risk: the lowest payoff w that payoffs do not exceed with a probability of more than alpha.
+
+        With alpha 0 it is the minimum over the reference's support.
+        """
+        return Quantile(alpha)
 
     @abstractmethod
     def __call__(self, payoffs: object, reference: object) -> Any:
@@ -183,6 +192,42 @@ class Minimum(UncertaintyObjective):
     def of_tensors(self, payoffs: Any, reference: Any, radius: Any = None) -> Any:
         """See `UncertaintyObjective.of_tensors`; the reference is not checked."""
         return checks.real_tensor("payoffs", payoffs).double().amin(dim=-1)
+
+
+_ROUNDING = 1e-12  # in sums of probabilities: three tenths are no more than 0.3
+
+
+@dataclass(frozen=True)
+class Quantile(UncertaintyObjective):
+    """VaR: of payoffs in ascending order the first at which the probability is above alpha."""
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= checks.real("alpha", self.alpha) < 1.0:
+            raise BocuError(f"alpha is {self.alpha}: it must lie in [0, 1)")
+
+    def __call__(self, payoffs: Any, reference: Any) -> Any:
+        """Value at risk, see `UncertaintyObjective.__call__`; its gradient is that of the payoff it is."""
+        if is_tensor(payoffs):
+            from bocu.ambiguity.tensors import like
+
+            p = checks.distribution(_plain(reference), payoffs.shape[-1])
+            return self.of_tensors(payoffs, reference if is_tensor(reference) else like(p, payoffs))
+        payoff = checks.payoffs(payoffs)
+        p = np.broadcast_to(checks.distribution(reference, payoff.shape[-1]), payoff.shape)
+        order = payoff.argsort(axis=-1, kind="stable")
+        beyond = np.take_along_axis(p, order, axis=-1).cumsum(axis=-1) > self.alpha + _ROUNDING
+        at = np.take_along_axis(order, beyond.argmax(axis=-1)[..., None], axis=-1)
+        return np.take_along_axis(payoff, at, axis=-1)[..., 0]
+
+    def of_tensors(self, payoffs: Any, reference: Any, radius: Any = None) -> Any:
+        """See `UncertaintyObjective.of_tensors`; the reference is not checked."""
+        payoff = checks.real_tensor("payoffs", payoffs).double()
+        ascending = payoff.sort(dim=-1, stable=True)
+        mass = reference.to(payoff.device).double().expand_as(payoff).gather(-1, ascending.indices)
+        beyond = (mass.cumsum(dim=-1) > self.alpha + _ROUNDING).double()
+        return ascending.values.gather(-1, beyond.argmax(dim=-1, keepdim=True))[..., 0]
 
 
 class SetObjective(UncertaintyObjective):
@@ -360,6 +405,13 @@ class LeastSteepLine(SetObjective):
 
     def _of_arrays(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats:
         return self.ambiguity_set.satisficing(payoffs, reference, self.tau)
+
+    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
+        values = self._of_arrays(payoffs, reference)
+        if not np.isneginf(values).all():
+            return best_of(values)
+        # No decision meets the aspiration: the one that comes nearest to it.
+        return Best(int(np.argmax(payoffs @ reference)), -np.inf, -np.inf, len(values))
 
 
 def best_of(values: Floats) -> Best:

@@ -5,7 +5,7 @@ A class here is all that an objective needs: algorithms pursue it, and runs are 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Generic, Literal, Self, TypeVar, cast
+from typing import Annotated, ClassVar, Generic, Literal, Self, TypeVar, cast
 
 import numpy as np
 import pydantic
@@ -91,6 +91,28 @@ class Robust(Objective[NoParameters]):
 
     def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
         return UncertaintyObjective.ro()
+
+
+class ValueAtRiskParameters(Parameters):
+    """VaR: its level."""
+
+    alpha: Annotated[Number, Field(ge=0.0, lt=1.0)] = Field(
+        0.1, description="fraction of the worst outcomes that is left out of account; 0: the minimum over the support"
+    )
+
+
+class ValueAtRisk(Objective[ValueAtRiskParameters]):
+    """VaR: the lowest payoff but for a fraction of the worst outcomes."""
+
+    about = About(
+        title="VaR",
+        summary="value at risk: the lowest payoff but for the worst fraction alpha of outcomes",
+        paper="Nguyen et al. 2021",
+    )
+    Parameters = ValueAtRiskParameters
+
+    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+        return UncertaintyObjective.var(self.parameters.alpha)
 
 
 class WithSet(Parameters):

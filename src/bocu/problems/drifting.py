@@ -113,7 +113,7 @@ class DriftingSample(FiniteProblem[DriftingParameters]):
 
     @classmethod
     def outline(cls, parameters: DriftingParameters) -> Outline:
-        return replace(super().outline(parameters), priors=parameters.labels())
+        return replace(super().outline(parameters), priors=parameters.labels(), drifting=True)
 
     @classmethod
     @planning_only

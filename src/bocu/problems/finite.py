@@ -133,11 +133,12 @@ class FiniteProblem(Problem[FiniteType]):
         self._lay_out()
         settings = self.parameters
         kernel = KERNELS[settings.kernel]
+        over_decisions, over_contexts = self._lengthscales()
         self.own_model = GridPrior(
             self.decisions,
             self.contexts,
-            kernel((settings.lengthscale,) * self.decisions.shape[1]),
-            kernel((settings.lengthscale,) * self.contexts.shape[1]),
+            kernel((over_decisions,) * self.decisions.shape[1]),
+            kernel((over_contexts,) * self.contexts.shape[1]),
             settings.variance,
             self._model_noise,
         )
@@ -193,6 +194,10 @@ class FiniteProblem(Problem[FiniteType]):
         if self.parameters.reference == "announced":
             return self.truth_in(t) if self.schedule is None else self.schedule.announced(t, self.contexts)
         return _of_round(self.references, t)
+
+    def _lengthscales(self) -> tuple[float, float]:
+        """Return those of every decision and of every context coordinate."""
+        return self.parameters.lengthscale, self.parameters.lengthscale
 
     @property
     def _model_noise(self) -> float | np.ndarray:

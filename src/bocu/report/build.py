@@ -1,12 +1,13 @@
 """From cubes and figures to a page and its tables."""
 
 import base64
+import hashlib
 import json
 import os
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,20 @@ import yaml
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.parameters import nearest
 from bocu.evaluation.audits import read_audit
-from bocu.evaluation.statistics import LEAST_SEEDS, LESS, MORE, TIED, TOO_FEW
+from bocu.evaluation.statistics import LEAST_SEEDS
 from bocu.experiment.papers import papers
-from bocu.figures.reading import DONE, MISSING, counted, results_at
+from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, results_at
 from bocu.figures.results import Results
 from bocu.io.files import open_netcdf, reading, write_text
 from bocu.io.lineage import lineage_of
-from bocu.report import records, tables
+from bocu.report import embedded, records, tables
+from bocu.report.answers import answers, comparisons
+from bocu.report.claims import COLUMNS as CLAIMS
+from bocu.report.claims import beside, csv_records, read_all, section
+from bocu.report.findings import against, findings, written
+from bocu.report.origin_files import OriginFiles, results_folder
 from bocu.report.origins import data_set, source_words, traces
+from bocu.report.scoreboards import scoreboard_tables
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "final-regret": (
@@ -45,6 +52,14 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The CSV files beside the page, `tables/<kind>.csv`, and their columns: one file a kind, all problems in it."""
 
+SCRIPTS: Mapping[str, tuple[str, ...]] = {
+    "contents_script": ("contents",),
+    "script": ("elements", "state", "tables", "plot", "panels", "page"),
+}
+"""What the page calls its scripts, and the files under `script/` that they are joined from."""
+
+HEAVIEST_SVG = 400_000
+"""Bytes from which on a picture stands in the page as PNG: of very many curves it is the lighter one."""
 PICTURE_SCALE = 0.64
 """Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
 
@@ -62,6 +77,7 @@ def build(
     output: str | Path,
     reference: str | None = None,
     audits: Sequence[str | Path] = (),
+    claims: Sequence[str | Path] = (),
 ) -> None:
     """Write the report: one HTML file that needs no network, and its tables as CSV files.
 
@@ -74,53 +90,137 @@ def build(
         reference: label of the algorithm that others are compared with; the best of each table, if left out, and
             where it has no finished run.
         audits: what `bocu audit` found, one file or none.
+        claims: verdicts on claims, one file or none.
 
     Raises:
         BocuError: a file is missing or broken, or no algorithm has the label `reference`.
     """
-    opened = [results_at(path) for path in cubes]
-    planned: Any = experiment.get("algorithms", [])
-    known = {label for cube in opened for label in cube.names} | {entry["label"] for entry in planned}
+    build_page([Part(experiment, cubes, summary, figures, audits, claims)], output, reference)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a page shows of one experiment; all as in `build`."""
+
+    experiment: Mapping[str, Any]
+    cubes: Sequence[str | Path]
+    summary: str | Path
+    figures: Sequence[str | Path]
+    audits: Sequence[str | Path] = ()
+    claims: Sequence[str | Path] = ()
+
+
+def build_page(parts: Sequence[Part], output: str | Path, reference: str | None = None) -> None:
+    """Write one page, and its tables, over one experiment or several, whose names then stand before their problems.
+
+    Args:
+        parts: one an experiment.
+        output: as in `build`.
+        reference: as in `build`.
+
+    Raises:
+        BocuError: as in `build`.
+    """
+    folder = Path(output).parent
+    chapters = [_Chapter(part, folder, part.experiment["name"] if len(parts) > 1 else "") for part in parts]
+    cubes = [cube for chapter in chapters for cube in chapter.cubes]
+    planned: Any = [entry for part in parts for entry in part.experiment.get("algorithms", [])]
+    known = {label for cube in cubes for label in cube.names} | {entry["label"] for entry in planned}
     if reference is not None and reference not in known:
         raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
-    pictures = [_picture(path, Path(output).parent) for path in figures]
-    lineage = lineage_of(output)
+    pictures = [picture for chapter in chapters for picture in chapter.pictures]
+    lineage, claimed = lineage_of(output), read_all([file for part in parts for file in part.claims])
     page = {
-        **_page(experiment, opened, pictures, reference),
-        **_told(opened, summary, pictures, output, reference),
-        "audit": _audit(audits),
+        **_page(chapters, cubes, reference),
+        **_told(chapters, output, reference),
+        "audit": _audit([audit for part in parts for audit in part.audits]),
+        "claims": section(claimed),
+        "claims_beside": beside(claimed, pictures),
         "lineage": lineage.text if lineage else "",
     }
+    for kind, found in csv_records(claimed).items() if claimed else ():
+        with tables.csv_file(Path(output).parent / "tables" / f"{kind}.csv", CLAIMS[kind]) as write:
+            write(found)
+    parquet = tables.parquet_beside(list(table_files(output).values()))
+    page["parquet"] = {path.stem: f"tables/{path.name}" for path in parquet}
     write_text(output, _template().render(page))
 
 
-def _told(
-    cubes: Sequence[Results],
-    summary: str | Path,
-    pictures: Sequence["Picture"],
-    output: str | Path,
-    reference: str | None,
-) -> dict[str, Any]:
+class _Chapter:
+    """One experiment, opened. Problems and pictures of one among several have its name before theirs."""
+
+    def __init__(self, part: Part, folder: Path, prefix: str) -> None:
+        self.experiment, self.summary = part.experiment, part.summary
+        self.cubes = [results_at(path) for path in part.cubes]
+        self.pictures = [_picture(path, folder) for path in part.figures]
+        self.origin = OriginFiles(part.experiment, results_folder(part.experiment, part.cubes), folder)
+        self.problems = [entry["label"] for entry in part.experiment.get("problems", [])]
+        self.absent = [label for label in self.problems if label not in {cube.problem for cube in self.cubes}]
+        if prefix:
+            self.absent = [f"{prefix}/{label}" for label in self.absent]
+            for cube in self.cubes:
+                cube.problem = f"{prefix}/{cube.problem}"
+            self.pictures = [
+                replace(
+                    picture,
+                    identifier=f"{prefix}-{picture.identifier}",
+                    problem=f"{prefix}/{picture.problem}" if picture.problem else "",
+                )
+                for picture in self.pictures
+            ]
+
+
+def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | None) -> dict[str, Any]:
     """Write the tables, problem by problem, and collect what the page shows of each: no more is ever in memory."""
     shown: dict[str, list[Any]] = {key: [] for key in ("holes", "resets", "findings", "against", "problems")}
-    with open_netcdf(summary) as totals, ExitStack() as files:
+    panels: list[dict[str, Any]] = []
+    islands: list[tuple[str, str]] = []
+    compared, spent = [], []
+    seeds = embedded.seeds_shown([cube for chapter in chapters for cube in chapter.cubes])
+    with ExitStack() as files:
         write = {
             kind: files.enter_context(tables.csv_file(path, COLUMNS[kind]))
             for kind, path in table_files(output).items()
         }
-        for cube in cubes:
-            with reading(summary):
-                checkpoints = records.checkpoints(totals, cube)
+        for chapter, cube, checkpoints in _opened(chapters):
             kinds = _records(cube, checkpoints, reference)
             for kind, found in kinds.items():
                 write[kind](found)
             shown["holes"] += kinds["holes"]
             shown["resets"] += records.resets(cube)
-            shown["findings"] += _findings(cube, kinds, reference)
-            shown["against"] += [] if reference is None else _against(cube, kinds, reference)
-            shown["problems"].append(_problem(cube, kinds, pictures))
+            shown["findings"] += [(cube.problem, each) for each in findings(cube, kinds, reference)]
+            sentences = [] if reference is None else against(cube, kinds, reference)
+            shown["against"] += [(cube.problem, each) for each in sentences]
+            shown["problems"].append(_problem(cube, kinds, chapter))
+            compared += comparisons(cube, kinds)
+            spent += records.spent(cube)
+            for objective, metric in records.foremost(cube):
+                panel = embedded.panel(cube, objective, metric, kinds, chapter.origin)
+                panels.append({**panel, "totals": [], "pairs": [], "curves": dict.fromkeys(panel["curves"])})
+                islands.append((f"numbers-{panel['id']}", embedded.script_json(panel)))
+                traced = embedded.traces(cube, objective, metric, seeds)
+                islands.append((f"traces-{panel['id']}", embedded.script_json(traced)))
             cube.release()
-    return shown
+    commands = " && ".join(chapter.origin.sweep_command() for chapter in chapters)
+    names = [chapter.origin.name for chapter in chapters]
+    return {
+        **shown,
+        "answers": answers(compared, spent, commands),
+        "times": tables.times(spent),
+        "absent": [label for chapter in chapters for label in chapter.absent],
+        "numbers": embedded.script_json(embedded.index(panels, names, reference, seeds, str(output))),
+        "islands": islands,
+    }
+
+
+def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Results, list[records.Fields]]]:
+    """Return every problem of every experiment with its regret at checkpoints."""
+    for chapter in chapters:
+        with open_netcdf(chapter.summary) as totals:
+            for cube in chapter.cubes:
+                with reading(chapter.summary):
+                    checkpoints = records.checkpoints(totals, cube)
+                yield chapter, cube, checkpoints
 
 
 def _records(
@@ -140,9 +240,10 @@ def _records(
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; links are relative to the page."""
+    """A figure of the page; links are relative to the page, that of its table empty where it has none."""
 
     identifier: str
+    label: str
     problem: str
     title: str
     caption: str
@@ -153,6 +254,8 @@ class Picture:
     height: int
     png: str
     svg: str
+    table: str = ""
+    boards: tuple[tables.Table, ...] = ()
 
 
 def _picture(description: str | Path, folder: Path) -> Picture:
@@ -161,19 +264,23 @@ def _picture(description: str | Path, folder: Path) -> Picture:
         words = json.loads(path.read_text(encoding="utf-8"))
         png, svg = path.parent / words["png"], path.parent / words["svg"]
         pixels = png.read_bytes()
+        identifier = f"figure-{path.parent.name}-{path.stem}"
         width, height = struct.unpack(">II", pixels[16:24])
         return Picture(
-            identifier=f"figure-{path.parent.name}-{path.stem}",
+            identifier=identifier,
+            label=path.stem,
             problem=words["problem"],
             title=words["title"],
             caption=words["caption"],
             alternative=words["alternative"],
             simulated=bool(words["data_label"]),
-            embedded="data:image/png;base64," + base64.b64encode(pixels).decode("ascii"),
+            embedded=_embedded(svg.read_bytes(), pixels),
             width=round(width * PICTURE_SCALE),
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
             svg=_link(svg, folder),
+            table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
+            boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
@@ -181,33 +288,55 @@ def _picture(description: str | Path, folder: Path) -> Picture:
         raise BrokenFileError(path, f"not the description of a figure ({error})") from None
 
 
+def _embedded(svg: bytes, png: bytes) -> str:
+    """Return the picture as it stands in the page: as SVG, sharp and light on dark pages, unless that is heavy."""
+    kind, content = ("png", png) if len(svg) > HEAVIEST_SVG else ("svg+xml", svg)
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
+
+
 def _link(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
 
 
-def _page(
-    experiment: Mapping[str, Any],
-    cubes: Sequence[Results],
-    pictures: Sequence[Picture],
-    reference: str | None,
-) -> dict[str, Any]:
-    """Collect what the template shows of the whole experiment."""
+def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results], reference: str | None) -> dict[str, Any]:
+    """Collect what the template shows of all."""
+    experiments = [chapter.experiment for chapter in chapters]
+    scripts = {name: _script(*files) for name, files in SCRIPTS.items()}
+    named = [str(experiment.get("title") or experiment["name"]) for experiment in experiments]
     return {
-        "name": experiment["name"],
-        "title": experiment.get("title") or experiment["name"],
-        "description": " ".join(str(experiment.get("description", "")).split()),
-        "facts": _facts(experiment, cubes),
+        "name": ", ".join(chapter.origin.name for chapter in chapters),
+        "title": " · ".join(named),
+        "description": " ".join(" ".join(str(each.get("description", "")).split()) for each in experiments).strip(),
+        "facts": _facts(experiments, cubes),
         "simulated": [cube.problem for cube in cubes if cube.data_label],
         "data_label": next((cube.data_label for cube in cubes if cube.data_label), ""),
-        "reference": _written(cubes, reference),
+        "reference": written(cubes, reference),
         "least_seeds": LEAST_SEEDS,
-        "pictures": [picture for picture in pictures if not picture.problem],
+        "pictures": [picture for chapter in chapters for picture in chapter.pictures if not picture.problem],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
-        "configuration": yaml.safe_dump(dict(experiment), sort_keys=False, allow_unicode=True, width=100),
+        "configuration": "---\n".join(
+            yaml.safe_dump(dict(each), sort_keys=False, allow_unicode=True, width=100) for each in experiments
+        ),
         "traces": traces(cubes),
-        "papers": papers(experiment.get("papers", [])),
-        "style": resources.files("bocu.report").joinpath("style.css").read_text(encoding="utf-8"),
+        "papers": papers(list(dict.fromkeys(paper for each in experiments for paper in each.get("papers", [])))),
+        "style": _packaged("style.css"),
+        **scripts,
+        "script_hashes": [_source_hash(script) for script in scripts.values()],
     }
+
+
+def _packaged(name: str) -> str:
+    return resources.files("bocu.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _script(*names: str) -> str:
+    """Join scripts to one whose names are seen nowhere else."""
+    return '{\n"use strict";\n' + "\n".join(_packaged(f"script/{name}.js") for name in names) + "}\n"
+
+
+def _source_hash(script: str) -> str:
+    """Return what the page's policy knows a script by: no other one runs in it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
 
 
 def _audit(files: Sequence[str | Path]) -> Mapping[str, Any] | None:
@@ -218,7 +347,7 @@ def _audit(files: Sequence[str | Path]) -> Mapping[str, Any] | None:
     return None
 
 
-def _facts(experiment: Mapping[str, Any], cubes: Sequence[Results]) -> list[tuple[str, str]]:
+def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -> list[tuple[str, str]]:
     """Say what was run, a heading and a text each."""
     status = [cube.status(branch) for cube in cubes for branch in cube.branches()]
     done = sum(int((one == DONE).sum()) for one in status)
@@ -226,7 +355,8 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Results]) -> list[tupl
     algorithms = list(dict.fromkeys(cube.titles[label] for cube in cubes for label in cube.names))
     seeds = sorted({seed for cube in cubes for seed in cube.seeds})
     rounds = {int(cube.iterations[-1]) for cube in cubes}
-    source = str(experiment.get("data", {}).get("source", ""))
+    sources = dict.fromkeys(str(each.get("data", {}).get("source", "")) for each in experiments)
+    from_files = any(data_set(cube) for cube in cubes)
     each = "; ".join(f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes)
     return [
         ("Problems", ", ".join(cube.problem for cube in cubes)),
@@ -235,80 +365,29 @@ def _facts(experiment: Mapping[str, Any], cubes: Sequence[Results]) -> list[tupl
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
         ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
-        ("Data sets", source_words(source) if any(data_set(cube) for cube in cubes) else "none: formulas and draws"),
+        ("Data sets", ", ".join(map(source_words, sources)) if from_files else "none: formulas and draws"),
     ]
 
 
-def _written(cubes: Sequence[Results], label: str | None) -> str:
-    """Return what is written for an algorithm; empty for none."""
-    return next((cube.titles[label] for cube in cubes if label in cube.titles), label) if label else ""
+def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: _Chapter) -> dict[str, Any]:
+    groups, pictures = records.foremost(cube), chapter.pictures
+    label = str(cube.data.attrs["problem_label"])
 
+    def folders(objective: str) -> dict[str, str]:
+        return {
+            branch.algorithm: chapter.origin.run_folder(label, branch)
+            for branch in cube.branches()
+            if branch.objective in (objective, NO_OBJECTIVE)
+        }
 
-def _against(cube: Results, kinds: Mapping[str, list[records.Fields]], reference: str) -> list[str]:
-    """Say for each objective and metric of the page who has more regret than the reference, who less."""
-    name = _written([cube], reference)
-    if all(branch.algorithm != reference for branch in cube.branches()):
-        return [f"{cube.problem}: {name} does not run here; the table compares with the least regret instead."]
-    sentences = []
-    for objective, metric in records.foremost(cube):
-        gaps = _of(kinds["differences"], (cube.problem, objective, metric))
-        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {objective}"
-        where = f"{cube.problem}, scored by {metric}{pursued}"
-        if not gaps or gaps[0]["reference"] != reference:
-            sentences.append(f"{where}: {name} has finished no run; the table compares with the least regret instead.")
-            continue
-        told: dict[str, list[str]] = {MORE: [], LESS: [], TIED: [], TOO_FEW: []}
-        for gap in gaps:
-            told[gap["verdict"]].append(f"{cube.titles[gap['algorithm']]} {tables.interval(gap)}")
-        sides = "; ".join(f"{word}: {', '.join(found)}" for word, found in told.items() if found)
-        sentences.append(f"{where}: {sides}.")
-    return sentences
-
-
-def _of(kind: Sequence[records.Fields], key: tuple[str, str, str]) -> list[records.Fields]:
-    return [record for record in kind if (record["problem"], record["objective"], record["metric"]) == key]
-
-
-def _findings(cube: Results, kinds: Mapping[str, list[records.Fields]], reference: str | None) -> list[str]:
-    """Say for each objective and metric of the page who has the least regret, and who is not told apart from it."""
-    sentences = []
-    differences = kinds["differences"] if reference is None else records.difference_records(cube)
-    for objective, metric in records.foremost(cube):
-        key = (cube.problem, objective, metric)
-        gaps = [gap for gap in _of(differences, key) if gap["algorithm"] not in cube.yardsticks and gap["seeds"] > 1]
-        if not gaps:
-            continue
-        final = {record["algorithm"]: record for record in _of(kinds["final-regret"], key)}
-        least = gaps[0]["reference"]
-        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {objective}"
-        shown = tables.plus_minus(final[least]["mean"], final[least]["standard_error"])
-        told = f"{cube.problem}, scored by {metric}{pursued}: {cube.titles[least]} {shown}; "
-        sentences.append(told + _lead(cube, sorted(gaps, key=lambda gap: gap["mean_difference"])))
-    return sentences
-
-
-def _lead(cube: Results, gaps: Sequence[records.Fields]) -> str:
-    """Say how competitors, by their difference from the least, stand to it."""
-    decided = [gap for gap in gaps if gap["verdict"] != TOO_FEW]
-    if not decided:
-        most = max(gap["seeds"] for gap in gaps)
-        return f"too few seeds to tell: {counted(most, 'paired seed')}, a verdict takes {LEAST_SEEDS}."
-    tied = [gap for gap in decided if gap["verdict"] != MORE]
-    relation = "not told apart from it:" if tied else "told apart from all; the next,"
-    named = ", ".join(f"{cube.titles[gap['algorithm']]} {tables.interval(gap)}" for gap in tied or decided[:1])
-    few = ", ".join(cube.titles[gap["algorithm"]] for gap in gaps if gap["verdict"] == TOO_FEW)
-    undecided = f" Too few seeds to tell: {few}." if few else ""
-    return f"{relation} {named} on {counted(decided[0]['seeds'], 'paired seed')}.{undecided}"
-
-
-def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], pictures: Sequence[Picture]) -> dict[str, Any]:
-    groups = records.foremost(cube)
     return {
         "label": cube.problem,
         "title": f"{cube.title} ({cube.problem})",
         "simulated": cube.data_label,
         "data": data_set(cube),
-        "comparisons": [tables.comparison(cube, objective, metric, kinds) for objective, metric in groups],
+        "comparisons": [
+            tables.comparison(cube, objective, metric, kinds, folders(objective)) for objective, metric in groups
+        ],
         "fronts": [
             tables.hypervolumes(cube, objective, metric, kinds["hypervolumes"])
             for objective, metric in (groups if cube.outputs > 1 else ())

@@ -5,10 +5,12 @@ units of the problem's payoff, lower is better.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bocu.evaluation.digests import shown_pairs
 from bocu.evaluation.statistics import (
     TOO_FEW,
     leaders,
@@ -30,6 +32,17 @@ LEADING, BEHIND = "leading", "behind"
 """Where a competitor stands: in the group of least regret, or told apart from it."""
 
 
+@dataclass(frozen=True)
+class Spent:
+    """What an algorithm took on a problem: title, mean seconds of a round, seconds of all its runs."""
+
+    problem: str
+    label: str
+    title: str
+    round: float
+    total: float
+
+
 def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
     """Return what is compared with each other: pursued objective, metric, and the branches that stand side by side."""
     for objective in cube.objectives():
@@ -44,9 +57,8 @@ def foremost(cube: Results) -> list[tuple[str, str]]:
     What an objective reaches is scored by the metric of its own label, where there is one. Metrics along paths of laws
     stand in figures and files.
     """
-    shown = set(metrics_off_paths(cube))
-    pairs = [(objective, metric) for objective, metric, _ in groups(cube) if metric in shown]
-    return [(objective, metric) for objective, metric in pairs if metric == objective or objective not in cube.metrics]
+    off_paths = set(metrics_off_paths(cube))
+    return [pair for pair in shown_pairs(cube.objectives(), cube.metrics) if pair[1] in off_paths]
 
 
 def final_totals(cube: Results, branches: list[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
@@ -225,6 +237,24 @@ def seconds(cube: Results) -> list[Fields]:
     return records
 
 
+def spent(cube: Results) -> list[Spent]:
+    """Return what each algorithm took on a problem, asking and telling, over all its objectives."""
+    found: dict[str, tuple[float, float, int]] = {}
+    for branch in cube.branches():
+        times = cube.round_times(branch)
+        total, rounds, seeds = found.get(branch.algorithm, (0.0, 0.0, 0))
+        found[branch.algorithm] = (
+            total + float(times.sum()) * len(cube.iterations),
+            rounds + float(times.sum()),
+            seeds + len(times),
+        )
+    return [
+        Spent(cube.problem, label, cube.titles[label], rounds / seeds, total)
+        for label, (total, rounds, seeds) in found.items()
+        if seeds
+    ]
+
+
 def holes(cube: Results) -> list[Fields]:
     """Name what is not there: seeds without a run, and finished seeds that a metric does not score, a record each."""
     records = []
@@ -271,7 +301,7 @@ def resets(cube: Results) -> list[Fields]:
 
 def checkpoints(summary: "xr.Dataset", cube: Results) -> list[Fields]:
     """Return cumulative regret after some of the rounds, from the summary, a record an algorithm and checkpoint."""
-    own = summary.sel(problem=cube.problem)
+    own = summary.sel(problem=cube.data.attrs["problem_label"])
     regret = own["cumulative_regret"].transpose("objective", "algorithm", "metric", "seed", "checkpoint")
     totals, rounds = regret.values, own["iteration_of"].values
     places = {dim: {str(label): i for i, label in enumerate(regret[dim].values)} for dim in regret.dims[:3]}

@@ -2,8 +2,9 @@
 
 import contextlib
 import csv
+import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from bocu.evaluation.statistics import CONFIDENCE, GROWTH_FROM, LEAST_SEEDS, TOO
 from bocu.figures.reading import NO_OBJECTIVE, counted, shown_unit
 from bocu.figures.results import Results
 from bocu.io.files import atomic_path
-from bocu.report.records import LEADING, Fields
+from bocu.report.records import LEADING, Fields, Spent
 
 NOTICEABLE = 0.01
 NOTHING = "–"
@@ -29,6 +30,11 @@ class Table:
         header: headings of the columns; the first column heads the rows.
         rows: texts.
         best: indices of the rows that lead: the least regret among competitors, and what is not told apart from it.
+        about: what it is about, for the page's filters: "problem", "objective", "metric".
+        labels: algorithm label of each row; none where rows are something else.
+        links: where the last cell of each row leads; none where nowhere.
+        columns: names of the columns for the page's script.
+        panel: what the page calls the comparison that it shows; empty for no comparison.
     """
 
     identifier: str
@@ -36,6 +42,11 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     best: tuple[int, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    panel: str = ""
 
 
 @contextlib.contextmanager
@@ -56,7 +67,29 @@ def csv_file(path: str | Path, columns: Sequence[str]) -> Iterator[Callable[[Seq
         yield write
 
 
-def comparison(cube: Results, objective: str, metric: str, kinds: Mapping[str, Sequence[Fields]]) -> Table:
+def parquet_beside(tables: Sequence[Path]) -> list[Path]:
+    """Write CSV tables as Parquet beside them, where the extra `parquet` is installed; return what was written."""
+    if importlib.util.find_spec("pyarrow") is None:
+        return []
+    from pyarrow import csv as arrow_csv
+    from pyarrow import parquet
+
+    written = []
+    for path in tables:
+        found = arrow_csv.read_csv(path)
+        written.append(path.with_suffix(".parquet"))
+        with atomic_path(written[-1]) as temporary:
+            parquet.write_table(found, temporary)
+    return written
+
+
+def comparison(
+    cube: Results,
+    objective: str,
+    metric: str,
+    kinds: Mapping[str, Sequence[Fields]],
+    links: Mapping[str, str] | None = None,
+) -> Table:
     """Set side by side what is known of the algorithms under one objective and metric.
 
     Args:
@@ -64,6 +97,7 @@ def comparison(cube: Results, objective: str, metric: str, kinds: Mapping[str, S
         objective: the objective pursued.
         metric: label of the metric.
         kinds: records by kind: "final-regret", "differences", "ranks", "growth", "seconds".
+        links: where the run files of an algorithm lie, by label.
     """
 
     def of(kind: str) -> dict[str, Fields]:
@@ -87,7 +121,8 @@ def comparison(cube: Results, objective: str, metric: str, kinds: Mapping[str, S
                 cube.titles[label],
                 plus_minus(final[label]["mean"], final[label]["standard_error"]),
                 "reference" if label == reference else interval(gap) if gap else NOTHING,
-                tested(gap) if gap else NOTHING,
+                NOTHING if gap is None or gap["verdict"] == TOO_FEW else probability(gap["p_value_holm"]),
+                verdict(gap) if gap else NOTHING,
                 number(ranked[label]["mean_rank"], 2) if label in ranked else NOTHING,
                 exponent(grown[label]),
                 round_time(times[label]["seconds_per_round"]) if label in times else NOTHING,
@@ -112,8 +147,29 @@ def comparison(cube: Results, objective: str, metric: str, kinds: Mapping[str, S
         f"{CONFIDENCE:.0%} interval; below 1, regret of a round vanishes."
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
-    header = ("Algorithm", regret, against, "p", "Mean rank", "Growth", "Time per round", "Seeds")
-    return Table(f"problem-{cube.problem}-regret-{objective}-{metric}", caption, header, tuple(rows), best)
+    header = ("Algorithm", regret, against, "p", "Verdict", "Mean rank", "Growth", "Time per round", "Seeds")
+    return Table(
+        f"problem-{cube.problem}-regret-{objective}-{metric}",
+        caption,
+        header,
+        tuple(rows),
+        best,
+        about=about(cube, objective, metric),
+        labels=tuple(order),
+        links=tuple((links or {}).get(label, "") for label in order),
+        columns=("algorithm", "regret", "difference", "p", "verdict", "rank", "growth", "time", "seeds"),
+        panel=identifier(cube.problem, objective, metric),
+    )
+
+
+def about(cube: Results, objective: str, metric: str) -> dict[str, str]:
+    """Return what a table is about, for the page's filters."""
+    return {"problem": cube.problem, "objective": objective, "metric": metric}
+
+
+def identifier(problem: str, objective: str, metric: str) -> str:
+    """Return what a comparison is called within the page."""
+    return f"{problem}-{objective}-{metric}"
 
 
 def _led(best: tuple[int, ...]) -> str:
@@ -144,7 +200,14 @@ def along_the_way(cube: Results, objective: str, metric: str, records: Sequence[
         "standard error over seeds."
     )
     header = ("Algorithm", *(f"Round {t}" for t in rounds))
-    return Table(f"problem-{cube.problem}-way-{objective}-{metric}", caption, header, rows)
+    return Table(
+        f"problem-{cube.problem}-way-{objective}-{metric}",
+        caption,
+        header,
+        rows,
+        about=about(cube, objective, metric),
+        labels=tuple(labels),
+    )
 
 
 def audited(found: Audit) -> Table:
@@ -165,17 +228,22 @@ def audited(found: Audit) -> Table:
 def hypervolumes(cube: Results, objective: str, metric: str, records: Sequence[Fields]) -> Table:
     """Show how much of the best front's hypervolume the decisions that were tried guarantee."""
     own = [r for r in records if (r["problem"], r["objective"], r["metric"]) == (cube.problem, objective, metric)]
-    rows = tuple(
-        (cube.titles[record["algorithm"]], share(record), str(record["seeds"]))
-        for record in sorted(own, key=lambda record: (isnan(record["share"]), -record["share"]))
-    )
+    own.sort(key=lambda record: (isnan(record["share"]), -record["share"]))
+    rows = tuple((cube.titles[record["algorithm"]], share(record), str(record["seeds"])) for record in own)
     caption = (
         f"Hypervolume of what the decisions of {counted(int(cube.iterations[-1]), 'round')} guarantee, as a share of "
         f"the best front's, valued by {metric}{pursuing(objective)}: mean over seeds with Student's "
         f"{CONFIDENCE:.0%} interval; higher is better."
     )
     header = ("Algorithm", "Share of hypervolume", "Seeds")
-    return Table(f"problem-{cube.problem}-hypervolume-{objective}-{metric}", caption, header, rows)
+    return Table(
+        f"problem-{cube.problem}-hypervolume-{objective}-{metric}",
+        caption,
+        header,
+        rows,
+        about=about(cube, objective, metric),
+        labels=tuple(record["algorithm"] for record in own),
+    )
 
 
 def pursuing(objective: str) -> str:
@@ -183,10 +251,9 @@ def pursuing(objective: str) -> str:
     return "" if objective == NO_OBJECTIVE else f", objective pursued: {objective}"
 
 
-def tested(gap: Fields) -> str:
-    """Write the p value of a difference, or that there are too few seeds for one to mean much."""
-    few = gap["seeds"] and gap["verdict"] == TOO_FEW
-    return TOO_FEW if few else probability(gap["p_value_holm"])
+def verdict(gap: Fields) -> str:
+    """Write the verdict on a difference; nothing where no seed is shared."""
+    return str(gap["verdict"]) if gap["seeds"] else NOTHING
 
 
 def smallest_p_value(comparisons: int, seeds: int) -> float:
@@ -233,6 +300,40 @@ def decimals(error: float) -> int:
     """Return the places after the point at which `error` shows two figures, 0 to 8."""
     exponent = int(f"{error:e}".partition("e")[2])
     return min(max(1 - exponent, 0), 8)
+
+
+def times(spent: Sequence[Spent]) -> Table:
+    """Show how long each algorithm decided, over all problems."""
+    totals: dict[str, list[Spent]] = {}
+    for one in spent:
+        totals.setdefault(one.label, []).append(one)
+    whole = sum(one.total for one in spent)
+    order = sorted(totals, key=lambda label: -sum(one.total for one in totals[label]))
+    rows = []
+    for label in order:
+        mine = totals[label]
+        own, most = sum(one.total for one in mine), max(mine, key=lambda one: one.total)
+        share_of_all = f"{own / whole:.1%}" if whole else NOTHING
+        slowest = max(mine, key=lambda one: one.round)
+        rows.append(
+            (
+                most.title,
+                duration(own),
+                share_of_all,
+                f"{most.problem} ({duration(most.total)})",
+                f"{round_time(slowest.round)} ({slowest.problem})",
+            )
+        )
+    header = ("Algorithm", "Time", "Share", "Most on", "Slowest round, mean of a problem")
+    caption = f"Time of all runs: {duration(whole)} on one core, by algorithm."
+    return Table("time-table", caption, header, tuple(rows), labels=tuple(order))
+
+
+def duration(seconds: float) -> str:
+    """Write a time of work: "12 s", "3.4 min", "5.1 h"."""
+    if seconds < 60:
+        return round_time(seconds)
+    return f"{seconds / 60:.3g} min" if seconds < 3600 else f"{seconds / 3600:.3g} h"
 
 
 def number(value: float, digits: int, significant: bool = False, sign: bool = False) -> str:

@@ -177,6 +177,11 @@ class GridPosterior:
         whitened = self._factor.forward(self.values - self.prior.mean)
         return float(-0.5 * whitened @ whitened - np.log(self._factor.diagonal()).sum() - self.count * HALF_LOG_TWO_PI)
 
+    def log_determinant(self) -> float:
+        """Log determinant of `I + K / noise^2`, K the Gram matrix of what was told: twice what it tells, in nats."""
+        noise = np.broadcast_to(self.prior.noise_at(self.contexts), self.count)
+        return float(2.0 * (np.log(self._factor.diagonal()) - np.log(noise)).sum())
+
     def mean_of(self, decisions: np.ndarray) -> np.ndarray:
         """Posterior mean of some decisions under all contexts, from the factor alone, shape (r, C)."""
         prior = self.prior

@@ -11,14 +11,17 @@ costs O(observations x arms) for each kernel; nothing is ever factorised again. 
 newest observation or later.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
+from bocu.surrogates.roots import SpectralRoot
 
 if TYPE_CHECKING:
     from bocu.surrogates.grid import GridPrior
@@ -33,9 +36,11 @@ class TimeVaryingPrior:
 
     Attributes:
         label: name for figures and error lines.
-        mean: prior mean in units of the payoff, the same at all times, shape (arms,).
+        mean: prior mean in units of the payoff, the same at all times but for `course`, shape (arms,).
         covariance: covariance of arms at one time in squared units of the payoff, shape (arms, arms); may be singular.
         forgetting: the paper's epsilon, in [0, 1]; 0: nothing changes with time.
+        course: what is added to the mean at times 1, 2, ..., shape (times,), or (times, arms); the last of them stays.
+            None: nothing is.
 
     Raises:
         BocuError: shapes do not fit, a number is not finite, the covariance is not symmetric, or forgetting is outside
@@ -46,6 +51,7 @@ class TimeVaryingPrior:
     mean: np.ndarray
     covariance: np.ndarray
     forgetting: float = 0.0
+    course: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         mean = np.asarray(self.mean, dtype=float)
@@ -61,6 +67,13 @@ class TimeVaryingPrior:
             raise BocuError(f"{where}: covariance is not symmetric")
         if not 0.0 <= self.forgetting <= 1.0:
             raise BocuError(f"{where}: forgetting is {self.forgetting}; allowed: 0 to 1")
+        if self.course is not None:
+            course = np.asarray(self.course, dtype=float)
+            fits = course.ndim in (1, 2) and len(course) and (course.ndim == 1 or course.shape[1] == mean.size)
+            if not fits or not np.isfinite(course).all():
+                allowed = f"(times,) or (times, {mean.size}), finite"
+                raise BocuError(f"{where}: course has shape {course.shape}; allowed: {allowed}")
+            object.__setattr__(self, "course", course)
         object.__setattr__(self, "mean", mean)
         object.__setattr__(self, "covariance", covariance)
         object.__setattr__(self, "forgetting", float(self.forgetting))
@@ -69,6 +82,10 @@ class TimeVaryingPrior:
     def arms(self) -> int:
         """Number of arms."""
         return self.mean.size
+
+    def mean_at(self, t: int) -> np.ndarray:
+        """Return the prior mean at time `t`, from 1 on, shape (arms,)."""
+        return self.mean if self.course is None else self.mean + self.course[min(max(t, 1), len(self.course)) - 1]
 
     def shares_kernel(self, other: "TimeVaryingPrior") -> bool:
         """Say whether the two priors differ in their means at most."""
@@ -89,7 +106,54 @@ def drifting(prior: "GridPrior", forgetting: float, label: str) -> TimeVaryingPr
     return TimeVaryingPrior(label, np.full(prior.size, prior.mean), covariance, forgetting)
 
 
-class TimeVaryingPosteriors:
+class ArmPosteriors(ABC):
+    """What is believed of the payoffs of arms now, under each of several priors.
+
+    Attributes:
+        priors: over the same arms.
+        time: of the newest observation.
+        log_evidence: log density of the observations under each prior, in nats, shape (priors,).
+    """
+
+    priors: tuple[TimeVaryingPrior, ...]
+    time: int
+    log_evidence: np.ndarray
+
+    @property
+    def arms(self) -> int:
+        """Number of arms."""
+        return self.priors[0].arms
+
+    @abstractmethod
+    def predict(self, t: int) -> tuple[np.ndarray, np.ndarray]:
+        """Predict the noise-free payoff of all arms at time `t`: mean and standard deviation, (priors, arms) each."""
+
+    @abstractmethod
+    def observe(self, arm: int, t: int, value: float) -> None:
+        """Condition on the payoff `value` of `arm` at time `t`, not before the newest observation."""
+
+    def draw(self, priors: Sequence[int] | np.ndarray, t: int, generator: np.random.Generator) -> np.ndarray:
+        """Draw the payoffs of all arms at time `t` from posteriors of some priors, shape (len(priors), arms)."""
+        raise NotImplementedError(f"{type(self).__name__} is not sampled from")
+
+    @abstractmethod
+    def state(self) -> State:
+        """Return all that the observations left behind, as arrays and numbers."""
+
+    @abstractmethod
+    def restore(self, state: State) -> None:
+        """Put back what `state` gave, bit for bit."""
+
+    def _refuse(self, arm: int, t: int, value: float) -> None:
+        if not 0 <= arm < self.arms:
+            raise BocuError(f"arm: found {arm}; allowed: 0 to {self.arms - 1}")
+        if not np.isfinite(value):
+            raise BocuError(f"value of arm {arm} at time {t}: found {value}; a finite number is wanted")
+        if t < self.time:
+            raise BocuError(f"time: found {t}; allowed: {self.time}, the time of the newest observation, or later")
+
+
+class TimeVaryingPosteriors(ArmPosteriors):
     """The posteriors of several priors given the same observations.
 
     Priors that share a kernel share one factor. Everything that depends on the observations is in `state`, as it was
@@ -125,11 +189,6 @@ class TimeVaryingPosteriors:
         self._shift = np.zeros_like(self._prior_mean)  # posterior minus prior mean, at `time`
         self._explained = np.zeros_like(self._variance)  # prior minus posterior variance, at `time`
 
-    @property
-    def arms(self) -> int:
-        """Number of arms."""
-        return self._prior_mean.shape[1]
-
     def predict(self, t: int) -> tuple[np.ndarray, np.ndarray]:
         """Predict the noise-free payoff of all arms at time `t`, not before the newest observation.
 
@@ -140,8 +199,33 @@ class TimeVaryingPosteriors:
             BocuError: `t` lies before the newest observation.
         """
         fade = self._fade(t)
-        mean = self._prior_mean + fade[self._kernel_of] * self._shift
+        mean = self._mean_at(t) + fade[self._kernel_of] * self._shift
         return mean, np.sqrt(self._variance_at(fade))[self._kernel_of]
+
+    def draw(self, priors: Sequence[int] | np.ndarray, t: int, generator: np.random.Generator) -> np.ndarray:
+        """Draw the noise-free payoffs of all arms at time `t` once from the posterior of each of some priors, exactly.
+
+        With a root A of the covariance (A A'), what the observations explain of it is A M A': a draw is the mean plus A
+        times a normal vector of covariance I - M, which is as small as the rank of A.
+
+        Args:
+            priors: their indices, any number of times.
+            t: not before the newest observation.
+            generator: where randomness comes from; draws are independent.
+
+        Returns:
+            Shape (len(priors), arms).
+
+        Raises:
+            BocuError: `t` lies before the newest observation.
+        """
+        mean, _ = self.predict(t)
+        kernels = {int(kernel): self._posterior_root(int(kernel), t) for kernel in self._kernel_of[list(priors)]}
+        drawn = []
+        for prior in priors:
+            root = kernels[int(self._kernel_of[prior])]
+            drawn.append(mean[prior] + root @ generator.standard_normal(root.shape[1]))
+        return np.array(drawn)
 
     def observe(self, arm: int, t: int, value: float) -> None:
         """Condition on the payoff `value` of `arm` at time `t`, not before the newest observation.
@@ -150,10 +234,7 @@ class TimeVaryingPosteriors:
             BocuError: `arm` or `t` is out of range, `value` is not finite, or a prior's covariance turns out not to be
                 positive semi-definite.
         """
-        if not 0 <= arm < self.arms:
-            raise BocuError(f"arm: found {arm}; allowed: 0 to {self.arms - 1}")
-        if not np.isfinite(value):
-            raise BocuError(f"value of arm {arm} at time {t}: found {value}; a finite number is wanted")
+        self._refuse(arm, t, value)
         fade = self._fade(t)
         pivot = np.sqrt(self._variance_at(fade)[:, arm] + self.noise**2)[:, None]  # (kernels, 1)
         self._shift *= fade[self._kernel_of]
@@ -164,7 +245,7 @@ class TimeVaryingPosteriors:
         factor = decay * self._rows[:, :n, arm]  # the new row of the Cholesky factor
         known = (decay * factor)[:, None, :] @ self._rows[:, :n]
         row = (self._covariance[:, arm] - known[:, 0]) / pivot
-        error = (value - self._prior_mean[:, arm] - self._shift[:, arm]) / pivot[self._kernel_of, 0]
+        error = (value - self._mean_at(t)[:, arm] - self._shift[:, arm]) / pivot[self._kernel_of, 0]
 
         self._shift += row[self._kernel_of] * error[:, None]
         self._explained += row**2
@@ -194,6 +275,26 @@ class TimeVaryingPosteriors:
         self._shift = np.array(state["shift"], dtype=float)
         self._explained = np.array(state["explained"], dtype=float)
         self.log_evidence = np.array(state["log_evidence"], dtype=float)
+
+    def _mean_at(self, t: int) -> np.ndarray:
+        """Return the prior means at time `t`, shape (priors, arms)."""
+        if all(prior.course is None for prior in self.priors):
+            return self._prior_mean
+        return np.stack([prior.mean_at(t) for prior in self.priors])
+
+    @cached_property
+    def _roots(self) -> list[np.ndarray]:
+        """Roots of the priors' covariances, shapes (arms, rank of each)."""
+        return [SpectralRoot(covariance).matrix for covariance in self._covariance]
+
+    def _posterior_root(self, kernel: int, t: int) -> np.ndarray:
+        """Return a root of the posterior covariance at time `t`, shape (arms, rank)."""
+        root = self._roots[kernel]
+        decay = self._correlation[kernel] ** (t - self._times[: self.count])
+        # Columns of a spectral root are orthogonal: its pseudo-inverse is its transpose, each row over its own square.
+        explained = (decay[:, None] * self._rows[kernel, : self.count]) @ (root / (root**2).sum(axis=0))
+        values, vectors = np.linalg.eigh(np.eye(root.shape[1]) - explained.T @ explained)
+        return root @ (vectors * np.sqrt(np.maximum(values, 0.0)))
 
     def _fade(self, t: int) -> np.ndarray:
         """Return the correlation of time `t` with the time of the newest observation, shape (kernels, 1)."""

@@ -22,7 +22,7 @@ SOURCES = "../../data/sources.yaml"  # from the folder of the rules
 SCRIPTS = "../scripts"
 RULES_WITH_SCRIPT = (
     *("download", "mirror", "simulate", "prepare", "table_part", "table", "fit_prior"),
-    *("optima", "run", "score", "cube", "summary", "figure", "report"),
+    *("optima", "run", "score", "cube", "summary", "figure", "claims", "report"),
 )
 _FULL_COLLECTIONS = 200  # generations of garbage between two full collections; Python's own number is 10
 

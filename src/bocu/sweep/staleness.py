@@ -257,6 +257,12 @@ class Staleness:
         roots = [jobs.script("figure"), *jobs.figure_roots(label, folder)]
         return self._made(outputs, self.plan.inputs.figure(label, folder, part), jobs.figure(label, folder), roots)
 
+    def _claims(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+        if file not in self.plan.claims_files(part):
+            raise _NotPlanned("it names no file of claims")
+        jobs = self.plan.parameters
+        return self._made([file], self.plan.inputs.claims(part), jobs.claims(), [jobs.script("claims")])
+
     def _audit(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         """Explain what `bocu audit` found, by times alone: it may have been asked for in other numbers."""
         names = self.plan.audited()
@@ -270,7 +276,13 @@ class Staleness:
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         paths, jobs = self.plan.paths, self.plan.parameters
         pictures = [name for suffix in FIGURE_SUFFIXES for name in self.plan.figure_files(suffix, part)]
-        inputs = [*pictures, *self.plan.digests(part), *self.plan.audits(part), paths.summary(part)]
+        inputs = [
+            *pictures,
+            *self.plan.digests(part),
+            *self.plan.audits(part),
+            *self.plan.claims_files(part),
+            paths.summary(part),
+        ]
         return self._made(
             [paths.report(part), paths.report_tables(part)], inputs, jobs.report(), [jobs.script("report")]
         )
@@ -302,6 +314,7 @@ _MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation
     "priors": Staleness._prior,
     "optima": Staleness._optima,
     "figures": Staleness._figure,
+    "claims": Staleness._claims,
     "report": Staleness._report,
     "audit.json": Staleness._audit,
 }

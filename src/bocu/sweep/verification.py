@@ -98,7 +98,7 @@ def _verify_raw(found: Verification, prepared: str, raw: Sequence[str], hashes: 
 def _reader(plan: Plan, stage: str, file: str) -> Callable[[str], Any]:
     if stage == "runs":
         return read_runs
-    if stage == "figures":
+    if stage in ("figures", "claims"):
         return _PICTURES[Path(file).suffix]
     if stage == "scores" or (stage == "cubes" and file != plan.paths.summary()):
         return _read_in_parts
@@ -163,13 +163,22 @@ def _read_page(file: str) -> None:
 
 def _read_tables(folder: str) -> None:
     for file in sorted(Path(folder).glob("*.csv")):
-        try:
-            with file.open(encoding="utf-8", newline="") as stream:
-                widths = {len(row) for row in csv.reader(stream, strict=True)}
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise BrokenFileError(file, f"no CSV table ({error})") from None
-        if len(widths) != 1:
-            raise BrokenFileError(file, "rows of different lengths, or none")
+        _read_table(file)
 
 
-_PICTURES: dict[str, Callable[[str], None]] = {".png": _read_png, ".svg": _read_svg, ".json": _read_json}
+def _read_table(file: str | Path) -> None:
+    try:
+        with Path(file).open(encoding="utf-8", newline="") as stream:
+            widths = {len(row) for row in csv.reader(stream, strict=True)}
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise BrokenFileError(file, f"no CSV table ({error})") from None
+    if len(widths) != 1:
+        raise BrokenFileError(file, "rows of different lengths, or none")
+
+
+_PICTURES: dict[str, Callable[[str], None]] = {
+    ".png": _read_png,
+    ".svg": _read_svg,
+    ".json": _read_json,
+    ".csv": _read_table,
+}

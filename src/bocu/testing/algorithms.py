@@ -25,6 +25,8 @@ _PURSUED: Sequence[tuple[str, dict[str, Any]]] = (
     ("so", {}),
     ("mr", {"set": {"name": "tv"}}),
     ("ro", {}),
+    ("var", {"alpha": 0.2}),
+    ("dro", {"set": {"name": "cvar", "alpha": 0.2}}),
 )
 _MOST_PURSUED = 2
 _INTEGERS = ("int8", "int16")

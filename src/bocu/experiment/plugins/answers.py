@@ -227,6 +227,7 @@ def plain_outline(outline: Outline) -> Plain:
         "decisions": None if outline.decisions is None else _plain_domain(outline.decisions),
         "always_open": None if always is None else always.tolist(),
         "priors": outline.priors,
+        "drifting": outline.drifting,
     }
 
 
@@ -249,7 +250,8 @@ def read_outline(plain: Plain) -> Outline:
             decisions = FiniteDomain(np.array(domain["points"]), names, units)
         else:
             decisions = BoxDomain(np.array(domain["lower"]), np.array(domain["upper"]), names, units)
-    return Outline(decisions, None if always is None else np.array(always), None if priors is None else tuple(priors))
+    opened, labels = None if always is None else np.array(always), None if priors is None else tuple(priors)
+    return Outline(decisions, opened, labels, plain["drifting"])
 
 
 _QUESTIONS: Mapping[str, Callable[..., Any]] = {

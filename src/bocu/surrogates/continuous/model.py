@@ -24,6 +24,7 @@ class Posterior:
         hyperparameters: for standardised outputs.
         inputs: shape (t, D), in [0, 1].
         outputs: in units of the payoff, shape (t,).
+        inflation: by what the noise variance of each observation is multiplied, shape (t,); None: by 1.
 
     Attributes:
         shift, scale: of the standardisation; payoff = shift + scale * standardised.
@@ -34,16 +35,19 @@ class Posterior:
     """
 
     def __init__(
-        self, structure: Structure, hyperparameters: Hyperparameters, inputs: np.ndarray, outputs: np.ndarray
+        self,
+        structure: Structure,
+        hyperparameters: Hyperparameters,
+        inputs: np.ndarray,
+        outputs: np.ndarray,
+        inflation: np.ndarray | None = None,
     ) -> None:
         self.structure = structure
         self.hyperparameters = hyperparameters
         self.inputs = inputs
         self.shift, self.scale, self.standardised = standardise(outputs)
-        covariance = self.covariance(inputs)
-        covariance.flat[:: len(inputs) + 1] += hyperparameters.noise
-        right = np.stack([self.standardised, np.ones(len(inputs))], axis=1)
-        _, solved, self.inverse = factorise(covariance, right)
+        noise = hyperparameters.noise if inflation is None else hyperparameters.noise * inflation
+        solved = self._factorised(noise, np.stack([self.standardised, np.ones(len(inputs))], axis=1))
         self.mean = float(solved[:, 0].sum() / solved[:, 1].sum())
         self.weights = solved[:, 0] - self.mean * solved[:, 1]
 
@@ -57,6 +61,17 @@ class Posterior:
         here = self.hyperparameters
         return SampledWaves.draw(self.structure.kernels(here.lengthscales), here.output_scale, features, generator)
 
+    def explained(self, cross: np.ndarray) -> np.ndarray:
+        """Return by how much observations lessen the variances (n,) of what has covariances (n, t) with them."""
+        return np.einsum("nt,nt->n", cross @ self.inverse, cross)
+
+    def _factorised(self, noise: float | np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Factorise the covariance with noise, a number or (t,), and return what solves it for `right` (t, k)."""
+        covariance = self.covariance(self.inputs)
+        covariance.flat[:: len(covariance) + 1] += noise
+        _, solved, self.inverse = factorise(covariance, right)
+        return solved
+
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Return (K + noise)^-1 right, shape (t,)."""
         solved: np.ndarray = self.inverse @ right
@@ -65,8 +80,7 @@ class Posterior:
     def moments(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of the noise-free payoff at points (n, D), each (n,)."""
         cross = self.covariance(points)
-        explained = np.einsum("nt,nt->n", cross @ self.inverse, cross)
-        variance = np.maximum(self.hyperparameters.output_scale - explained, 0.0)
+        variance = np.maximum(self.hyperparameters.output_scale - self.explained(cross), 0.0)
         return self.shift + self.scale * (self.mean + cross @ self.weights), self.scale * np.sqrt(variance)
 
 

@@ -1,0 +1,104 @@
+"""Cells of like weight: points are split near their weighted median, again and again, along the axis they spread on."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Points up to the threshold on one axis go left, the others right."""
+
+    axis: int
+    threshold: float
+    left: "_Split | int"
+    right: "_Split | int"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A partition of the space into boxes.
+
+    Attributes:
+        count: number of cells.
+    """
+
+    root: _Split | int
+    count: int
+
+    @classmethod
+    def around(cls, points: np.ndarray, weights: np.ndarray, most: int) -> "Cells":
+        """Partition the space by at most so many cells, none of which is empty of these points.
+
+        Args:
+            points: shape (n, l), n at least 1.
+            weights: shape (n,), not negative.
+            most: at least 1.
+        """
+        leaves = iter(range(most))
+
+        def split(rows: np.ndarray, quota: int) -> _Split | int:
+            spans = np.ptp(points[rows], axis=0)
+            axis = int(np.argmax(spans))
+            if quota < 2 or spans[axis] == 0.0:
+                return next(leaves)
+            values, places = np.unique(points[rows, axis], return_inverse=True)
+            shares = np.cumsum(np.bincount(places, weights=weights[rows]))
+            whole = shares[-1] if shares[-1] > 0.0 else 1.0
+            at = int(np.argmin(np.abs(shares[:-1] / whole - (quota // 2) / quota)))
+            goes_left = places <= at
+            left, right = rows[goes_left], rows[~goes_left]
+            fewest_right = min(quota - quota // 2, len(right))
+            threshold = float((values[at] + values[at + 1]) / 2.0)
+            return _Split(axis, threshold, split(left, quota - fewest_right), split(right, fewest_right))
+
+        root = split(np.arange(len(points)), most)
+        return cls(root, next(leaves, most))
+
+    def of(self, points: np.ndarray) -> np.ndarray:
+        """Return the cell (n,) of each point (n, l)."""
+        found = np.empty(len(points), dtype=int)
+
+        def sort(node: _Split | int, rows: np.ndarray) -> None:
+            if isinstance(node, int):
+                found[rows] = node
+                return
+            goes_left = points[rows, node.axis] <= node.threshold
+            sort(node.left, rows[goes_left])
+            sort(node.right, rows[~goes_left])
+
+        sort(self.root, np.arange(len(points)))
+        return found
+
+    def shares(self, points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the share (count,) of the weights (n,) of points (n, l) that lies in each cell."""
+        totals = np.bincount(self.of(points), weights=weights, minlength=self.count)
+        return totals / totals.sum()
+
+
+def gathered(points: np.ndarray, weights: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return at most so many points (m, l) and weights (m,): the weighted mean of each cell, and its weight.
+
+    Points (n, l) that are no more than that are returned as they are.
+    """
+    if len(points) <= most:
+        return points, weights
+    where = Cells.around(points, weights, most).of(points)
+    totals = np.bincount(where, weights=weights)
+    kept = totals > 0.0
+    sums = np.stack([np.bincount(where, weights=weights * column) for column in points.T], axis=1)
+    return sums[kept] / totals[kept, None], totals[kept]
+
+
+def representatives(points: np.ndarray, most: int) -> np.ndarray:
+    """Return the positions of at most so many points (n, l), ascending: of each cell the one nearest to its mean."""
+    if len(points) <= most:
+        return np.arange(len(points))
+    weights = np.ones(len(points))
+    where = Cells.around(points, weights, most).of(points)
+    sizes = np.bincount(where)
+    means = np.stack([np.bincount(where, weights=column) for column in points.T], axis=1) / sizes[:, None]
+    away = ((points - means[where]) ** 2).sum(axis=1)
+    order = np.lexsort((away, where))
+    first = np.flatnonzero(np.diff(where[order], prepend=-1))
+    return np.sort(order[first])

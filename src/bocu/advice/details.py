@@ -1,0 +1,337 @@
+"""What a page shows beside a suggestion: slices of the payoff, guarantees by radius, trade-offs, rows that stand out.
+
+All of it is asked of the same model and the same set as the suggestion, and is plain data.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bocu.advice.logs import Forecast, Log
+from bocu.advice.model import Learnt
+from bocu.advice.outcomes import Combined, Outcome, front
+from bocu.advice.search import Search
+
+#: A row is an outlier where what it earned lies further than so many standard deviations from what all others tell.
+OUTLYING = 3.0
+
+#: Standard deviations to either side of the mean that hold 95 % of a normal distribution.
+NINETY_FIVE = 1.959964
+
+#: Rows up to which all residuals are worked out; of a longer log, so many of the largest.
+_ALL_RESIDUALS, _LARGEST_RESIDUALS = 2000, 256
+
+_SLICE_POINTS, _CURVE_POINTS, _NEAR_THE_FRONT = 41, 25, 24
+#: The curve goes to so many times the radius that was asked for.
+_FARTHEST = 2.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the log, as the model sees it.
+
+    Attributes:
+        line: what it is called.
+        decision, context: by name; None where a context is missing.
+        outcome: what it earned, or the weighted sum of what it did.
+        residual: what it earned more than all other rows tell, in standard deviations; None of a row of a weighted sum,
+            and of rows of a long log that do not stand out.
+        outlier: whether that is more than `OUTLYING` to either side.
+    """
+
+    line: str
+    decision: dict[str, float | int | str]
+    context: dict[str, float | None]
+    outcome: float
+    residual: float | None
+    outlier: bool
+
+
+@dataclass(frozen=True)
+class Slice:
+    """How the outcome goes with one column, all else as suggested.
+
+    Attributes:
+        name: of the column.
+        role: "decision", where contexts are as in the forecast, or "context", where other contexts are at their means.
+        at: values of the column, (n,); names of a choice.
+        expected: outcome, (n,).
+        low, high: where that expectation lies with probability 0.95, by the model, (n,).
+        guaranteed: under the worst distribution for each, (n,); None of contexts and where there is no worst case.
+        suggested: the value of the suggested decision, or the mean of the context in the forecast.
+        rows: for each whole row of the log its value and what it earned, carried over to the slice: what the slice has
+            there, and what the row earned more than the model expects of it, (t, 2); in order of the rows.
+    """
+
+    name: str
+    role: str
+    at: Sequence[float | int | str]
+    expected: list[float]
+    low: list[float]
+    high: list[float]
+    guaranteed: list[float] | None
+    suggested: float | int | str
+    rows: list[tuple[float | int | str, float]]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Guarantees against the size of the set.
+
+    Attributes:
+        size: radii, or levels of `cvar`, (n,).
+        suggested: worst expectation of the suggested decision, (n,).
+        steady: that of the decision of best expectation, (n,).
+    """
+
+    size: list[float]
+    suggested: list[float]
+    steady: list[float]
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """What is guaranteed against what is expected.
+
+    Attributes:
+        decisions: on the front, best guarantee first.
+        expected, guaranteed: of each, (n,).
+        others: pairs of what the decisions nearest to the best of both are expected to earn and guarantee, (m, 2).
+    """
+
+    decisions: list[dict[str, float | int | str]]
+    expected: list[float]
+    guaranteed: list[float]
+    others: list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A context and its weights.
+
+    Attributes:
+        context: by name.
+        weight: in the forecast.
+        worst: in the worst distribution.
+        expected: outcome of the suggested decision there.
+    """
+
+    context: dict[str, float]
+    weight: float
+    worst: float
+    expected: float
+
+
+@dataclass(frozen=True)
+class Details:
+    """All that a page shows beside the suggestion itself.
+
+    Attributes:
+        rows: the log, whole rows first.
+        slices: one a decision and one a context.
+        curve: None where there is no set.
+        trade_off: None where there is no worst case.
+        contexts: of the forecast, those whose weight the worst distribution changes most first, then by weight.
+    """
+
+    rows: list[Row]
+    slices: list[Slice]
+    curve: Curve | None
+    trade_off: TradeOff | None
+    contexts: list[Weighed]
+
+
+def standardised_residuals(learnt: Learnt) -> np.ndarray:
+    """Return by how many standard deviations each row (t,) lies above what all other rows tell of it.
+
+    Leave-one-out at the hyper-parameters of the whole log, the constant mean estimated anew without the row: with
+    Q = K^-1 - K^-1 1 1' K^-1 / (1' K^-1 1), K the covariance of the observations, it is (Q y)_i / sqrt(Q_ii)
+    (Rasmussen and Williams, 2006, Eqs. 5.10-5.12, with the mean of Sec. 2.7). Of more than 2,000 rows the 256 of
+    largest |Q y|, which are those that stand out; of others it is not a number.
+    """
+    here = learnt.posterior
+    count = len(here.weights)
+    rows = np.argsort(-np.abs(here.weights), kind="stable")[: count if count <= _ALL_RESIDUALS else _LARGEST_RESIDUALS]
+    ones = here.solve(np.ones(len(here.weights)))
+    found = np.full(len(here.weights), np.nan)
+    for some in np.array_split(rows, math.ceil(len(rows) / _LARGEST_RESIDUALS)):
+        one_each = np.zeros((len(some), len(found)))
+        one_each[np.arange(len(some)), some] = 1.0
+        diagonal = here.explained(one_each) - ones[some] ** 2 / ones.sum()
+        found[some] = here.weights[some] / np.sqrt(np.maximum(diagonal, 1e-300))
+    return found
+
+
+def log_rows(
+    learnt: Learnt | Combined, names: Sequence[str], outcomes: Sequence[Outcome], logs: Sequence[Log]
+) -> list[Row]:
+    """Return the rows of the log; an outlier in any outcome is one."""
+    models = learnt.models if isinstance(learnt, Combined) else (learnt,)
+    residuals = np.stack([standardised_residuals(model) for model in models])
+    weights = np.array([one.sign * one.weight for one in outcomes]) if len(outcomes) > 1 else np.ones(1)
+    first = logs[0]
+    earned = weights @ np.stack([np.concatenate([log.outcome, log.gaps.outcome]) for log in logs])
+    decided = np.vstack([first.decisions, first.gaps.decisions])
+    met = np.vstack([first.contexts, first.gaps.contexts])
+    sign = outcomes[0].sign
+    return [
+        Row(
+            line=line,
+            decision=learnt.decisions.shown(decided[i]),
+            context={name: None if np.isnan(met[i, j]) else float(met[i, j]) for j, name in enumerate(names)},
+            outcome=float(earned[i]),
+            residual=sign * float(residuals[0, i]) if len(models) == 1 and np.isfinite(residuals[0, i]) else None,
+            outlier=bool((np.abs(residuals[:, i]) > OUTLYING).any()),
+        )
+        for i, line in enumerate([*first.lines, *first.gaps.lines])
+    ]
+
+
+def details(
+    search: Search,
+    given: Forecast,
+    names: Sequence[str],
+    best: np.ndarray,
+    steady: np.ndarray,
+    sign: float,
+    rows: list[Row],
+) -> Details:
+    """Return what a page shows of a suggestion.
+
+    Args:
+        search: the candidates, model and rule that it was found by.
+        given: the forecast.
+        names: of the contexts.
+        best: the suggested decision, shape (d,).
+        steady: the decision of best expectation, shape (d,).
+        sign: 1 where the outcome is maximised, -1 where it is minimised.
+        rows: the log's.
+    """
+    payoffs = search.payoffs(best[None])
+    worst = search.rule.worst(payoffs)[0] if search.rule.has_worst else given.weights
+    order = np.lexsort((-given.weights, -np.round(np.abs(worst - given.weights), 9)))
+    return Details(
+        rows=rows,
+        slices=[
+            *_of_decisions(search, best, sign),
+            *_of_contexts(search, given, names, best, sign),
+        ],
+        curve=_curve(search, best, steady, sign),
+        trade_off=_trade_off(search, sign) if search.rule.has_worst else None,
+        contexts=[
+            Weighed(
+                dict(zip(names, given.contexts[i].tolist(), strict=True)),
+                float(given.weights[i]),
+                float(worst[i]),
+                sign * float(payoffs[0, i]),
+            )
+            for i in order
+        ],
+    )
+
+
+def _of_decisions(search: Search, best: np.ndarray, sign: float) -> list[Slice]:
+    learnt, rule = search.learnt, search.rule
+    log = learnt.log
+    found = []
+    earned = _earned(learnt)
+    surplus = earned - learnt.pairs(log.decisions, log.contexts)[0]
+    for i, part in enumerate(learnt.decisions.parts):
+        values = part.spaced(_SLICE_POINTS)
+        moved = _with(best, i, values)
+        payoffs = learnt.means(moved)
+        expected = payoffs @ rule.weights
+        half = NINETY_FIVE * learnt.spreads(moved, rule.weights)
+        there = learnt.means(_with(best, i, log.decisions[:, i])) @ rule.weights
+        found.append(
+            Slice(
+                name=part.name,
+                role="decision",
+                at=[part.shown(value) for value in values],
+                expected=_plain(sign * expected),
+                low=_plain(sign * expected - half),
+                high=_plain(sign * expected + half),
+                guaranteed=_plain(sign * rule.guaranteed(payoffs)) if rule.has_worst else None,
+                suggested=part.shown(best[i]),
+                rows=[
+                    (part.shown(value), float(earned))
+                    for value, earned in zip(log.decisions[:, i], sign * (there + surplus), strict=True)
+                ],
+            )
+        )
+    return found
+
+
+def _of_contexts(search: Search, given: Forecast, names: Sequence[str], best: np.ndarray, sign: float) -> list[Slice]:
+    learnt, log = search.learnt, search.learnt.log
+    mean = given.weights @ given.contexts
+    surplus = _earned(learnt) - learnt.pairs(log.decisions, log.contexts)[0]
+    found = []
+    for i, name in enumerate(names):
+        both = np.concatenate([log.contexts[:, i], given.contexts[:, i]])
+        values = np.linspace(both.min(), both.max(), _SLICE_POINTS) if np.ptp(both) else both[:1]
+        expected, spread = learnt.pairs(np.tile(best, (len(values), 1)), _with(mean, i, values))
+        here = log.contexts[:, i]
+        there = learnt.pairs(np.tile(best, (len(here), 1)), _with(mean, i, here))[0]
+        found.append(
+            Slice(
+                name=name,
+                role="context",
+                at=_plain(values),
+                expected=_plain(sign * expected),
+                low=_plain(sign * expected - NINETY_FIVE * spread),
+                high=_plain(sign * expected + NINETY_FIVE * spread),
+                guaranteed=None,
+                suggested=float(mean[i]),
+                rows=list(zip(_plain(here), _plain(sign * (there + surplus)), strict=True)),
+            )
+        )
+    return found
+
+
+def _curve(search: Search, best: np.ndarray, steady: np.ndarray, sign: float) -> Curve | None:
+    size = search.rule.size
+    if size is None:
+        return None
+    both = search.payoffs(np.stack([best, steady]))
+    rules = search.rule.at_sizes(_CURVE_POINTS, _FARTHEST)
+    values = sign * np.array([rule.guaranteed(both) for rule in rules])
+    return Curve([rule.size or 0.0 for rule in rules], _plain(values[:, 0]), _plain(values[:, 1]))
+
+
+def _trade_off(search: Search, sign: float) -> TradeOff:
+    expected, guaranteed = search.expectations(search.pool), search.rule.guaranteed(search.payoffs(search.pool))
+    both = np.stack([guaranteed, expected], axis=1)
+    chosen = front(both, [int(np.argmax(guaranteed)), int(np.argmax(expected))])
+    chosen.sort(key=lambda i: -guaranteed[i])
+    short = ((both.max(axis=0) - both) / np.maximum(np.ptp(both, axis=0), 1e-300)).sum(axis=1)
+    others = np.argsort(short, kind="stable")[:_NEAR_THE_FRONT]
+    return TradeOff(
+        [search.learnt.decisions.shown(search.pool[i]) for i in chosen],
+        _plain(sign * expected[chosen]),
+        _plain(sign * guaranteed[chosen]),
+        list(zip(_plain(sign * expected[others]), _plain(sign * guaranteed[others]), strict=True)),
+    )
+
+
+def _earned(learnt: Learnt | Combined) -> np.ndarray:
+    """Return what whole rows (t,) of the log earned, to be maximised."""
+    if isinstance(learnt, Combined):
+        parts = [one.weight * _earned(model) for one, model in zip(learnt.outcomes, learnt.models, strict=True)]
+        return np.asarray(np.sum(parts, axis=0))
+    here = learnt.posterior
+    earned: np.ndarray = here.shift + here.scale * here.standardised[: len(learnt.log.outcome)]
+    return earned
+
+
+def _with(point: np.ndarray, column: int, values: np.ndarray) -> np.ndarray:
+    """Return a point (d,) with each of some values (n,) in one column, (n, d)."""
+    moved = np.tile(point, (len(values), 1))
+    moved[:, column] = values
+    return moved
+
+
+def _plain(values: np.ndarray) -> list[float]:
+    return [float(value) for value in values]

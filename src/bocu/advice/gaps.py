@@ -1,0 +1,113 @@
+"""Rows of a log whose contexts are not all known: they count, averaged over what the contexts may have been.
+
+Such a row's payoff is y = f(x, C) + noise with a context C that is drawn, independently of all else, from whole rows of
+the log: from all of them alike where the row tells no context, else from those nearest in what it tells. Mean and
+covariance of payoffs and observations under that joint law are exact: between the row and any point it is the kernel's
+mean over C, between two such rows the mean over both, and its own variance stays that of any point, which leaves the
+part that no average explains as noise of its own. The posterior is the best linear one with these moments.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bocu.core.kernels import Kernel
+from bocu.surrogates.continuous.model import Posterior
+from bocu.surrogates.continuous.structure import Hyperparameters, Structure
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Whole rows that stand for the contexts of a row that tells some of them.
+_NEAREST = 16
+
+_ROWS_AT_ONCE = 512
+
+
+@dataclass(frozen=True)
+class Laws:
+    """What the context of each row may have been.
+
+    Attributes:
+        points: shape (p, l), in units of the model.
+        shares: probability of each point in each row, sparse, shape (p, t).
+    """
+
+    points: np.ndarray
+    shares: "csr_array"
+
+
+def laws_of(contexts: np.ndarray) -> Laws:
+    """Return what contexts (t, l), not a number where they are missing, may have been.
+
+    At least one row is whole.
+    """
+    from scipy.sparse import csr_array
+
+    whole = contexts[~np.isnan(contexts).any(axis=1)]
+    points, owners, shares = [], [], []
+    for row, context in enumerate(contexts):
+        known = ~np.isnan(context)
+        if known.all():
+            near = context[None]
+        elif known.any():
+            distances = ((whole[:, known] - context[known]) ** 2).sum(axis=1)
+            near = whole[np.argsort(distances, kind="stable")[:_NEAREST]].copy()
+            near[:, known] = context[known]
+        else:
+            near = whole
+        points.append(near)
+        owners += [row] * len(near)
+        shares += [1.0 / len(near)] * len(near)
+    different, places = np.unique(np.vstack(points), axis=0, return_inverse=True)
+    table = csr_array((shares, (places.reshape(-1), owners)), shape=(len(different), len(contexts)))
+    return Laws(different, table)
+
+
+class AveragedPosterior(Posterior):
+    """A Gaussian process given rows of which some have contexts that are not known.
+
+    Args:
+        structure: of the kernel; its last factor is that of the contexts.
+        hyperparameters: for standardised outputs.
+        inputs: shape (t, D); contexts of rows that lack any are not used.
+        outputs: in units of the payoff, shape (t,).
+        laws: of the rows' contexts.
+        inflation: by what the noise variance of each observation is multiplied, shape (t,); None: by 1.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        hyperparameters: Hyperparameters,
+        inputs: np.ndarray,
+        outputs: np.ndarray,
+        laws: Laws,
+        inflation: np.ndarray | None = None,
+    ) -> None:
+        self._laws = laws
+        super().__init__(structure, hyperparameters, inputs, outputs, inflation)
+
+    def covariance(self, points: np.ndarray) -> np.ndarray:
+        """Return the prior covariance of points (n, D) with the rows' payoffs, standardised, shape (n, t)."""
+        *of_decisions, of_contexts = self.structure.kernels(self.hyperparameters.lengthscales)
+        d = self.structure.decisions
+        if points is not self.inputs:
+            found = self.hyperparameters.output_scale * averaged(of_contexts, points[:, d:], self._laws)
+        else:
+            rows = [
+                averaged(of_contexts, self._laws.points[start : start + _ROWS_AT_ONCE], self._laws)
+                for start in range(0, len(self._laws.points), _ROWS_AT_ONCE)
+            ]
+            found = self.hyperparameters.output_scale * (self._laws.shares.T @ np.vstack(rows))
+            found.flat[:: len(found) + 1] = self.hyperparameters.output_scale
+        for factor, kernel in zip(self.structure.factors, of_decisions, strict=False):
+            found *= kernel(points[:, factor.columns], self.inputs[:, factor.columns])
+        return found
+
+
+def averaged(kernel: Kernel, points: np.ndarray, laws: Laws) -> np.ndarray:
+    """Return the mean of a kernel between points (n, l) and the rows' contexts, (n, t)."""
+    means: np.ndarray = kernel(points, laws.points) @ laws.shares
+    return means

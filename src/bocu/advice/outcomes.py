@@ -1,0 +1,235 @@
+"""Several outcomes: one weighted sum that is decided by, and the front of decisions that no other beats in all of them.
+
+Each outcome has a model of its own. The worst distribution of a weighted sum is one for all outcomes together; what a
+decision on the front guarantees of an outcome is under the distribution that is worst for that outcome alone.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bocu.advice.logs import Log
+from bocu.advice.model import Learnt
+from bocu.core.errors import BocuError, shown
+from bocu.core.parameters import nearest
+
+#: Most decisions of a front that are told.
+_MOST_ON_A_FRONT = 9
+
+_GOAL = re.compile(r"(?P<name>.+?)\s*:\s*(?P<goal>min|max)")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is earned or paid.
+
+    Attributes:
+        name: of the column.
+        minimise: whether it is a cost.
+        weight: what one unit of it counts in the sum, positive.
+    """
+
+    name: str
+    minimise: bool
+    weight: float = 1.0
+
+    @property
+    def sign(self) -> float:
+        """1 to maximise, -1 to minimise."""
+        return -1.0 if self.minimise else 1.0
+
+
+@dataclass(frozen=True)
+class Earned:
+    """What a decision is expected to bring of one of several outcomes.
+
+    Attributes:
+        name: of the outcome.
+        minimise: whether it is a cost.
+        weight: what one unit of it counts in the sum that is decided by.
+        expected: under the forecast.
+        interval: where that expectation lies with probability 0.95, by the model.
+        guaranteed: expectation under the distribution that is worst for this outcome; None without a worst case.
+    """
+
+    name: str
+    minimise: bool
+    weight: float
+    expected: float
+    interval: tuple[float, float]
+    guaranteed: float | None
+
+
+@dataclass(frozen=True)
+class OnFront:
+    """A decision that no other beats in all outcomes.
+
+    Attributes:
+        decision: by name.
+        expected: by outcome, under the forecast.
+        guaranteed: by outcome, under the distribution worst for it; what is expected where there is no worst case.
+        which: what it stands for, as "best profit" or "suggested"; empty where nothing stands out.
+    """
+
+    decision: dict[str, float | int | str]
+    expected: dict[str, float]
+    guaranteed: dict[str, float]
+    which: str
+
+
+def read_outcomes(
+    outcome: str | Sequence[str], minimise: bool, weights: Mapping[str, float] | None
+) -> tuple[Outcome, ...]:
+    """Read "profit", "profit,waste:min" or a sequence of such names.
+
+    Args:
+        outcome: names of columns, each with `:min` or `:max` behind it where it is not as `minimise` says.
+        minimise: whether an outcome that does not say so is a cost.
+        weights: of several outcomes; left out, each is 1 until the log tells their spread.
+
+    Raises:
+        BocuError: there is none, one stands twice, or weights are of others or not positive.
+    """
+    texts = outcome.split(",") if isinstance(outcome, str) else list(outcome)
+    found = []
+    for text in texts:
+        match = _GOAL.fullmatch(text.strip())
+        name, goal = (match["name"], match["goal"] == "min") if match else (text.strip(), minimise)
+        found.append(Outcome(name, goal))
+    names = [one.name for one in found]
+    if not all(names):
+        raise BocuError(f"--outcome: found {shown(outcome)}; allowed: names of columns, as profit or profit,waste:min")
+    for name in names:
+        if names.count(name) > 1:
+            raise BocuError(f"--outcome: '{name}' stands twice")
+    if not weights:
+        return tuple(found)
+    for name, weight in weights.items():
+        if name not in names:
+            raise BocuError(f"--weights: found {shown(name)}, which is no outcome; {nearest(name, names)}")
+        if not 0.0 < weight < float("inf"):
+            raise BocuError(f"--weights: {name}: found {weight:g}; allowed: positive numbers, minimised ones too")
+    for name in names:
+        if name not in weights:
+            raise BocuError(f"--weights: '{name}' has none; all of several outcomes have one, or none has")
+    return tuple(Outcome(one.name, one.minimise, float(weights[one.name])) for one in found)
+
+
+def read_weights(text: str) -> dict[str, float]:
+    """Read "profit=1,waste=20".
+
+    Raises:
+        BocuError: it is not of that form.
+    """
+    found = {}
+    for entry in text.split(","):
+        name, _, weight = (side.strip() for side in entry.partition("="))
+        try:
+            found[name] = float(weight)
+        except ValueError:
+            raise BocuError(f"--weights: found {shown(entry)}; allowed: NAME=NUMBER, as profit=1,waste=20") from None
+    return found
+
+
+def by_spread(outcomes: Sequence[Outcome], logs: Sequence[Log]) -> tuple[Outcome, ...]:
+    """Let outcomes count by one over their standard deviation in the log."""
+    return tuple(
+        Outcome(one.name, one.minimise, float(1.0 / np.std(log.outcome, ddof=1)))
+        for one, log in zip(outcomes, logs, strict=True)
+    )
+
+
+def sum_of(outcomes: Sequence[Outcome], logs: Sequence[Log]) -> Log:
+    """Return the log of the weighted sum, to be maximised."""
+    weights = np.array([one.sign * one.weight for one in outcomes])
+    first = logs[0]
+    return replace(
+        first,
+        outcome=weights @ np.stack([log.outcome for log in logs]),
+        gaps=replace(first.gaps, outcome=weights @ np.stack([log.gaps.outcome for log in logs])),
+    )
+
+
+def sum_in_words(outcomes: Sequence[Outcome]) -> str:
+    """Return "profit - 20 waste"."""
+    text = ""
+    for one in outcomes:
+        factor = "" if one.weight == 1.0 else f"{one.weight:.4g} "
+        sign = ("-" if one.minimise else "") if not text else (" - " if one.minimise else " + ")
+        text += f"{sign}{factor}{one.name}"
+    return text
+
+
+class Combined:
+    """A weighted sum of outcomes, to be maximised, asked as one model is.
+
+    What is not known of one outcome is taken to be independent of what is not known of another.
+
+    Args:
+        outcomes: with their weights.
+        models: one an outcome, each to be maximised.
+
+    Attributes:
+        decisions, log: of the first outcome's model; all have the same rows.
+        noise: standard deviation of a single sum around its expectation.
+    """
+
+    def __init__(self, outcomes: Sequence[Outcome], models: Sequence[Learnt]) -> None:
+        self.outcomes = tuple(outcomes)
+        self.models = tuple(models)
+        self.decisions = models[0].decisions
+        self.log = models[0].log
+        self._weights = np.array([one.weight for one in outcomes])
+        self.noise = float(np.sqrt(self._weights**2 @ np.array([model.noise**2 for model in models])))
+
+    def scaled(self, contexts: np.ndarray) -> np.ndarray:
+        """Return contexts (n, l) in the units of the models."""
+        return self.models[0].scaled(contexts)
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """Return the expected sum (n, C) of decisions (n, d) in the forecast's contexts."""
+        return self._summed([model.means(values) for model in self.models])
+
+    def spreads(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return standard deviations (n,) of expectations under distributions (n, C) or (C,)."""
+        return self._joined([model.spreads(values, weights) for model in self.models])
+
+    def pairs(self, values: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the expected sum (n,) of decisions (n, d), each in its own context, and its standard deviation."""
+        means, spreads = zip(*(model.pairs(values, contexts) for model in self.models), strict=True)
+        return self._summed(means), self._joined(spreads)
+
+    def lengthscales(self) -> list[float | None]:
+        """Return None for each column: outcomes have length-scales of their own."""
+        return [None] * len(self.models[0].lengthscales())
+
+    def _summed(self, parts: Sequence[np.ndarray]) -> np.ndarray:
+        return np.asarray(np.tensordot(self._weights, np.stack(parts), axes=1))
+
+    def _joined(self, parts: Sequence[np.ndarray]) -> np.ndarray:
+        return np.asarray(np.sqrt(np.tensordot(self._weights**2, np.stack(parts) ** 2, axes=1)))
+
+
+def front(values: np.ndarray, always: Sequence[int]) -> list[int]:
+    """Return rows (n, k), to be maximised in each column, that no other row beats, first those that are to be there.
+
+    At most so many as are told: beyond those wanted always, each next one lies farthest from those before.
+
+    Args:
+        values: shape (n, k).
+        always: rows that stand first, on the front or not.
+    """
+    import moocore
+
+    best = np.flatnonzero(moocore.is_nondominated(values, maximise=True))
+    span = np.ptp(values[best], axis=0)
+    scaled = values / np.where(span > 0.0, span, 1.0)
+    chosen = list(dict.fromkeys(always))
+    while len(chosen) < _MOST_ON_A_FRONT:
+        distance = np.linalg.norm(scaled[best][:, None] - scaled[chosen], axis=2).min(axis=1)
+        if not distance.size or distance.max() < 0.02:
+            break
+        chosen.append(int(best[np.argmax(distance)]))
+    return chosen

@@ -1,0 +1,287 @@
+"""Pictures of a suggestion, drawn from its plain data alone, as vector graphics that take the colours of their page."""
+
+import io
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bocu.figures import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Plain = Mapping[str, Any]
+
+#: Inches: about the width of a phone, whose pictures are then shown at their own size.
+_WIDTH, _HEIGHT = 4.3, 2.9
+
+#: Colours that are drawn with, and the variables of the page that take their place.
+PAGE_COLOURS: Mapping[str, str] = {
+    style.INK: "var(--ink)",
+    "#e4e4e4": "var(--rule)",
+    style.BLUE: "var(--one)",
+    style.VERMILLION: "var(--two)",
+    style.GREY: "var(--soft)",
+}
+
+#: Contexts that a picture of weights shows, and letters of a name that it has room for.
+MOST_CONTEXTS = 10
+_LETTERS = 22
+
+
+def svg(figure: "Figure", name: str, description: str) -> str:
+    """Return a picture as an element of a page, whose colours are the page's and whose identifiers are its own."""
+    from xml.sax.saxutils import quoteattr
+
+    target = io.StringIO()
+    with style.applied():
+        _as_text()
+        figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = target.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text)
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+    for drawn, shown in PAGE_COLOURS.items():
+        text = re.sub(re.escape(drawn), shown, text, flags=re.IGNORECASE)
+    return text.replace("<svg", f'<svg role="img" aria-label={quoteattr(description)}', 1)
+
+
+def slice_picture(plain: Plain, index: int) -> "Figure":
+    """Draw how the outcome goes with one column; rows of the log are carried over to it, outliers crossed."""
+    import seaborn as sns
+
+    cut = plain["details"]["slices"][index]
+    figure, axes = _opened()
+    outliers = [row["outlier"] for row in plain["details"]["rows"][: len(cut["rows"])]]
+    names = isinstance(cut["suggested"], str)
+    places = {level: i for i, level in enumerate(cut["at"])}
+    at = np.arange(len(places)) if names else np.array(cut["at"], dtype=float)
+    with style.applied():
+        _as_text()
+        if names:
+            expected, low, high = (np.array(cut[key]) for key in ("expected", "low", "high"))
+            axes.errorbar(
+                at, expected, [expected - low, high - expected], fmt="o", color=style.BLUE, capsize=4, zorder=3
+            )
+            axes.set_xticks(at, [_short(level) for level in cut["at"]])
+            if cut["guaranteed"] is not None:
+                axes.plot(at, cut["guaranteed"], linestyle="none", marker="_", markersize=14, color=style.VERMILLION)
+        else:
+            axes.fill_between(at, cut["low"], cut["high"], color=style.BLUE, alpha=style.BAND_OPACITY, linewidth=0)
+            axes.plot(at, cut["expected"], color=style.BLUE, marker="" if len(at) > 1 else "o")
+            if cut["guaranteed"] is not None:
+                axes.plot(at, cut["guaranteed"], color=style.VERMILLION, linestyle=style.DASHED)
+            axes.axvline(cut["suggested"], color=style.INK, linewidth=0.8, linestyle=style.DOTTED)
+        for outlying, marker, colour in ((False, "o", style.GREY), (True, "X", style.VERMILLION)):
+            points = [row for row, out in zip(cut["rows"], outliers, strict=True) if out == outlying]
+            x = [_jitter(i) + places.get(value, np.nan) if names else value for i, (value, _) in enumerate(points)]
+            sns.scatterplot(
+                x=x,
+                y=[earned for _, earned in points],
+                ax=axes,
+                color=colour,
+                marker=marker,
+                s=42 if outlying else 13,
+                alpha=1.0 if outlying else 0.65,
+                linewidth=0.4,
+                zorder=4 if outlying else 2,
+                legend=False,
+            )
+        _labelled(axes, _with_unit(plain, cut["name"]), _with_unit(plain, plain["outcome"]))
+    return figure
+
+
+def curve_picture(plain: Plain) -> "Figure":
+    """Draw guarantees against the size of the set."""
+    import seaborn as sns
+
+    curve = plain["details"]["curve"]
+    figure, axes = _opened()
+    with style.applied():
+        _as_text()
+        axes.plot(curve["size"], curve["suggested"], color=style.BLUE, label="suggested")
+        axes.plot(
+            curve["size"],
+            curve["steady"],
+            color=style.VERMILLION,
+            linestyle=style.DASHED,
+            label="best expectation",
+        )
+        sns.scatterplot(
+            x=[price["size"] for price in plain["prices"]],
+            y=[price["guaranteed"] for price in plain["prices"]],
+            ax=axes,
+            color=style.INK,
+            marker="D",
+            s=18,
+            zorder=4,
+            label="best at that size",
+        )
+        axes.axvline(plain["size"], color=style.INK, linewidth=0.8, linestyle=style.DOTTED)
+        if plain["set"] == "cvar":
+            axes.invert_xaxis()
+        axes.legend()
+        share = "share of worst contexts" if plain["set"] == "cvar" else "radius"
+        _labelled(axes, share, f"guaranteed {_with_unit(plain, plain['outcome'])}")
+    return figure
+
+
+def trade_off_picture(plain: Plain) -> "Figure":
+    """Draw what decisions guarantee against what they are expected to earn."""
+    import seaborn as sns
+
+    trade = plain["details"]["trade_off"]
+    figure, axes = _opened()
+    others = np.array(trade["others"]).reshape(-1, 2)
+    best = plain["best"]
+    with style.applied():
+        _as_text()
+        sns.scatterplot(
+            x=others[:, 0], y=others[:, 1], ax=axes, color=style.GREY, s=12, alpha=0.55, label="other decisions"
+        )
+        axes.plot(
+            trade["expected"],
+            trade["guaranteed"],
+            color=style.BLUE,
+            marker="o",
+            markersize=5,
+            label="not beaten in both",
+        )
+        axes.plot([best["expected"]], [best["guaranteed"]], **{**style.SPOTLIGHT, "markerfacecolor": style.VERMILLION})
+        axes.legend()
+        shown = _with_unit(plain, plain["outcome"])
+        _labelled(axes, f"expected {shown}", f"guaranteed {shown}")
+    return figure
+
+
+def weights_picture(plain: Plain) -> "Figure":
+    """Draw the weights of contexts in the forecast and in the worst distribution."""
+    import seaborn as sns
+
+    contexts = plain["details"]["contexts"][:MOST_CONTEXTS]
+    labels = [
+        _short(", ".join(f"{name} {value:.4g}" for name, value in one["context"].items()), 40) for one in contexts
+    ]
+    figure, axes = _opened(0.75 + 0.26 * len(contexts))
+    kinds = {"weight": "forecast", "worst": "worst"}
+    with style.applied():
+        _as_text()
+        sns.barplot(
+            x=[one[key] for key in kinds for one in contexts],
+            y=[f"{i}" for _ in kinds for i in range(len(contexts))],
+            hue=[word for word in kinds.values() for _ in contexts],
+            ax=axes,
+            palette=[style.BLUE, style.VERMILLION],
+            saturation=1.0,
+            errorbar=None,
+        )
+        axes.set_yticks(range(len(contexts)), labels)
+        axes.legend(title=None)
+        axes.grid(visible=True, axis="x")
+        axes.set_xlabel("probability")
+        axes.set_ylabel("")
+    return figure
+
+
+def learnt_picture(plain: Plain) -> "Figure":
+    """Draw by how much each column moves the outcome."""
+    import seaborn as sns
+
+    entries = sorted(plain["influences"], key=lambda entry: -entry["swing"])
+    figure, axes = _opened(0.7 + 0.3 * len(entries))
+    with style.applied():
+        _as_text()
+        sns.barplot(
+            x=[entry["swing"] for entry in entries],
+            y=[f"{i}" for i in range(len(entries))],
+            hue=[entry["role"] for entry in entries],
+            ax=axes,
+            palette={"decision": style.BLUE, "context": style.VERMILLION},
+            saturation=1.0,
+            dodge=False,
+        )
+        axes.set_yticks(range(len(entries)), [_short(entry["name"]) for entry in entries])
+        axes.legend(title=None)
+        axes.grid(visible=True, axis="x")
+        axes.set_xlabel(f"moves {_with_unit(plain, plain['outcome'])} by")
+        axes.set_ylabel("")
+    return figure
+
+
+def front_picture(plain: Plain) -> "Figure":
+    """Draw the first two outcomes of decisions that no other beats in all."""
+    import seaborn as sns
+
+    first, second = (one["name"] for one in plain["outcomes"][:2])
+    figure, axes = _opened()
+    with style.applied():
+        _as_text()
+        sns.scatterplot(
+            x=[one["guaranteed"][first] for one in plain["front"]],
+            y=[one["guaranteed"][second] for one in plain["front"]],
+            ax=axes,
+            color=style.BLUE,
+            s=30,
+        )
+        for one in plain["front"]:
+            if one["which"]:
+                axes.annotate(
+                    _short(one["which"]),
+                    (one["guaranteed"][first], one["guaranteed"][second]),
+                    xytext=(4, 4),
+                    textcoords="offset points",
+                    color=style.INK,
+                )
+        told = "expected" if plain["best"]["guaranteed"] is None else "guaranteed"
+        _labelled(axes, f"{told} {_with_unit(plain, first)}", f"{told} {_with_unit(plain, second)}")
+    return figure
+
+
+def _opened(height: float = _HEIGHT) -> "tuple[Figure, Axes]":
+    with style.applied():
+        _as_text()
+        figure = style.new_figure(height, _WIDTH)
+        return figure, figure.add_subplot()
+
+
+def _as_text() -> None:
+    """Let names be text, whatever is in them: nothing is read as a formula."""
+    import matplotlib as mpl
+
+    mpl.rcParams.update(
+        {
+            "text.parse_math": False,
+            "axes.formatter.use_mathtext": False,
+            "font.size": 9.0,
+            "axes.labelsize": 9.0,
+            "xtick.labelsize": 8.5,
+            "ytick.labelsize": 8.5,
+            "legend.fontsize": 8.5,
+            "axes.titlesize": 9.0,
+        }
+    )
+
+
+def _labelled(axes: "Axes", x: str, y: str) -> None:
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.grid(visible=True, axis="y")
+
+
+def _with_unit(plain: Plain, name: str) -> str:
+    unit = plain["units"].get(name, "")
+    return f"{_short(name)} [{_short(unit)}]" if unit else _short(name)
+
+
+def _short(text: str, most: int = _LETTERS) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _jitter(i: int) -> float:
+    """Return an offset that keeps points of one name apart."""
+    return 0.24 * ((i * 0.618034) % 1.0 - 0.5) - 0.25

@@ -1,0 +1,227 @@
+"""A radius from the log: how far do later contexts lie from earlier ones?
+
+What is bounded is the distance from the reference (all contexts of the log, older ones less where rows are forgotten)
+to the empirical distribution of the contexts of the next `horizon` rows. The log is replayed: blocks of so many rows
+are each compared with what lay before them, and the radius is the order statistic of these distances that a further,
+exchangeable one stays below with the probability asked for (split conformal prediction, Vovk et al., 2005). Where the
+distances may grow along the log, the same is done with what is left of them around a straight line, which is drawn on
+to the next block as steeply as its slope and one standard error, and the larger radius is taken.
+
+Sets that compare probabilities context by context (`tv`, `kl`, ...) find two samples of continuous contexts infinitely
+far apart, or as far as can be. For them distances are between shares of a few cells of like weight: those of the
+reference reweighted cell by cell until its shares are the block's, which is in the set just where its shares are.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bocu.advice.cells import Cells, gathered
+from bocu.ambiguity.base import AmbiguitySet
+from bocu.ambiguity.parameters import SetParameters
+from bocu.core.errors import BocuError
+
+#: Probability with which the next block is to lie within the radius.
+COVERAGE = 0.9
+
+#: The fewest distances whose largest covers a further one with probability 0.9.
+FEWEST_BLOCKS = 9
+
+#: Distances that a log is cut for where it is long enough: the second largest covers with probability 0.9.
+_WANTED_BLOCKS = 19
+
+#: Rows of a block that are preferred to more blocks.
+_WANTED_ROWS = 5
+
+#: Part of the log that no block is taken from, so that references are not much smaller than the whole.
+_FIRST_REFERENCE = 3
+
+#: Cells of sets that compare context by context, for short blocks and from so many rows on.
+_CELLS, _MORE_CELLS, _ROWS_FOR_MORE = 4, 8, 32
+
+#: Points that a reference is gathered into before distances that need coordinates.
+_POINTS = 128
+
+
+@dataclass(frozen=True)
+class RadiusEstimate:
+    """A radius that was estimated from a log.
+
+    Attributes:
+        radius: in units of the set.
+        horizon: rows of a block, and of the future that the radius is for.
+        blocks: number of distances it was found from.
+        coverage: probability asked for.
+        largest, median: of these distances.
+        growth: by how much distances may grow from block to block, where that made the radius larger; else 0.
+        cells: number of cells that contexts were sorted into; None where distances are between points.
+    """
+
+    radius: float
+    horizon: int
+    blocks: int
+    coverage: float
+    largest: float
+    median: float
+    growth: float
+    cells: int | None
+
+    def notes(self, *, around_log: bool) -> list[str]:
+        """Return what it is, a line each.
+
+        Args:
+            around_log: whether the reference is the distribution of the log's contexts, and not another forecast.
+        """
+        grown = f", and may grow by {self.growth:.2g} a block" if self.growth else ""
+        among = f" over {self.cells} cells of contexts" if self.cells else ""
+        told = [
+            f"radius {self.radius:.4g} estimated from the log: {self.blocks} blocks of {self.horizon} rows lay "
+            f"{self.median:.3g} (median) to {self.largest:.3g} (largest) from the rows before them{among}{grown}; the "
+            f"next {self.horizon} rows are to lie within it with probability {self.coverage:.0%}"
+        ]
+        if not around_log:
+            told.append(
+                "the radius is how far rows of the log lay from the rows before them; that they lie no further from "
+                "the forecast cannot be learnt from a log without past forecasts"
+            )
+        return told
+
+
+def estimate_radius(
+    contexts: np.ndarray,
+    stated: SetParameters,
+    recency: Callable[[int], np.ndarray] | None = None,
+    horizon: int | None = None,
+    coverage: float = COVERAGE,
+) -> RadiusEstimate:
+    """Estimate the radius that the contexts of the next rows stay within.
+
+    Args:
+        contexts: of the log in the order of time, in units of the model, shape (t, l).
+        stated: the set.
+        recency: returns the weights (n,) of the first n rows as they were after row n; None: all alike.
+        horizon: rows of a block; None: as many as leave 19 blocks, or fewer blocks but 9 of a short log.
+        coverage: probability asked for.
+
+    Raises:
+        BocuError: the log is too short, or the set has no finite distance.
+    """
+    rows = len(contexts)
+    left = rows - rows // _FIRST_REFERENCE
+    fewest = max(FEWEST_BLOCKS, math.ceil(coverage / (1.0 - coverage) - 1e-9))
+    if horizon is None:
+        horizon = max(1, min(_WANTED_ROWS, left // fewest), left // max(_WANTED_BLOCKS, fewest))
+    blocks = left // horizon
+    if blocks < fewest:
+        longest = left // fewest
+        hint = f"; --horizon is at most {longest} here" if longest else ""
+        raise BocuError(
+            f"--radius estimate: the log is too short: its {rows} rows leave {blocks} blocks of {horizon} rows to "
+            f"compare with what was before them, {fewest} are wanted{hint}; give --radius a number, or log on"
+        )
+    between = _Between(stated, horizon)
+    weigh = recency or np.ones
+    found = np.array(
+        [
+            between(contexts[:start], weigh(start), contexts[start : start + horizon])
+            for start in range(rows - blocks * horizon, rows, horizon)
+        ]
+    )
+    if not np.isfinite(found).all():
+        raise BocuError(
+            f"--radius estimate: the set '{stated.name}' finds blocks of the log infinitely far from the rows before "
+            "them; give --radius a number, or take --set tv, kl, chi2, mmd or wass"
+        )
+    steady, growing = _order_statistic(found, coverage), _drawn_on(found, coverage)
+    return RadiusEstimate(
+        radius=float(max(steady, growing)),
+        horizon=horizon,
+        blocks=blocks,
+        coverage=coverage,
+        largest=float(found.max()),
+        median=float(np.median(found)),
+        growth=_slope(found) if growing > steady else 0.0,
+        cells=between.cells,
+    )
+
+
+def next_distance(
+    contexts: np.ndarray, stated: SetParameters, following: np.ndarray, weights: np.ndarray | None = None
+) -> float:
+    """Return the distance that an estimate bounds: from contexts (t, l) and their weights to those (h, l) that follow.
+
+    Raises:
+        BocuError: no set can be built.
+    """
+    return _Between(stated, len(following))(contexts, np.ones(len(contexts)) if weights is None else weights, following)
+
+
+class _Between:
+    """Distances of a set from weighted contexts to a block of as many rows as the horizon has.
+
+    Attributes:
+        cells: number of cells that contexts are sorted into; None where distances are between points.
+    """
+
+    def __init__(self, stated: SetParameters, horizon: int) -> None:
+        self.stated = stated
+        self.cells = None if _takes_points(stated) else _MORE_CELLS if horizon >= _ROWS_FOR_MORE else _CELLS
+        self._by_cells: AmbiguitySet | None = None if self.cells is None else stated.over(None)
+
+    def __call__(self, past: np.ndarray, weights: np.ndarray, block: np.ndarray) -> float:
+        alike = np.ones(len(block))
+        if self.cells is not None and self._by_cells is not None:
+            cells = Cells.around(past, weights, self.cells)
+            return float(self._by_cells.distance(cells.shares(block, alike), cells.shares(past, weights)))
+        points, mass = gathered(past, weights, _POINTS)
+        both, places = np.unique(np.vstack([points, block]), axis=0, return_inverse=True)
+        places = places.reshape(-1)
+        before = np.bincount(places[: len(points)], mass / mass.sum(), minlength=len(both))
+        after = np.bincount(places[len(points) :], alike / len(block), minlength=len(both))
+        return float(self.stated.over(both).distance(after, before))
+
+
+def _takes_points(stated: SetParameters) -> bool:
+    """Whether the distance depends on where contexts lie."""
+    try:
+        stated.over(None)
+    except BocuError:
+        return True
+    return False
+
+
+def _order_statistic(values: np.ndarray, coverage: float) -> float:
+    """Return the least of values (n,) that a further, exchangeable one stays below with the probability given."""
+    rank = math.ceil(coverage * (len(values) + 1) - 1e-9)
+    return float(np.sort(values)[rank - 1])
+
+
+def _slope(values: np.ndarray) -> float:
+    """Return the least-squares slope of values (n,) in their position, and one standard error more.
+
+    How fast distances grow is known no better from so few of them, and at the slope itself a drifting log's next block
+    lay too far too often.
+    """
+    at = np.arange(len(values)) - (len(values) - 1) / 2.0
+    slope = float(at @ values / (at @ at))
+    left = values - values.mean() - slope * at
+    return slope + math.sqrt(float(left @ left) / (len(values) - 2) / float(at @ at))
+
+
+def _drawn_on(values: np.ndarray, coverage: float) -> float:
+    """Return the bound for the next of values (n,) that grow along a line; minus infinity where they do not.
+
+    What is left of them around the least-squares line is scaled by its leverage, as Student's prediction interval has
+    it, so that at the values and at the next position it has one variance.
+    """
+    count = len(values)
+    at = np.arange(count) - (count - 1) / 2.0
+    spread, ahead = float(at @ at), (count + 1) / 2.0
+    if (steeper := _slope(values)) <= 0.0:
+        return -math.inf
+    left = values - values.mean() - float(at @ values) / spread * at
+    left /= np.sqrt(1.0 - 1.0 / count - at**2 / spread)
+    scale = math.sqrt(1.0 + 1.0 / count + ahead**2 / spread)
+    return float(values.mean() + steeper * ahead + scale * _order_statistic(left, coverage))

@@ -1,0 +1,99 @@
+"""`bocu claims`: what is claimed, and what the numbers that stand say of it."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bocu.report.records import Fields
+
+
+class Form(StrEnum):
+    """How verdicts are printed."""
+
+    TEXT, JSON, CSV, MARKDOWN = "text", "json", "csv", "markdown"
+
+
+def claims_command(
+    file: Annotated[Path, typer.Argument(help="Claims file, such as config/claims/ziomek2025.yaml.")],
+    results: Annotated[Path, typer.Option(help="Folder of results, with a folder for each experiment.")] = Path(
+        "results"
+    ),
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every comparison.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, a row a claim.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a section of a page.")] = False,
+    page: Annotated[
+        Path | None, typer.Option(help="Markdown page to write the section into, between its marks.")
+    ] = None,
+) -> None:
+    """List the claims of a file with verdicts from the cubes that stand.
+
+    A claim holds or fails where 95 % intervals over at least 10 paired seeds say so, corrected by Holm for the claims
+    of its family; else it is undecided. Without a cube of its problems it is not run. Nothing is made anew.
+    """
+    from bocu.core.errors import BocuError
+    from bocu.evaluation.claims import read_claims, verdicts
+    from bocu.evaluation.claims.records import record
+    from bocu.report.claims_page import StandingCubes, section, write_section
+
+    wanted = [form for form, asked in zip(list(Form)[1:], (as_json, as_csv, as_markdown), strict=True) if asked]
+    if len(wanted) > 1:
+        raise BocuError("--json, --csv, --markdown: found several; allowed: one of them")
+    stated, cubes = read_claims(file).claims, StandingCubes(results)
+    found = verdicts(stated, cubes.cube)
+    records = [record(file.name, claim, own) for claim, own in zip(stated, found, strict=True)]
+    form = wanted[0] if wanted else Form.TEXT
+    if form is Form.MARKDOWN or page is not None:
+        command = f"bocu claims {file.as_posix()}" + (f" --page {page.as_posix()}" if page else " --markdown")
+        text = section(records, list(cubes.scales(records)), command)
+        if page is not None:
+            write_section(page, text)
+        if form is Form.MARKDOWN:
+            typer.echo(text, nl=False)
+    if form is not Form.MARKDOWN:
+        for line in _lines(form, records):
+            typer.echo(line)
+
+
+def _lines(form: Form, records: "list[Fields]") -> "Iterator[str]":
+    if form is Form.JSON:
+        yield json.dumps(records, indent=2, allow_nan=False)
+    elif form is Form.CSV:
+        yield _csv(records)
+    else:
+        yield from _text(records)
+
+
+def _csv(records: "list[Fields]") -> str:
+    import csv
+    import io
+
+    from bocu.report.claims import COLUMNS, csv_records
+
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS["claims"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(csv_records(records)["claims"])
+    return text.getvalue().removesuffix("\n")
+
+
+def _text(records: "list[Fields]") -> "Iterator[str]":
+    from bocu.evaluation.claims import NOT_RUN
+    from bocu.io.tables import table
+    from bocu.report.claims import numbers, row
+
+    def cells(record: "dict[str, Any]") -> tuple[str, ...]:
+        _, _, _, _, seeds, p_value, _ = row(record)
+        told = "; ".join(numbers(record))
+        reason = record["reason"] if record["verdict"] == NOT_RUN else "; ".join(filter(None, (record["reason"], told)))
+        return record["id"], record["verdict"], seeds, p_value, reason
+
+    yield from table(("claim", "verdict", "seeds", "p", "numbers"), map(cells, records))
+    verdicts = [record["verdict"] for record in records]
+    counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
+    yield f"\n{len(records)} claims: {counts}"

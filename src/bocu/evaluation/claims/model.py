@@ -1,0 +1,115 @@
+"""The claims file as a typed model: what a user may write, key by key.
+
+The JSON schema under `workflow/schemas/` is generated from it (`bocu schema --claims`).
+"""
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+import pydantic
+from pydantic import Field
+
+from bocu.core.errors import BocuError, shown
+from bocu.core.parameters import Parameters, nearest, validate
+from bocu.evaluation.claims.expansion import Node, Scope, expand, problems_of
+from bocu.evaluation.claims.parsing import parse
+from bocu.experiment.configuration import Label
+from bocu.experiment.papers import known_papers
+from bocu.io.yaml_files import read_yaml
+
+_HANDED_DOWN = ("paper", "experiment", "family")
+
+
+class Claim(Parameters):
+    """What somebody says of an experiment, and how the numbers can tell."""
+
+    id: Label = Field(description="Name of the claim; unique in its file.")
+    paper: str = Field(
+        "", description="Key of the paper that makes it, such as `ziomek2025`; empty: nobody's but yours."
+    )
+    where: str = Field("", description="Section, figure or table.")
+    statement: str = Field(min_length=1, description="What is claimed, in your own words.")
+    experiment: Label = Field(description="Name of the experiment whose results it is checked on.")
+    problem: Label | None = Field(
+        None, description="Label of the problem; left out where the check goes through several."
+    )
+    metric: Label | None = Field(
+        None, description="Label of the metric; if left out, that of the objective's label, else the problem's first."
+    )
+    figure: Label | None = Field(None, description="Label of the figure beside which the report shows it.")
+    family: str | None = Field(
+        None, description="Name of the claims that are corrected together, by Holm; the paper, if left out."
+    )
+    check: str | None = Field(
+        None, description="What has to hold of the numbers (see docs/claims.md); null: nothing in a cube can tell."
+    )
+    ours: str = Field("", description="Settings that the paper leaves open and that are ours.")
+    note: str = Field("", description="What else a reader should know.")
+
+    @property
+    def corrected_with(self) -> str:
+        """Name of its family."""
+        return self.family or self.paper or "claims"
+
+    @functools.cached_property
+    def node(self) -> Node:
+        """Its check, spelt out; there has to be one."""
+        return expand(parse(self.check or ""), Scope(self.problem or "", self.metric or ""))
+
+
+class ClaimsFile(Parameters):
+    """Claims, and what they have in common."""
+
+    paper: str = Field("", description="Paper of every claim that names none.")
+    experiment: Label | None = Field(None, description="Experiment of every claim that names none.")
+    family: str | None = Field(None, description="Family of every claim that names none.")
+    claims: list[Claim] = Field(min_length=1, description="The claims.")
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _hand_down(cls, data: object) -> object:
+        if not isinstance(data, Mapping) or not isinstance(data.get("claims"), list):
+            return data
+        shared = {key: data[key] for key in _HANDED_DOWN if data.get(key)}
+        return {**data, "claims": [{**shared, **one} if isinstance(one, Mapping) else one for one in data["claims"]]}
+
+    def claim(self, name: str) -> Claim:
+        """Return the claim of an id.
+
+        Raises:
+            BocuError: there is none.
+        """
+        found = {claim.id: claim for claim in self.claims}
+        if name not in found:
+            raise BocuError(f"no claim '{name}'; {nearest(name, found)}")
+        return found[name]
+
+
+def read_claims(path: str | Path) -> ClaimsFile:
+    """Read a claims file.
+
+    Raises:
+        BocuError: one line with file, key, what was found and what is allowed.
+    """
+    data = read_yaml(path)
+    if not isinstance(data, dict):
+        raise BocuError(f"{path}: found {shown(data)}; a mapping with the key 'claims' is wanted")
+    file = validate(ClaimsFile, data, f"{path}: ")
+    known: dict[str, int] = {}
+    for position, claim in enumerate(file.claims):
+        where = f"{path}: claims.{position}"
+        if claim.id in known:
+            raise BocuError(f"{where}.id: found '{claim.id}', that of claims.{known[claim.id]} too; allowed: once")
+        known[claim.id] = position
+        if claim.paper and claim.paper not in known_papers():
+            raise BocuError(f"{where}.paper: unknown paper '{claim.paper}'; {nearest(claim.paper, known_papers())}")
+        try:
+            problems = [] if claim.check is None else problems_of(claim.node)
+        except BocuError as error:
+            raise BocuError(f"{where}.check ({claim.id}): {error}") from None
+        if "" in problems:
+            raise BocuError(
+                f"{where}.problem ({claim.id}): this key is required, or 'for problem in [...]' in the check"
+            )
+    return file

@@ -1,0 +1,165 @@
+"""The numbers that the words of a check stand for, one a seed, read from a cube."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bocu.core.errors import BocuError
+from bocu.evaluation.claims.expansion import Known, Place, Scope, place_of, problem_of
+from bocu.evaluation.claims.expressions import Measure, Number, Quantity, Scaled
+from bocu.evaluation.curves import scored_throughout
+from bocu.evaluation.prior_choices import rejection_rounds
+from bocu.evaluation.statistics import growth_slopes
+from bocu.runs.status import DONE, MISSING
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SECOND_HALF = 0.5
+STUCK = 0.9
+"""Share of the second half's rounds in which a seed trusts the prior that it sticks to."""
+Sample = Mapping[int, float]
+"""A number a seed."""
+
+
+class Numbers:
+    """The numbers of one problem.
+
+    Args:
+        cube: its cube; arrays are read when they are asked for.
+        names: what labels of a check are called in this cube, where they have another name.
+    """
+
+    def __init__(self, cube: "xr.Dataset", names: Mapping[str, str] | None = None) -> None:
+        self.cube = cube
+        self.iterations: np.ndarray = cube["iteration"].values
+        self.status: np.ndarray = cube["status"].transpose("objective", "algorithm", "seed").values
+        self._places = {
+            dim: {str(label): i for i, label in enumerate(cube[dim].values)}
+            for dim in ("objective", "algorithm", "metric", "prior")
+            if dim in cube.coords
+        }
+        planned: np.ndarray = np.asarray(np.isin(self.status, (MISSING, DONE)).any(axis=2))
+        self.known = Known(
+            problem=str(cube.attrs["problem_label"]),
+            algorithms={
+                label: [objective for objective, i in self._places["objective"].items() if planned[i, j]]
+                for label, j in self._places["algorithm"].items()
+                if planned[:, j].any()
+            },
+            metrics=list(self._places["metric"]),
+            rounds=int(self.iterations[-1]),
+            priors=list(self._places.get("prior", {})),
+            names=dict(names or {}),
+        )
+        self._regret = functools.cache(self._read_regret)
+
+    def measured(self, measure: Measure, scope: Scope) -> Sample:
+        """Return what a word stands for, for every seed that has all of it.
+
+        Raises:
+            BocuError: the cube does not have what is asked for.
+        """
+        place = place_of(measure, scope, self.known)
+        match measure.word:
+            case "final" | "mean" | "at":
+                seeds, regret = self._regret(place.objective, place.algorithm, place.metric)
+                total = regret[:, : place.round].sum(axis=1)
+                values = total / regret.shape[1] if measure.word == "mean" else total
+            case "recommended":
+                done, branch = self._branch("recommended_regret", (place.objective, place.algorithm))
+                last = branch.isel(metric=self._places["metric"][place.metric], iteration=-1)
+                seeds, values = self.cube["seed"].values[done], last.values[done]
+            case "growth":
+                seeds, regret = self._regret(place.objective, place.algorithm, place.metric)
+                rounds = self.iterations[self.iterations >= 1]
+                values = growth_slopes(rounds, regret.cumsum(axis=1), SECOND_HALF)
+            case "payoff":
+                seeds, payoffs = self._reported(place, "payoff")
+                values = payoffs.sum(axis=1)
+            case "seconds":
+                seeds, times = self._reported(place, "seconds")
+                values = times.mean(axis=1)
+            case "share" | "sticks":
+                seeds, chosen = self._reported(place, "chosen_prior")
+                values = _trusting(chosen == self._prior(place), measure.word)
+            case _:
+                seeds, active = self._reported(place, "active_priors")
+                rounds_of = rejection_rounds(
+                    self.iterations[self.iterations >= 1], active, self._rejected(place, seeds)
+                )
+                values = (~np.isnan(rounds_of[:, self._prior(place)])).astype(float)
+        return {int(seed): float(value) for seed, value in zip(seeds, values, strict=True) if not np.isnan(value)}
+
+    def _rejected(self, place: Place, seeds: np.ndarray) -> np.ndarray | None:
+        """Return the prior that each round rejected, negative: none; None where that is not reported."""
+        if "rejected_prior" not in self.cube:
+            return None
+        _, branch = self._branch("rejected_prior", (place.objective, place.algorithm))
+        rejected: np.ndarray = branch.transpose("seed", "iteration").values[:, self.iterations >= 1]
+        return rejected[np.isin(self.cube["seed"].values, seeds)]
+
+    def _prior(self, place: Place) -> int:
+        return self._places["prior"][place.prior]
+
+    def _branch(self, name: str, place: tuple[str, str]) -> tuple[np.ndarray, "xr.DataArray"]:
+        """Return the finished seeds of a branch, as truth values, and a variable of it."""
+        i, j = self._places["objective"][place[0]], self._places["algorithm"][place[1]]
+        if name not in self.cube:
+            raise BocuError(f"'{self.known.problem}' has no '{name}', which the check asks for")
+        return self.status[i, j] == DONE, self.cube[name].isel(objective=i, algorithm=j)
+
+    def _read_regret(self, objective: str, algorithm: str, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return seeds and regret of the rounds from 1 on, of finished seeds that are scored in every round."""
+        done, branch = self._branch("regret", (objective, algorithm))
+        values = branch.isel(metric=self._places["metric"][metric]).transpose("seed", "iteration").values
+        whole = done & scored_throughout(self.iterations, values)
+        return self.cube["seed"].values[whole], values[whole][:, self.iterations >= 1]
+
+    def _reported(self, place: Place, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return seeds and what finished runs report of the rounds from 1 on, but for seeds that report nothing."""
+        done, branch = self._branch(name, (place.objective, place.algorithm))
+        values = branch.transpose("seed", "iteration", ...).values
+        kept = values[:, self.iterations >= 1]
+        if kept.dtype.kind == "f":
+            said = np.isfinite(kept).reshape(len(kept), -1).all(axis=1)
+        else:
+            said = (kept >= 0).reshape(len(kept), -1).any(axis=1)
+        return self.cube["seed"].values[done & said], kept[done & said]
+
+
+def sample(quantity: Quantity, scope: Scope, numbers_of: Callable[[str], Numbers]) -> Sample | float:
+    """Return a quantity for every seed that has all of it; a number that is written out is itself.
+
+    Args:
+        quantity: what is asked for.
+        scope: where it looks.
+        numbers_of: label of a problem -> its numbers.
+    """
+    if isinstance(quantity, Number):
+        return quantity.value
+    if isinstance(quantity, Measure):
+        return numbers_of(problem_of(quantity, scope)).measured(quantity, scope)
+    if isinstance(quantity, Scaled):
+        return combined([(quantity.factor.value, sample(quantity.quantity, scope, numbers_of))])
+    return combined([(sign, sample(term, scope, numbers_of)) for sign, term in quantity.terms])
+
+
+def combined(terms: list[tuple[float, Sample | float]]) -> Sample | float:
+    """Return the weighted sum of numbers a seed, over the seeds that all have; of numbers alone, a number."""
+    fixed = sum(weight * term for weight, term in terms if isinstance(term, float))
+    samples = [(weight, term) for weight, term in terms if not isinstance(term, float)]
+    if not samples:
+        return float(fixed)
+    shared = sorted(set.intersection(*(set(sample) for _, sample in samples)))
+    return {seed: fixed + sum(weight * sample[seed] for weight, sample in samples) for seed in shared}
+
+
+def _trusting(trusted: np.ndarray, word: str) -> np.ndarray:
+    """Return for each seed the share of rounds that trust a prior, or whether it sticks to it."""
+    if word == "share":
+        return np.asarray(trusted.mean(axis=1))
+    late = trusted[:, trusted.shape[1] // 2 :]
+    return (late.mean(axis=1) >= STUCK).astype(float)

@@ -1,0 +1,151 @@
+"""Where a claim holds: its verdict at every point of a sweep.
+
+The verdicts of a map are corrected together by the method of Benjamini and Hochberg (1995): of the points that are
+decided at most 5 % are expected to be decided wrongly. (Holm's method, which claims of a paper are corrected by, keeps
+all of dozens of points right at once, and would leave most undecided.)
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from bocu.core.errors import BocuError
+from bocu.evaluation.claims.expansion import leaves, quantities
+from bocu.evaluation.claims.model import Claim
+from bocu.evaluation.claims.verdicts import UNDECIDED, Finding, Verdict, verdict
+from bocu.evaluation.cubes import swept_entries
+from bocu.evaluation.statistics import CONFIDENCE
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+Value = float | str
+RUNS = ("objective", "algorithm", "metric")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A point of a sweep.
+
+    Attributes:
+        at: value by the name of the parameter.
+        problem: label of the problem there.
+        verdict: what the numbers say there, corrected for all points.
+    """
+
+    at: Mapping[str, Value]
+    problem: str
+    verdict: Verdict
+
+    @property
+    def finding(self) -> Finding | None:
+        """What the one comparison of the claim came to; None where it has several, or was not run."""
+        found = self.verdict.findings
+        return found[0] if len(found) == 1 else None
+
+
+def region(claim: Claim, cubes: "Sequence[xr.Dataset]") -> list[Cell]:
+    """Return the verdict on a claim at every point of a sweep.
+
+    Args:
+        claim: about one problem, by the labels of the experiment's file.
+        cubes: those of the experiment.
+
+    Returns:
+        The points at which all that the claim names runs, in the order of the cubes.
+
+    Raises:
+        BocuError: the claim asks for what no point has.
+    """
+    from statsmodels.stats.multitest import multipletests
+
+    cells, reason = [], f"{claim.id}: no cube is of the problem '{claim.problem}' of the file"
+    named = labels_of(claim)
+    for cube in cubes:
+        entries = swept_entries(cube.attrs)
+        label = str(cube.attrs["problem_label"])
+        own = entries.get("problem", {}).get(label, {"base": label, "at": {}})
+        if claim.problem not in (None, own["base"]):
+            continue
+        for at, names in _points(own["at"], entries, named):
+            try:
+                cells.append(Cell(at, label, verdict(claim, cube, names)))
+            except BocuError as error:  # of a list of grids not all combinations run
+                reason = str(error)
+    if not cells:
+        raise BocuError(reason)
+    p_values = multipletests([_evidence(cell.verdict) for cell in cells], method="fdr_bh")[1]
+    return [
+        replace(cell, verdict=_settled(cell.verdict, float(p), len(cells)))
+        for cell, p in zip(cells, p_values, strict=True)
+    ]
+
+
+def _evidence(own: Verdict) -> float:
+    return min(own.for_it, own.against_it)
+
+
+def _settled(own: Verdict, p_value: float, points: int) -> Verdict:
+    """Return a verdict with another p value; outcomes that the correction takes back are undecided."""
+    own = replace(own, p_value=p_value, corrected=points)
+    if p_value < 1 - CONFIDENCE:
+        return own
+    taken_back = f"not after the correction for {points} points"
+    return replace(own, outcome=UNDECIDED, reason=own.reason or taken_back)
+
+
+def table(cells: Sequence[Cell]) -> "pd.DataFrame":
+    """Return the points as the rows of a tidy table, a comparison each."""
+    import pandas as pd
+
+    rows = []
+    for cell in cells:
+        for finding in cell.verdict.findings:
+            rows.append(
+                {
+                    **cell.at,
+                    "problem": cell.problem,
+                    "verdict": cell.verdict.outcome,
+                    "p_value_corrected": cell.verdict.p_value,
+                    "reason": cell.verdict.reason,
+                    "comparison": finding.comparison,
+                    "value": finding.value.value,
+                    "low": finding.value.low,
+                    "high": finding.value.high,
+                    "boundary": finding.boundary,
+                    "seeds": finding.value.count,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def labels_of(claim: Claim) -> dict[str, list[str]]:
+    """Return the labels that a claim names: dimension of a cube -> labels."""
+    found: dict[str, list[str]] = {"algorithm": [], "objective": [], "metric": [claim.metric or ""]}
+    for leaf in leaves(claim.node):
+        found["metric"].append(leaf.scope.metric)
+        found["objective"].append(leaf.scope.objective)
+        for measure in quantities(leaf.comparison):
+            found["algorithm"].append(measure.runs.algorithm)
+            found["objective"].append(measure.runs.objective)
+            found["metric"].append(dict(measure.options).get("metric", ""))
+    return {dim: [label for label in dict.fromkeys(labels) if label] for dim, labels in found.items()}
+
+
+def _points(
+    at: Mapping[str, Value], entries: Mapping[str, Mapping[str, Any]], named: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[dict[str, Value], dict[str, str]]]:
+    """Return the points of a cube, with what labels of the file are called there."""
+    points: list[tuple[dict[str, Value], dict[str, str]]] = [(dict(at), {})]
+    for dim in RUNS:
+        for base in named[dim]:
+            made = {label: own["at"] for label, own in entries.get(dim, {}).items() if own["base"] == base}
+            if made:
+                points = [
+                    ({**known, **values}, {**names, base: label})
+                    for known, names in points
+                    for label, values in made.items()
+                    if all(known.get(axis, value) == value for axis, value in values.items())
+                ]
+    yield from points

@@ -1,0 +1,284 @@
+"""Where a claim holds: its verdict, or the difference or ratio that it compares, over the parameters of a sweep."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+import pydantic
+from pydantic import Field
+
+from bocu.core.about import About
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Parameters
+from bocu.evaluation.claims import FAILS, HOLDS, UNDECIDED, Claim
+from bocu.evaluation.claims.expansion import leaves, problems_of
+from bocu.evaluation.claims.expressions import Ratio
+from bocu.evaluation.regions import Cell, Value, labels_of, region, table
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
+from bocu.figures.reading import Cube, seed_counts, shared_data_label, with_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+OUTCOMES = (HOLDS, FAILS, UNDECIDED)
+COLOURS = ("#9CC9E8", "#F2B79A", "#EDEDED")
+"""Of the outcomes: light enough for text on them; the first two differ for colour-blind eyes too."""
+HATCH = "//"
+CELL_HEIGHT, PANEL_MARGIN, LEGEND = 0.26, 0.6, 0.75
+"""Inches: of a row of cells, around a panel, and of what stands below all panels."""
+
+
+class RegionParameters(PictureParameters):
+    """Parameters of `Region`. Names of parameters are those of the experiment's `sweep`."""
+
+    check: str = Field(
+        description="What has to hold, as in a claim (docs/claims.md), by the labels of this file: "
+        "`final(pe-gp-ucb) < final(mle)`."
+    )
+    problem: str | None = Field(None, description="Label of the problem in this file; the one there is, if left out.")
+    metric: str | None = Field(
+        None, description="Label of the metric in this file; that of the objective's label or the first, if left out."
+    )
+    title: str = Field("", description="What is claimed, above the picture; the check, if left out.")
+    show: Literal["verdict", "value"] = Field(
+        "verdict",
+        description="What colours show: the verdict, or the difference or ratio that the one comparison of the check "
+        "is about.",
+    )
+    x: str | None = Field(None, description="Parameter along the horizontal axis; the first by name, if left out.")
+    y: str | None = Field(None, description="Parameter along the vertical axis; the next, if left out.")
+    columns: str | None = Field(None, description="Parameter that differs from column to column; the next.")
+    rows: str | None = Field(None, description="Parameter that differs from row to row; the next.")
+    titles: Annotated[dict[str, str], Field(default_factory=dict, description="What is written for parameters.")]
+
+    @pydantic.model_validator(mode="after")
+    def _is_a_check(self) -> "RegionParameters":
+        try:
+            leaf = next(iter(leaves(self.claim.node)), None)
+            several = len(list(leaves(self.claim.node))) > 1
+            problems = [problem for problem in problems_of(self.claim.node) if problem]
+        except BocuError as error:
+            raise ValueError(f"check: {error}") from None
+        if len(problems) > 1:
+            raise ValueError(f"check: found one about {', '.join(problems)}; allowed: one problem")
+        if self.show == "value" and (leaf is None or several):
+            raise ValueError("show: 'value' goes with a check of one comparison")
+        return self
+
+    @property
+    def claim(self) -> Claim:
+        """The check as a claim."""
+        return Claim(
+            id="region", statement=self.check, experiment="region", problem=self.problem, metric=self.metric,
+            check=self.check,
+        )  # fmt: skip
+
+    @property
+    def placed(self) -> list[str]:
+        """The parameters whose place is stated."""
+        return [axis for axis in (self.x, self.y, self.columns, self.rows) if axis is not None]
+
+    def mentioned(self) -> Iterator[Mention]:
+        for key in ("x", "y", "columns", "rows", "titles"):
+            yield from mentions("swept parameter", key, getattr(self, key))
+        yield from mentions("problem of the file", "problem", self.problem)
+        yield from mentions("metric of the file", "metric", self.metric)
+        for dim, labels in labels_of(self.claim).items():
+            for label in labels:
+                yield Mention("check", f"{dim} of the file", label)
+
+
+class Layout(Parameters):
+    """Which parameter of the sweep goes where; None: there is none."""
+
+    x: str
+    y: str | None
+    columns: str | None
+    rows: str | None
+
+
+class Region(Figure[RegionParameters]):
+    """A heat map of verdicts over the parameters of a sweep, with panels where there are more than two."""
+
+    about = About(title="Region of validity", summary="where a claim holds: its verdict over a sweep's parameters")
+    scope = "experiment"
+    by_default = False  # what is claimed is to be said
+    Parameters = RegionParameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        import pandas as pd
+
+        paths = inputs["cubes"]
+        cubes = [Cube(path) for path in ([paths] if isinstance(paths, str) else paths)]
+        settings = self.parameters
+        title = settings.title or settings.check
+        cells = region(settings.claim, [cube.data for cube in cubes])
+        axes = list(dict.fromkeys(axis for cell in cells for axis in cell.at))
+        if not axes:
+            return nothing_to_show(cubes[0], title, "nothing that the check names is swept", whole_experiment=True)
+        layout, left = _layout(settings, axes)
+        if left:
+            found = f"'{left[0]}' is swept too, and a map has four places for parameters"
+            return nothing_to_show(cubes[0], title, found, whole_experiment=True)
+        values = {axis: _values(cells, axis) for axis in axes}
+        shown = [cube for cube in cubes if cube.problem in {cell.problem for cell in cells}]
+        picture = self._drawn(cells, layout, values, shown[0].units)
+        caption, alternative = self._told(cells, layout, values)
+        label = shared_data_label(shown)
+        return Drawing(picture, title, caption, alternative, "", label, pd.DataFrame(table(cells)))
+
+    def _drawn(self, cells: Sequence[Cell], layout: Layout, values: Mapping[str, list[Value]], units: str) -> "Picture":
+        settings = self.parameters
+        across = values[layout.columns] if layout.columns else [""]
+        down = values[layout.rows] if layout.rows else [""]
+        high = CELL_HEIGHT * (len(values[layout.y]) if layout.y else 1)
+        picture = style.new_figure(len(down) * (high + PANEL_MARGIN) + LEGEND)
+        panels = picture.subplots(len(down), len(across), sharex=True, sharey=True, squeeze=False)
+        scale = _scale(cells) if settings.show == "value" else None
+        for row, below in enumerate(down):
+            for column, beside in enumerate(across):
+                fixed = {axis: at for axis, at in ((layout.rows, below), (layout.columns, beside)) if axis}
+                inside = [cell for cell in cells if fixed.items() <= cell.at.items()]
+                panel = panels[row, column]
+                _panel(panel, inside, layout, values, scale)
+                panel.set_title("\n".join(f"{self._title(axis)} {_written(at)}" for axis, at in fixed.items()))
+                if row == len(down) - 1:
+                    panel.set_xlabel(self._title(layout.x))
+                if column == 0 and layout.y:
+                    panel.set_ylabel(self._title(layout.y))
+        if scale is None:
+            _verdict_legend(picture)
+        else:
+            _value_legend(picture, panels, scale, self._quantity(cells, units))
+        return picture
+
+    def _title(self, axis: str) -> str:
+        return self.parameters.titles.get(axis, axis)
+
+    def _quantity(self, cells: Sequence[Cell], units: str) -> str:
+        comparison = next(leaves(self.parameters.claim.node)).comparison
+        if isinstance(comparison.left, Ratio):
+            return str(comparison.left)
+        finding = cells[0].finding
+        minus = "" if finding is None or finding.boundary else f" - {comparison.right}"
+        return with_unit(f"{comparison.left}{minus}", units)
+
+    def _told(self, cells: Sequence[Cell], layout: Layout, values: Mapping[str, list[Value]]) -> tuple[str, str]:
+        settings = self.parameters
+        counts = {outcome: sum(cell.verdict.outcome == outcome for cell in cells) for outcome in OUTCOMES}
+        tally = ", ".join(f"{outcome} at {count}" for outcome, count in counts.items() if count)
+        seeds = {cell.problem: cell.verdict.seeds for cell in cells}
+        numbers = " Numbers: what is compared, mean over seeds." if any(cell.finding for cell in cells) else ""
+        marks = "hatched where undecided" if settings.show == "value" else "'?' where undecided"
+        caption = (
+            f"Where `{settings.check}` holds: of {len(cells)} points of the sweep it {tally} ({seed_counts(seeds)}); "
+            f"{marks}. Verdicts at 95 %, corrected together (Benjamini and Hochberg); empty: not run.{numbers}"
+        )
+        along = " and ".join(self._title(axis) for axis in (layout.x, layout.y) if axis)
+        held = [cell for cell in cells if cell.verdict.outcome == HOLDS]
+        told = "; ".join(
+            f"{self._title(axis)} {', '.join(_written(value) for value in own)}"
+            for axis, own in (
+                (axis, [v for v in values[axis] if any(c.at[axis] == v for c in held)]) for axis in values
+            )
+        )
+        alternative = f"Heat map over {along}: {tally}. " + (f"Points where it holds have {told}." if held else "")
+        return caption, alternative
+
+
+def _layout(settings: RegionParameters, axes: Sequence[str]) -> tuple[Layout, list[str]]:
+    """Return which parameter goes where, and those that are left."""
+    free = [axis for axis in axes if axis not in settings.placed]
+    chosen: dict[str, str | None] = {}
+    for place in ("x", "y", "columns", "rows"):
+        stated = getattr(settings, place)
+        chosen[place] = stated if stated in axes else free.pop(0) if free else None
+    return Layout.model_validate(chosen), free
+
+
+def _values(cells: Sequence[Cell], axis: str) -> list[Value]:
+    """Return the values of a parameter: numbers in their order, words in that of the sweep."""
+    found = list(dict.fromkeys(cell.at[axis] for cell in cells))
+    return sorted(found) if all(isinstance(value, int | float) for value in found) else found
+
+
+def _written(value: Value) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _scale(cells: Sequence[Cell]) -> Any:
+    """Return the scale of colours around the boundary; of ratios a logarithmic one."""
+    from matplotlib.colors import CenteredNorm, LogNorm
+
+    findings = [cell.finding for cell in cells if cell.finding is not None]
+    known = np.array([finding.value.value for finding in findings])
+    known, boundary = known[np.isfinite(known)], findings[0].boundary
+    if boundary > 0 and len(known) and known.min() > 0:
+        reach = max(1.1, float(np.exp(np.abs(np.log(known / boundary)).max())))
+        return LogNorm(boundary / reach, boundary * reach)
+    reach = float(np.abs(known - boundary).max()) if len(known) else 1.0
+    return CenteredNorm(boundary, reach or 1.0)
+
+
+def _panel(panel: "Axes", cells: Sequence[Cell], layout: Layout, values: Mapping[str, list[Value]], scale: Any) -> None:
+    """Draw the points of a panel; the vertical axis grows upwards."""
+    import seaborn as sns
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+    from matplotlib.patches import Rectangle
+
+    across: list[Value] = values[layout.x]
+    up: list[Value] = values[layout.y] if layout.y else [""]
+    shape = (len(up), len(across))
+    numbers, words = np.full(shape, np.nan), np.full(shape, "", dtype=object)
+    for cell in cells:
+        place = (up.index(cell.at[layout.y]) if layout.y else 0, across.index(cell.at[layout.x]))
+        finding, undecided = cell.finding, cell.verdict.outcome == UNDECIDED
+        words[place] = "" if finding is None else _short(finding.value.value)
+        if scale is None:
+            words[place] = f"{words[place]} ?".strip() if undecided else words[place]
+            numbers[place] = OUTCOMES.index(cell.verdict.outcome)
+        elif finding is not None:
+            numbers[place] = finding.value.value
+            if undecided:
+                box = Rectangle(place[::-1], 1, 1, fill=False, hatch=HATCH, edgecolor=style.GREY, linewidth=0, zorder=2)
+                panel.add_patch(box)
+    colours: dict[str, Any] = {"cmap": style.DIVERGING, "norm": scale}
+    if scale is None:
+        colours = {
+            "cmap": ListedColormap(COLOURS),
+            "norm": BoundaryNorm(np.arange(len(OUTCOMES) + 1) - 0.5, len(OUTCOMES)),
+        }
+    sns.heatmap(
+        numbers, annot=words, fmt="", mask=np.isnan(numbers), cbar=False, ax=panel, linewidths=0.5, linecolor="white",
+        annot_kws={"fontsize": 6.5, **({"color": style.INK} if scale is None else {})},
+        xticklabels=[_written(value) for value in across], yticklabels=[_written(value) for value in up], **colours,
+    )  # fmt: skip
+    panel.invert_yaxis()
+    panel.tick_params(length=0, labelrotation=0)
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2g}"
+
+
+def _verdict_legend(picture: "Picture") -> None:
+    from matplotlib.patches import Patch
+
+    patches = [Patch(color=colour, label=outcome) for outcome, colour in zip(OUTCOMES, COLOURS, strict=True)]
+    picture.legend(handles=patches, loc="outside lower center", ncols=len(patches))
+
+
+def _value_legend(picture: "Picture", panels: np.ndarray, scale: Any, quantity: str) -> None:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LogNorm
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    shown = ScalarMappable(scale, style.DIVERGING)
+    bar = picture.colorbar(shown, ax=panels.ravel().tolist(), orientation="horizontal", aspect=50, pad=0.02)
+    bar.set_label(f"{quantity}; hatched: undecided")
+    if isinstance(scale, LogNorm):
+        bar.ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        bar.ax.xaxis.set_minor_locator(NullLocator())
+        bar.ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))

@@ -1,0 +1,183 @@
+"""Five questions that a newcomer asks, answered from the numbers: who wins, how surely, where not, at what cost, again.
+
+A comparison is one objective and metric of one problem, as the page shows it. Who leads it is a group: the least mean
+regret and what is not told apart from it; nobody where seeds are too few.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bocu.evaluation.statistics import LEAST_SEEDS
+from bocu.figures.reading import NO_OBJECTIVE, counted, spoken
+from bocu.figures.results import Results
+from bocu.report import records, tables
+from bocu.report.records import BEHIND, LEADING, Fields, Spent
+
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison of the page.
+
+    Attributes:
+        where: problem and metric, in words.
+        leading, behind: titles of the competitors.
+        least: title of the least mean regret; empty where no competitor has a finished run.
+        seeds: the most finished seeds of a competitor.
+    """
+
+    where: str
+    leading: tuple[str, ...]
+    behind: tuple[str, ...]
+    least: str
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, its answer, and a command that goes with it; empty where none does."""
+
+    question: str
+    text: str
+    command: str = ""
+
+
+def comparisons(cube: Results, kinds: Mapping[str, Sequence[Fields]]) -> list[Comparison]:
+    """Return the comparisons of a problem that the page shows."""
+    found = []
+    for objective, metric in records.foremost(cube):
+        own = [
+            record
+            for record in kinds["final-regret"]
+            if (record["problem"], record["objective"], record["metric"]) == (cube.problem, objective, metric)
+        ]
+        competing = [record for record in own if record["algorithm"] not in cube.yardsticks and record["seeds"]]
+        competing.sort(key=lambda record: record["mean"])
+        standing = {
+            word: tuple(cube.titles[record["algorithm"]] for record in competing if record["standing"] == word)
+            for word in (LEADING, BEHIND)
+        }
+        pursued = "" if objective in (NO_OBJECTIVE, metric) else f", pursuing {objective}"
+        found.append(
+            Comparison(
+                f"{cube.problem} ({metric}{pursued})",
+                standing[LEADING],
+                standing[BEHIND],
+                cube.titles[competing[0]["algorithm"]] if competing else "",
+                max((record["seeds"] for record in competing), default=0),
+            )
+        )
+    return found
+
+
+def answers(found: Sequence[Comparison], times: Sequence[Spent], command: str) -> list[Answer]:
+    """Answer the five questions.
+
+    Args:
+        found: the comparisons of the page.
+        times: what each algorithm took on each problem.
+        command: what makes all of it again.
+    """
+    decided = [each for each in found if each.leading]
+    leaders = _most([title for each in decided for title in each.leading])
+    return [
+        Answer("Who wins?", _who(found, decided, leaders)),
+        Answer("How surely?", _surely(found, decided)),
+        Answer("Where not?", _where_not(decided, leaders)),
+        Answer("At what cost?", _cost(times, leaders)),
+        Answer("How do I rerun this?", "Finished runs are kept, so that only what is missing is computed:", command),
+    ]
+
+
+def _most(titles: Sequence[str]) -> list[str]:
+    """Return what is named most often: all that share the most."""
+    counts = Counter(titles)
+    return [title for title, count in counts.items() if count == max(counts.values())]
+
+
+def _who(found: Sequence[Comparison], decided: Sequence[Comparison], leaders: Sequence[str]) -> str:
+    if not decided:
+        least = _most([each.least for each in found if each.least])
+        if not least:
+            return "Nobody yet: no run is finished."
+        return f"Nobody can be named: too few seeds. {_named(least)} had the least mean regret most often."
+    count = sum(leaders[0] in each.leading for each in decided)
+    alone = sum(each.leading == (leaders[0],) for each in decided)
+    if len(leaders) > 1:
+        return f"A tie: {_named(leaders)} lead {count} of {counted(len(decided), 'comparison')} each."
+    if len(decided) == 1:
+        return f"{leaders[0]}{', alone' if alone else f', level with {_named(_others(decided[0], leaders[0]))}'}."
+    how = "always alone" if alone == count else f"alone in {alone}" if alone else "never alone"
+    return f"{leaders[0]}: it leads {count} of {len(decided)} comparisons, {how}."
+
+
+def _others(each: Comparison, leader: str) -> list[str]:
+    return [title for title in each.leading if title != leader]
+
+
+def _surely(found: Sequence[Comparison], decided: Sequence[Comparison]) -> str:
+    few = [each for each in found if not each.leading]
+    if not decided:
+        most = max((each.seeds for each in few), default=0)
+        return f"Not at all: {counted(most, 'seed')} at most, and a verdict takes {LEAST_SEEDS} paired ones."
+    alone = [each for each in decided if len(each.leading) == 1]
+    shared = [each for each in decided if len(each.leading) > 1]
+    parts = []
+    if alone:
+        parts.append(
+            f"{len(alone)} of {counted(len(decided), 'lead')} {'is' if len(alone) == 1 else 'are'} told apart from all "
+            "others by interval and corrected test"
+        )
+    if shared:
+        ties = "; ".join(f"{each.where}: {_named(each.leading)}" for each in shared[:2])
+        more = f"; and {len(shared) - 2} more" if len(shared) > 2 else ""
+        parts.append(f"{len(shared)} {'is' if len(shared) == 1 else 'are'} shared ({ties}{more})")
+    if few:
+        parts.append(f"{len(few)} cannot be told: too few seeds")
+    return f"{'; '.join(parts)}."
+
+
+def _where_not(decided: Sequence[Comparison], leaders: Sequence[str]) -> str:
+    if not decided:
+        return "Not known before there is a winner."
+    told = []
+    for leader in leaders[:2]:
+        lost = [each for each in decided if leader in each.behind]
+        absent = sum(leader not in (*each.leading, *each.behind) for each in decided)
+        if lost:
+            shown = "; ".join(f"{each.where}, where {_named(each.leading)} lead{_s(each.leading)}" for each in lost[:2])
+            more = f"; and {len(lost) - 2} more" if len(lost) > 2 else ""
+            told.append(f"{leader} is behind in {shown}{more}.")
+        else:
+            away = f"; it does not compete in {absent}" if absent else ""
+            told.append(f"{leader} is behind nowhere{away}.")
+    return " ".join(told)
+
+
+def _s(titles: Sequence[str]) -> str:
+    return "s" if len(titles) == 1 else ""
+
+
+def _cost(times: Sequence[Spent], leaders: Sequence[str]) -> str:
+    if not times:
+        return "No times were recorded."
+    of_leaders = {leader: [one for one in times if one.title == leader] for leader in leaders[:2]}
+    slowest = {leader: max(own, key=lambda one: one.round) for leader, own in of_leaders.items() if own}
+    total = tables.duration(sum(each.total for each in times))
+    if not slowest:
+        return f"All runs together decided for {total} on one core."
+    each = "; ".join(
+        f"{leader}: up to {tables.round_time(most.round)} a round ({most.problem}), "
+        f"{tables.duration(sum(one.total for one in of_leaders[leader]))} in all"
+        for leader, most in slowest.items()
+    )
+    cheap = min(times, key=lambda one: one.round)
+    return f"{each}; the cheapest, {cheap.title}, {tables.round_time(cheap.round)} a round. All runs: {total}."
+
+
+def _named(titles: Sequence[str]) -> str:
+    if len(titles) > MOST_NAMED:
+        return f"{', '.join(titles[:MOST_NAMED])} and {len(titles) - MOST_NAMED} more"
+    return spoken(titles)

@@ -1,0 +1,147 @@
+"""Verdicts on claims as people read them: in a table, beside a figure, as rows of CSV files."""
+
+from collections.abc import Mapping, Sequence
+from math import nan
+from pathlib import Path
+from typing import Any
+
+from bocu.evaluation.claims.records import CLAIM_COLUMNS, COMPARISON_COLUMNS, read_verdicts
+from bocu.evaluation.claims.verdicts import FAILS, HOLDS, NOT_RUN, UNDECIDED
+from bocu.evaluation.statistics import CONFIDENCE
+from bocu.experiment.papers import papers
+from bocu.report.records import Fields
+from bocu.report.tables import NOTHING, Table, decimals, number, probability
+
+COLUMNS = {"claims": CLAIM_COLUMNS, "claim-comparisons": COMPARISON_COLUMNS}
+"""The CSV files that a report with claims has besides, and their columns."""
+HEADER = ("Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "Ours")
+CAPTION = (
+    "Claims and verdicts. Numbers: the left side less the right, a ratio, or what is compared with a number, with 95 % "
+    "intervals over paired seeds; p: corrected by Holm within a family of claims. A verdict takes 10 paired seeds."
+)
+_LISTED = 3
+"""Comparisons of a claim that are written out."""
+_NO_WIDTH = 1e-9
+"""Intervals narrower than this share of their value are rounding."""
+
+
+def read_all(files: Sequence[str | Path]) -> list[Fields]:
+    """Return the records of all claims in files of verdicts."""
+    return [record for file in files for record in read_verdicts(file)]
+
+
+def csv_records(records: Sequence[Fields]) -> dict[str, list[Fields]]:
+    """Return the rows of the CSV files of `COLUMNS`."""
+    return {
+        "claims": [{key: record[key] for key in CLAIM_COLUMNS} for record in records],
+        "claim-comparisons": [
+            {key: one[key] for key in COMPARISON_COLUMNS} for record in records for one in record["comparisons"]
+        ],
+    }
+
+
+def table(records: Sequence[Fields]) -> Table:
+    """Set all claims in a table."""
+    return Table("claims-table", CAPTION, HEADER, tuple(row(record) for record in records))
+
+
+def row(record: Fields) -> tuple[str, ...]:
+    """Return the cells of a claim, below `HEADER`."""
+    p_value = record["p_value_holm"]
+    return (
+        record["statement"],
+        source(record),
+        outcome(record),
+        "; ".join(numbers(record)) or NOTHING,
+        str(record["seeds"] or NOTHING),
+        NOTHING if p_value is None or record["verdict"] == NOT_RUN else probability(p_value),
+        "; ".join(filter(None, (record["ours"], record["note"]))),
+    )
+
+
+def source(record: Fields) -> str:
+    """Say who claims it and where: "Ziomek et al. 2025, figure 2"; empty where nobody is named."""
+    known = papers([record["paper"]])[0] if record["paper"] else None
+    named = ""
+    if known is not None:
+        first, *others = known.authors.split(", ") if known.authors else [known.key]
+        surname = first.rpartition(" ")[2] if len(others) else first
+        named = f"{surname} et al. {known.year}" if others and known.year else known.key
+    return ", ".join(part for part in (named, record["where"]) if part)
+
+
+def outcome(record: Fields) -> str:
+    """Write the verdict, with the reason where there is one."""
+    return f"{record['verdict']}: {record['reason']}" if record["reason"] else str(record["verdict"])
+
+
+def numbers(record: Fields) -> list[str]:
+    """Write what the numbers say: every comparison, or of many how they stand and the most telling ones."""
+    every = record["comparisons"]
+    found = [one for one in every if one["seeds"]]
+    if len(every) <= _LISTED:
+        return [compared(one, record) for one in found]
+    sides = [_side(one) for one in found]
+    number = f"{len(found)} of {len(every)}" if len(found) < len(every) else str(len(every))
+    counted = f"{number} comparisons: {sides.count(HOLDS)} for it, {sides.count(FAILS)} against, by themselves at 5 %"
+    if set(sides) == {HOLDS}:
+        return [counted]
+    # What the verdict rests on, or, where there is none, what stands in the way of one.
+    key = "p_for" if record["verdict"] == HOLDS else "p_against"
+    telling = sorted(found, key=lambda one: (one[key], one["p_against"]))
+    return [counted, *(compared(one, record) for one in telling[: _LISTED - 1])]
+
+
+def _side(one: Fields) -> str:
+    level = 1 - CONFIDENCE
+    return HOLDS if one["p_for"] < level else FAILS if one["p_against"] < level else UNDECIDED
+
+
+def compared(one: Fields, record: Fields) -> str:
+    """Write a comparison with its number: "final(a) < final(b): −22.5 [−35.0, −10.0]"."""
+    scopes = [one[key] for key in ("problem", "metric", "objective") if one[key] and one[key] != record.get(key)]
+    where = f" ({', '.join(scopes)})" if scopes else ""
+    return f"{one['comparison']}{where}: {measured(one)}"
+
+
+def measured(one: Fields) -> str:
+    """Write a number with its interval, both to the second figure of a quarter of the interval."""
+    value, low, high = (nan if one[key] is None else float(one[key]) for key in ("value", "low", "high"))
+    if not high - low > _NO_WIDTH * abs(value):
+        return number(value, 4, significant=True)
+    digits = decimals((high - low) / 4)
+    return f"{number(value, digits)} [{number(low, digits)}, {number(high, digits)}]"
+
+
+def section(records: Sequence[Fields]) -> Mapping[str, Any] | None:
+    """Return what the page shows of claims: how many there are of each verdict, and the table; None without claims."""
+    if not records:
+        return None
+    found = [record["verdict"] for record in records]
+    counts = {verdict: found.count(verdict) for verdict in (HOLDS, FAILS, UNDECIDED, NOT_RUN)}
+    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    return {"told": told, "table": table(records)}
+
+
+def beside(records: Sequence[Fields], pictures: Sequence[Any]) -> dict[str, list[Mapping[str, str]]]:
+    """Return what stands beside each figure, by the figure's identifier on the page.
+
+    Args:
+        records: the claims.
+        pictures: what has `identifier`, `problem` (empty: drawn once for all) and `label`.
+    """
+    found: dict[str, list[Mapping[str, str]]] = {}
+    for picture in pictures:
+        found[picture.identifier] = [
+            {
+                "verdict": record["verdict"],
+                "reason": record["reason"],
+                "statement": record["statement"],
+                "source": source(record),
+                "numbers": "; ".join(numbers(record)),
+            }
+            for record in records
+            if record["figure"] == picture.label
+            and (not picture.problem or record["problem"] in (None, picture.problem))
+        ]
+    return found

@@ -1,0 +1,104 @@
+"""Where the files behind a number lie, and the commands that make it anew."""
+
+import functools
+import json
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bocu.experiment.configuration import Seeds
+from bocu.experiment.paths import PARTIAL, ResultPaths
+from bocu.experiment.record import MADE_FROM
+from bocu.figures.results import CubeBranch, Results
+
+
+@dataclass(frozen=True)
+class OriginFiles:
+    """The files of one experiment as a page links them.
+
+    Attributes:
+        experiment: its configuration, plain data, from `Plan.describe`.
+        results: the folder of its results; nothing in it but small records is read.
+        page: the folder of the page, which links are relative to.
+    """
+
+    experiment: Mapping[str, Any]
+    results: Path
+    page: Path
+
+    @property
+    def name(self) -> str:
+        """The name of the experiment."""
+        return str(self.experiment["name"])
+
+    @functools.cached_property
+    def made_from(self) -> str:
+        """The experiment file, or the name where no record says which it was."""
+        files = self._read("experiment.json").get(MADE_FROM, {}).get("files", [])
+        return " ".join(shlex.quote(_short(file)) for file in files) or self.name
+
+    @functools.cached_property
+    def _per_job(self) -> Mapping[str, int]:
+        found: Mapping[str, int] = self._read("per-job.json")
+        return found
+
+    def _read(self, name: str) -> Any:
+        """Return what a record holds; nothing where it is not there or no record: it is told, not needed."""
+        try:
+            found = json.loads(self.results.joinpath(name).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def run_folder(self, problem: str, branch: CubeBranch) -> str:
+        """Return a link to the folder of a branch's run files."""
+        return self._link(self.results / "runs" / problem / branch.objective / branch.algorithm) + "/"
+
+    def run_files(self, problem: str, branch: CubeBranch, finished: Sequence[int]) -> list[str]:
+        """Return the names of a branch's run files that hold finished seeds; none where blocks are not settled."""
+        seeds: dict[str, Any] = dict(self.experiment.get("seeds") or {})
+        per_job = seeds.get("per_job", 10)
+        if per_job == "auto":
+            per_job = self._per_job.get(f"{problem}/{branch.objective}/{branch.algorithm}")
+        if per_job is None or "count" not in seeds:
+            return []
+        blocks = Seeds(first=seeds.get("first", 0), count=seeds["count"]).blocks(int(per_job))
+        held = set(finished)
+        return [f"seeds-{first}-{last}.nc" for first, last in blocks if held.intersection(range(first, last + 1))]
+
+    def digest(self, cube: Results) -> str:
+        """Return a link to the file that a problem's curves and totals were read from."""
+        return self._link(Path(cube.path))
+
+    def run_command(self, problem: str, branch: CubeBranch, seeds: Sequence[int]) -> str:
+        """Return the command that plays the seeds of a branch anew, beside the pipeline."""
+        first, count = (seeds[0], len(seeds)) if seeds else (0, 1)
+        return (
+            f"bocu run --experiment {self.made_from} --problem {problem} --objective {branch.objective} "
+            f"--algorithm {branch.algorithm} --seed {first} --seeds {count} --output again.nc"
+        )
+
+    def sweep_command(self) -> str:
+        """Return the command that makes all of the experiment."""
+        known = f" --configfile {self.made_from}" if self.made_from != self.name else ""
+        return f"snakemake --cores all{known}"
+
+    def _link(self, path: Path) -> str:
+        return Path(os.path.relpath(path, self.page)).as_posix()
+
+
+def results_folder(experiment: Mapping[str, Any], cubes: Sequence[str | Path]) -> Path:
+    """Return the folder of an experiment's results, given its digests or cubes, which may be partial ones."""
+    if not cubes:
+        return Path(ResultPaths(str(experiment["name"])).folder)
+    folder = Path(cubes[0]).parent.parent
+    return folder.parent if folder.name == PARTIAL.strip("/") else folder
+
+
+def _short(file: str) -> str:
+    """Write a file relative to the working folder where it lies below: a page of a moved project stays true."""
+    path = Path(file)
+    return path.relative_to(Path.cwd()).as_posix() if path.is_relative_to(Path.cwd()) else file

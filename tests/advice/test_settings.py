@@ -1,0 +1,137 @@
+"""The settings file: what it states is asked, what is wrong in it is one line, and units are told."""
+
+import json
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+import bocu
+from bocu.advice.choices import Choice, Range
+from bocu.advice.settings import Settings, read_settings
+from bocu.commands.main import app
+from bocu.commands.schema import settings_schema, settings_tables
+
+SHOP = """
+decisions:
+  order: {low: 10, high: 90, whole: true, unit: papers}
+  shelf: {levels: [low, high]}
+contexts:
+  rain: {unit: mm}
+outcome:
+  profit: {unit: €}
+forecast: tomorrow.csv
+set: {name: tv, radius: 0.2}
+constraints: [order + 20*shelf:high <= 80]
+names: hamming
+"""
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    world = np.random.default_rng(3)
+    order, rain = world.integers(10, 91, 30), world.uniform(0.0, 10.0, 30)
+    shelf = world.choice(["low", "high"], 30)
+    profit = 3.0 * np.minimum(order, 70.0 - 4.0 * rain) - order + 5.0 * (shelf == "high")
+    log = pd.DataFrame({"order": order, "shelf": shelf, "rain": rain, "profit": profit})
+    log.to_csv(tmp_path / "log.csv", index=False)
+    (tmp_path / "settings").mkdir()
+    (tmp_path / "settings/tomorrow.csv").write_text("rain\n0\n2\n9\n")
+    (tmp_path / "settings/shop.yaml").write_text(SHOP, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def asked(*words: str):
+    return CliRunner().invoke(app, ["suggest", "log.csv", *words])
+
+
+def test_a_settings_file_asks_what_options_do_and_tells_units(shop):
+    done = asked("--settings", "settings/shop.yaml")
+    assert done.exit_code == 0, done.exception
+    options = asked(
+        "--decisions", "order:int:10..90,shelf:{low,high}", "--contexts", "rain", "--outcome", "profit", "--radius",
+        "0.2", "--forecast", "settings/tomorrow.csv", "--constraint", "order + 20*shelf:high <= 80", "--names",
+        "hamming", "--json",
+    )  # fmt: skip
+    plain = json.loads(asked("--settings", "settings/shop.yaml", "--json").stdout)
+    assert plain["units"] == {"order": "papers", "rain": "mm", "profit": "€"}
+    assert {**plain, "units": {}} == json.loads(options.stdout)
+    decision = plain["best"]["decision"]
+    assert f"Decision: order = {decision['order']} papers, shelf = {decision['shelf']}\n" in done.stdout
+    assert " €, which the log places" in done.stdout
+    assert " mm on average" in done.stdout
+
+
+def test_what_the_command_line_states_takes_the_place_of_the_file(shop):
+    plain = json.loads(asked("--settings", "settings/shop.yaml", "--radius", "0.4", "--json").stdout)
+    assert plain["size"] == pytest.approx(0.4)
+    tighter = json.loads(asked("--settings", "settings/shop.yaml", "--constraint", "order <= 30", "--json").stdout)
+    assert tighter["best"]["decision"]["order"] <= 30
+    assert len(tighter["constraints"]) == 2
+    other = json.loads(asked("--settings", "settings/shop.yaml", "--objective", "so", "--json").stdout)
+    assert other["objective"] == "so"
+
+
+BAD = {
+    "misspelt": ("low: 10", "lo: 10", "decisions.order.lo: unknown key; did you mean 'low'?"),
+    "swapped": ("low: 10", "low: 100", "decisions.order: "),
+    "broken-whole": ("low: 10", "low: 10.5", "bounds of whole numbers are whole"),
+    "one-level": ("[low, high]}", "[low]}", "decisions.shelf.levels: "),
+    "text": ("high: 90", "high: many", "decisions.order.high: found 'many'"),
+    "unknown": ("names: hamming", "nams: hamming", "nams: unknown key; did you mean 'names'?"),
+    "choice": ("names: hamming", "names: haming", "did you mean 'hamming'?"),
+    "radius": ("radius: 0.2", "radius: -1", "set.radius: "),
+    "goal": ("profit: {unit: €}", "profit: {goal: most}", "outcome.profit.goal: found 'most'"),
+    "set": ("name: tv", "name: tvv", "--set: "),
+    "column": ("rain: {unit: mm}", "wind: {unit: mm}", "no column 'wind' (context)"),
+    "constraint": ("order + 20", "ordr + 20", "not understood at 'ordr"),
+    "no-outcome": ("outcome:\n  profit: {unit: €}", "explore: false", "--outcome: found none, and "),
+    "twice": ("names: hamming", "names: hamming\nnames: hamming", "names"),
+    "no-mapping": (SHOP, "- order\n", "a mapping of keys to values is wanted; allowed: decisions"),
+    "forecast": ("tomorrow.csv", "yesterday.csv", "yesterday.csv: No such file"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "line"), BAD.values(), ids=BAD)
+def test_a_bad_settings_file_is_one_line(shop, old, new, line):
+    (shop / "settings/shop.yaml").write_text(SHOP.replace(old, new), encoding="utf-8")
+    done = asked("--settings", "settings/shop.yaml")
+    assert isinstance(done.exception, bocu.BocuError), done.exception
+    assert line in str(done.exception)
+    assert "\n" not in str(done.exception)
+
+
+def test_a_settings_file_states_what_python_takes(shop):
+    found = read_settings(shop / "settings/shop.yaml")
+    assert found["decisions"].parts == (Range("order", 10.0, 90.0, True), Choice("shelf", ("low", "high")))
+    assert found["forecast"] == shop / "settings/tomorrow.csv"
+    assert bocu.suggest("log.csv", **found).units["order"] == "papers"
+
+
+def test_several_outcomes_have_goals_and_weights():
+    data = {"outcome": {"profit": {"weight": 1}, "waste": {"goal": "min", "weight": 20}}, "contexts": ["rain"]}
+    found = Settings.model_validate(data).arguments(None)
+    assert found["outcome"] == ["profit:max", "waste:min"]
+    assert found["weights"] == {"profit": 1.0, "waste": 20.0}
+    assert found["contexts"] == ["rain"]
+
+
+def test_the_schema_takes_what_the_model_takes(root):
+    schema = settings_schema()
+    jsonschema.validate(yaml.safe_load(SHOP), schema)
+    for old, new, _ in (BAD["misspelt"], BAD["text"], BAD["unknown"], BAD["choice"], BAD["goal"], BAD["radius"]):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(yaml.safe_load(SHOP.replace(old, new)), schema)
+    committed = json.loads((root / "workflow/schemas/suggest.schema.json").read_text(encoding="utf-8"))
+    assert committed == schema, "make schema"
+    assert (root / "docs/suggest-settings.md").read_text(encoding="utf-8") == settings_tables(), "make schema"
+
+
+def test_units_of_what_was_not_asked_for_are_one_line(shop):
+    found = read_settings(shop / "settings/shop.yaml")
+    with pytest.raises(bocu.BocuError, match="units: found 'oder', which is no column asked for; did you mean 'order'"):
+        bocu.suggest("log.csv", **{**found, "units": {"oder": "papers"}})

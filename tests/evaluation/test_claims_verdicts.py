@@ -1,0 +1,295 @@
+"""Verdicts on made-up cubes whose numbers are known."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from bocu.core.errors import BocuError
+from bocu.evaluation.claims import FAILS, HOLDS, NOT_RUN, UNDECIDED, read_claims, verdict, verdicts
+from bocu.evaluation.claims.model import Claim
+from bocu.runs.status import DONE, MISSING, NOT_DEFINED
+
+ROUNDS = 20
+LATE = np.arange(11, 21)
+
+
+def cube(regret, chosen=None, objectives=("any",), label="hills", initial=2):
+    """A cube of algorithms: label -> regret of each seed in every round, shape (seeds, rounds) or (seeds,).
+
+    With several objectives a label is `algorithm/objective`. `chosen`: label -> index of the prior, as regret.
+    """
+    names = list(dict.fromkeys(key.partition("/")[0] for key in regret))
+    seeds = max(len(own) for own in regret.values())
+    shape = (len(objectives), len(names), seeds, initial + ROUNDS)
+    status = np.full(shape[:3], NOT_DEFINED, dtype=np.int8)
+    numbers, trusted = np.full(shape, np.nan), np.full(shape, -1, dtype=np.int16)
+    for key, own in regret.items():
+        name, _, objective = key.partition("/")
+        place = objectives.index(objective or objectives[0]), names.index(name)
+        status[place] = MISSING
+        status[place][: len(own)] = DONE
+        numbers[place][: len(own), initial:] = own if np.ndim(own) == 2 else np.reshape(own, (-1, 1))
+        numbers[place][: len(own), :initial] = 100.0
+        if chosen and name in chosen:
+            trusted[place][: len(own), initial:] = np.reshape(chosen[name], (len(own), -1))
+    branch = ("objective", "algorithm", "seed", "iteration")
+    return xr.Dataset(
+        {
+            "regret": (("metric", *branch), np.stack([numbers, 2 * numbers])),
+            "status": (branch[:3], status),
+            "chosen_prior": (branch, trusted),
+            "active_priors": ((*branch, "prior"), np.full((*shape, 2), 1, dtype=np.int8)),
+            "seconds": (branch, np.where(np.isnan(numbers), np.nan, 0.5)),
+        },
+        {
+            "objective": list(objectives),
+            "algorithm": names,
+            "metric": ["so", "twice"],
+            "seed": np.arange(seeds),
+            "iteration": np.arange(1 - initial, ROUNDS + 1),
+            "prior": ["0", "1"],
+        },
+        {"problem_label": label},
+    )
+
+
+def claim(check, **keys):
+    return Claim(**{"id": "c", "statement": "s", "experiment": "e", "problem": "hills", "check": check, **keys})
+
+
+def spread(seeds, mean, reach=1.0):
+    """Numbers of seeds around a mean, the same in every round: regret sums to `mean` a seed on average."""
+    return (mean + reach * np.linspace(-1, 1, seeds)) / ROUNDS
+
+
+def test_a_clear_difference_holds_from_ten_paired_seeds_on():
+    clear = claim("final(a) < final(b)")
+    for seeds, outcome in [(9, UNDECIDED), (10, HOLDS)]:
+        found = verdict(clear, cube({"a": spread(seeds, 5), "b": spread(12, 9)}))
+        assert (found.outcome, found.seeds) == (outcome, seeds)
+    assert verdict(claim("final(b) < final(a)"), cube({"a": spread(10, 5), "b": spread(10, 9)})).outcome == FAILS
+    few = verdict(clear, cube({"a": spread(9, 5), "b": spread(12, 9)}))
+    assert few.reason == "too few seeds: 9 paired, a verdict takes 10"
+
+
+def test_a_difference_whose_interval_holds_zero_is_undecided():
+    gaps = np.array([-1.0, 1.2, -0.8, 1.1, -1.0, 0.9, 1.0, -1.1, 0.2, -0.1]) / ROUNDS
+    found = verdict(claim("final(a) < final(b)"), cube({"a": spread(10, 5) + gaps, "b": spread(10, 5)}))
+    assert (found.outcome, found.reason) == (UNDECIDED, "the interval holds the boundary")
+    value = found.findings[0].value
+    assert value.low < 0 < value.high
+    assert value.value == pytest.approx(gaps.mean() * ROUNDS)
+
+
+def test_seeds_are_paired():
+    """Seeds differ far more than the algorithms do; on each seed b has a little more."""
+    a = spread(10, 50, reach=40)
+    small = np.array([1.0, 1.1] * 5) / ROUNDS
+    assert verdict(claim("final(a) < final(b)"), cube({"a": a, "b": a + small})).outcome == HOLDS
+
+
+def test_holm_flips_what_would_hold_alone():
+    # Student's p of these gaps is between 1 % and 5 %: enough alone, too much beside three others without evidence.
+    gaps = np.array([0.9, -0.4, 0.8, 0.3, 0.8, -0.2, 1.0, -0.3, 0.6, 0.5]) / ROUNDS
+    data = cube({"a": spread(10, 5), "b": spread(10, 5) + gaps, "c": spread(10, 5) + np.tile([0.5, -0.4], 5) / ROUNDS})
+    weak = claim("final(a) < final(b)")
+    alone = verdict(weak, data)
+    assert alone.outcome == HOLDS
+    assert 0.01 < alone.p_value < 0.05
+    others = [claim("final(a) < final(c)", id=f"other-{n}") for n in range(3)]
+    together = verdicts([weak, *others], lambda experiment, problem: data)[0]
+    assert (together.outcome, together.corrected) == (UNDECIDED, 4)
+    assert together.reason == "not after Holm's correction for 4 claims"
+    assert together.p_value == pytest.approx(4 * alone.p_value)
+    apart = verdicts([weak, *(one.model_copy(update={"family": "another"}) for one in others)], lambda *_: data)
+    assert apart[0].outcome == HOLDS
+
+
+def test_claims_that_were_not_run_count_in_their_family():
+    data = cube(
+        {"a": spread(10, 5), "b": spread(10, 5) + np.array([0.3, 0.9, 0.1, -0.1, 0.9, 0.5, 0.2, 0.8, -0.3, 0.4]) / 20}
+    )
+    weak = claim("final(a) < final(b)")
+    elsewhere = [claim("final(a) < final(b)", id=f"other-{n}", experiment="another") for n in range(9)]
+    found = verdicts([weak, *elsewhere], lambda experiment, problem: data if experiment == "e" else None)
+    assert found[0].p_value == pytest.approx(min(1, 10 * verdict(weak, data).p_value))
+    assert found[1].outcome == NOT_RUN
+    assert "another" in found[1].reason
+
+
+def test_all_takes_its_weakest_part_and_any_pays_for_its_choice():
+    data = cube({"a": spread(10, 5), "b": spread(10, 9), "c": spread(10, 5) + 0.5 * np.tile([0.5, -0.3], 5) / ROUNDS})
+    strong, weak = (verdict(claim(f"final(a) < final({other})"), data).findings[0] for other in "bc")
+    both = verdict(claim("all(final(a) < final(b), final(a) < final(c))"), data)
+    either = verdict(claim("any(final(a) < final(b), final(a) < final(c))"), data)
+    assert both.for_it == weak.for_it
+    assert both.outcome == UNDECIDED
+    assert either.for_it == pytest.approx(2 * strong.for_it)
+    assert either.outcome == HOLDS
+    assert verdict(claim("atleast(1, final(a) < final(b), final(a) < final(c))"), data).for_it == either.for_it
+    assert verdict(claim("rank(a) == 1 among [b, c]"), data).for_it == both.for_it
+
+
+def test_one_part_that_fails_makes_all_fail_though_another_has_too_few_seeds():
+    data = cube({"a": spread(10, 5), "b": spread(10, 2), "c": spread(4, 90)})
+    assert verdict(claim("all(final(a) < final(b), final(a) < final(c))"), data).outcome == FAILS
+    assert verdict(claim("any(final(a) < final(b), final(a) < final(c))"), data).outcome == UNDECIDED
+
+
+def test_a_problem_without_a_cube_is_without_evidence():
+    cubes = {"hills": cube({"a": spread(10, 5), "b": spread(10, 9)}), "valleys": None}
+    ahead, behind = (f"for problem in [hills, valleys]: final({one}) < final({other})" for one, other in ("ab", "ba"))
+
+    def judged(check):
+        return verdicts([claim(check)], lambda experiment, problem: cubes[problem])[0]
+
+    found = judged(ahead)
+    assert (found.outcome, found.reason, found.seeds) == (UNDECIDED, "no cube of valleys", 10)
+    assert judged(behind).outcome == FAILS
+    assert judged(f"atleast(1, {ahead})").outcome == HOLDS
+    cubes["hills"] = None
+    assert (judged(ahead).outcome, judged(ahead).reason) == (NOT_RUN, "there is no cube of 'hills' of e")
+    cubes["hills"] = cubes["valleys"] = cube({"a": spread(0, 5), "b": spread(10, 9)})
+    assert (judged(ahead).outcome, judged(ahead).reason) == (NOT_RUN, "none of its runs is finished")
+
+
+@pytest.mark.parametrize(
+    ("check", "value"),
+    [
+        ("final(a) > 0", 210.0),
+        ("mean(a) > 0", 10.5),
+        ("at(a, 4) > 0", 10.0),
+        ("at(a, 0.5) > 0", 55.0),
+        ("final(a, metric=twice) > 0", 420.0),
+        ("final(a) - 0.5 * (final(a) - 10) > 0", 110.0),
+        ("ratio(final(a), at(a, 4)) > 1", 21.0),
+        ("growth(a) > 1", np.polyfit(np.log(LATE), np.log(LATE * (LATE + 1) / 2), 1)[0]),
+        ("share(a, prior=1) > 0", 0.75),
+        ("seconds(a) > 0", 0.5),
+    ],
+)
+def test_words_stand_for_their_numbers(check, value):
+    """Regret is t in round t, but 100 in the initial design, which counts nowhere; prior 1 from round 6 on."""
+    rounds = np.arange(1, ROUNDS + 1)
+    chosen = {"a": np.tile((rounds > 5).astype(int), (10, 1))}
+    found = verdict(claim(check), cube({"a": np.tile(rounds, (10, 1)) * np.linspace(1, 1, 10)[:, None]}, chosen))
+    assert found.findings[0].value.value == pytest.approx(value, rel=1e-4)
+    assert found.outcome == HOLDS
+
+
+def test_seeds_that_stick_to_a_prior_are_counted():
+    chosen = np.zeros((12, ROUNDS), dtype=int)
+    chosen[:4, 12:] = 1  # four seeds leave prior 0 in the second half
+    data = cube({"a": spread(12, 5)}, {"a": chosen})
+    found = verdict(claim("sticks(a, prior=0) > 0"), data)
+    assert found.findings[0].value.value == pytest.approx(8 / 12)
+    assert found.outcome == HOLDS
+    never = verdict(claim("sticks(a, prior=1) > 0"), data)
+    assert (never.findings[0].value.value, never.outcome) == (0, UNDECIDED)
+
+
+def test_seeds_that_reject_a_prior_are_counted_and_so_are_those_that_reject_none():
+    data = cube({"a": spread(12, 5)})
+    data["rejected_prior"] = data["chosen_prior"].copy()  # -1: none
+    data["rejected_prior"][0, 0, :9, 7] = 1
+    data["active_priors"][0, 0, :9, 7:, 1] = 0
+
+    def found(prior):
+        return verdict(claim(f"rejected(a, prior={prior}) > 0.2"), data)
+
+    assert found(1).findings[0].value.value == pytest.approx(9 / 12)
+    assert (found(1).outcome, found(0).findings[0].value.value, found(0).seeds) == (HOLDS, 0, 12)
+
+
+def test_what_is_recommended_last_counts_though_earlier_rounds_recommend_nothing():
+    data = cube({"a": spread(10, 5), "b": spread(10, 9)})
+    data["recommended_regret"] = data["regret"].where(data["iteration"] == ROUNDS)
+    found = verdict(claim("recommended(a) < recommended(b)"), data)
+    assert found.outcome == HOLDS
+    assert found.findings[0].value.value == pytest.approx(-4 / ROUNDS)
+
+
+def test_an_objective_is_that_of_the_metric_unless_it_is_stated():
+    regret = {"a/so": spread(10, 5), "a/twice": spread(10, 9), "b/so": spread(10, 7)}
+    data = cube(regret, objectives=("so", "twice"))
+
+    def value(check, **keys):
+        return verdict(claim(check, **keys), data).findings[0].value.value
+
+    assert value("final(a) > 0") == pytest.approx(5)
+    assert value("final(a) > 0", metric="twice") == pytest.approx(18)
+    assert value("final(a/so) > 0", metric="twice") == pytest.approx(10)
+    assert value("for objective in [twice]: final(a) > 0") == pytest.approx(18)
+    assert value("final(b) > 0", metric="twice") == pytest.approx(14)  # pursues one
+
+
+def test_labels_of_a_sweep_stand_for_those_of_a_claim():
+    data = cube({"a-wide": spread(10, 5), "b": spread(10, 9)}, label="hills-3")
+    found = verdict(claim("final(a) < final(b)"), data, {"a": "a-wide"})
+    assert found.outcome == HOLDS
+    assert found.findings[0].comparison == "final(a) < final(b)"
+
+
+@pytest.mark.parametrize(
+    ("check", "told"),
+    [
+        ("final(c) < 1", "no algorithm 'c' on 'hills'; allowed: a, b"),
+        ("final(a, metric=sso) < 1", "did you mean 'so'"),
+        ("final(a/dro) < 1", "no objective of 'a' 'dro' on 'hills'; allowed: any"),
+        ("share(a, prior=7) < 1", "no candidate prior '7' on 'hills'; allowed: 0, 1"),
+        ("at(a, 50) < 1", "allowed: rounds up to 20"),
+        ("recommended(a) < 1", "has no 'recommended_regret'"),
+    ],
+)
+def test_what_a_cube_does_not_have_is_named(check, told):
+    data = cube({"a": spread(10, 5), "b": spread(10, 9)})
+    with pytest.raises(BocuError) as caught:
+        verdict(claim(check), data)
+    assert told in str(caught.value)
+    found = verdicts([claim(check)], lambda *_: data)[0]
+    assert found.outcome == NOT_RUN
+    assert told in found.reason
+
+
+FILE = """
+paper: ziomek2025
+experiment: ziomek2025
+claims:
+  - id: one
+    statement: MLE gets stuck.
+    problem: hills
+    check: final(pe-gp-ucb) < final(mle)
+"""
+
+
+def test_a_file_hands_paper_and_experiment_down(tmp_path):
+    path = tmp_path / "claims.yaml"
+    path.write_text(FILE, encoding="utf-8")
+    found = read_claims(path).claim("one")
+    assert (found.paper, found.experiment, found.corrected_with) == ("ziomek2025",) * 3
+    with pytest.raises(BocuError, match="no claim 'two'; allowed: one"):
+        read_claims(path).claim("two")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("id: one", "id: One", "claims.0.id: found 'One'"),
+        ("statement:", "statment:", "claims.0.statment: unknown key; did you mean 'statement'?"),
+        ("paper: ziomek2025", "paper: ziomek2052", "claims.0.paper: unknown paper 'ziomek2052'; did you mean"),
+        ("final(mle)", "fnal(mle)", "claims.0.check (one): column 20: found 'fnal'; did you mean 'final'?"),
+        ("    problem: hills\n", "", "claims.0.problem (one): this key is required"),
+        ("experiment: ziomek2025\n", "", "claims.0.experiment: this key is required"),
+        (
+            "claims:\n",
+            "claims:\n  - {id: one, statement: x, problem: p, check: final(a) < 1}\n",
+            "claims.1.id: found 'one'",
+        ),
+    ],
+)
+def test_bad_input_gets_one_line_with_file_and_key(tmp_path, old, new, told):
+    path = tmp_path / "claims.yaml"
+    path.write_text(FILE.replace(old, new), encoding="utf-8")
+    with pytest.raises(BocuError) as caught:
+        read_claims(path)
+    assert str(caught.value).startswith(f"{path}: {told}"), str(caught.value)

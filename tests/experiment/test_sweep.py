@@ -1,0 +1,155 @@
+"""`sweep` of an experiment file: which entries it becomes, what goes together, and what is refused."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from bocu.core.errors import BocuError
+from bocu.experiment.plan import Plan
+from bocu.experiment.planning import make_plan
+
+BASE: Mapping[str, Any] = {
+    "name": "swept",
+    "seeds": 3,
+    "iterations": 5,
+    "problems": [{"name": "hills", "parameters": {"grid": 50}}, "gp-sample"],
+    "objectives": [
+        {"name": "dro", "label": "tv-dro", "parameters": {"set": "tv"}},
+        {"name": "dro", "label": "mmd-dro", "parameters": {"set": {"name": "mmd", "lengthscale": 0.1}}},
+    ],
+    "metrics": ["so"],
+    "algorithms": ["random", "pe-gp-ucb", "ucb-bocu-1"],
+    "figures": [],
+}
+
+
+def plan_of(sweep: object, **changes: object) -> Plan:
+    return make_plan({**BASE, **changes, "sweep": sweep})
+
+
+def test_a_grid_becomes_labelled_entries_with_their_values() -> None:
+    plan = plan_of({"length": {"of": "problems.hills.kernel_lengthscale", "values": [0.1, "3e-1"]},
+                    "problems.hills.noise": 0.05})  # fmt: skip
+    assert list(plan.problems) == ["hills-length-0p1-noise-0p05", "hills-length-0p3-noise-0p05", "gp-sample"]
+    second = plan.problem_parameters("hills-length-0p3-noise-0p05")
+    assert (second.kernel_lengthscale, second.noise, second.grid) == (0.3, 0.05, 50)  # type: ignore[attr-defined]
+    described = json.loads(plan.parameters.cube("hills-length-0p1-noise-0p05")["description"])
+    made = {"base": "hills", "at": {"length": 0.1, "noise": 0.05}}
+    assert described["swept"] == {"problem": {"hills-length-0p1-noise-0p05": made}}
+    assert "swept" not in json.loads(plan.parameters.cube("gp-sample")["description"])
+
+
+def test_a_star_is_every_entry_that_has_the_parameter() -> None:
+    plan = plan_of({"algorithms.*.sqrt_beta": [1, 2]})
+    assert {key[2] for key in plan.branches} == {
+        "random", "pe-gp-ucb-sqrt-beta-1", "pe-gp-ucb-sqrt-beta-2", "ucb-bocu-1-sqrt-beta-1", "ucb-bocu-1-sqrt-beta-2",
+    }  # fmt: skip
+    assert plan.algorithm_abouts["ucb-bocu-1-sqrt-beta-2"]["title"] == "UCB-BOCU-1, sqrt-beta 2"
+
+
+def test_a_key_reaches_into_a_set_that_is_written_by_its_name() -> None:
+    plan = plan_of({"objectives.*.set.radius": {"small": 0.1, "margin": "margin"}})
+    radii = {
+        key[1]: branch.objective.parameters.set.radius for key, branch in plan.branches.items() if branch.objective
+    }  # type: ignore[attr-defined]
+    assert radii == {
+        "tv-dro-radius-small": 0.1,
+        "tv-dro-radius-margin": "margin",
+        "mmd-dro-radius-small": 0.1,
+        "mmd-dro-radius-margin": "margin",
+    }
+
+
+def test_parameters_that_move_together_never_meet_at_different_values() -> None:
+    radius = {"of": ["objectives.tv-dro.set.radius", "metrics.kept.set.radius", "problems.gp-sample.noise"],
+              "values": [0.1, 0.2]}  # fmt: skip
+    metrics = [{"name": "dro", "label": "kept", "parameters": {"set": "tv"}, "problems": ["gp-sample"]}, "so"]
+    plan = plan_of({"radius": radius}, metrics=metrics)
+    pursued = {(key[0], key[1]) for key in plan.branches if key[1].startswith("tv-dro")}
+    assert pursued == {
+        ("gp-sample-radius-0p1", "tv-dro-radius-0p1"),
+        ("gp-sample-radius-0p2", "tv-dro-radius-0p2"),
+    }
+    scored = {label: [metric.label for metric in plan.metrics_of(label)] for label in plan.problems}
+    assert scored["gp-sample-radius-0p2"] == ["kept-radius-0p2", "so"]
+    point = plan.sweep.points[1]
+    assert plan.sweep.labels(point) == {
+        "problems": {"gp-sample": "gp-sample-radius-0p2"},
+        "objectives": {"tv-dro": "tv-dro-radius-0p2"},
+        "algorithms": {},
+        "metrics": {"kept": "kept-radius-0p2"},
+    }
+
+
+def test_a_list_of_grids_holds_their_points_and_no_others() -> None:
+    first = {"noise": {"of": "problems.hills.noise", "values": [0.1, 0.2]}, "algorithms.pe-gp-ucb.sqrt_beta": 1}
+    plan = plan_of([first, {"noise": 0.1, "sqrt-beta": [1, 3]}], problems=["hills"], algorithms=["pe-gp-ucb"],
+                   objectives=[])  # fmt: skip
+    assert {(key[0], key[2]) for key in plan.branches} == {
+        ("hills-noise-0p1", "pe-gp-ucb-sqrt-beta-1"),
+        ("hills-noise-0p2", "pe-gp-ucb-sqrt-beta-1"),
+        ("hills-noise-0p1", "pe-gp-ucb-sqrt-beta-3"),
+    }
+
+
+def test_an_entry_that_names_a_swept_one_names_all_that_it_became() -> None:
+    algorithms = ["random", {"name": "pe-gp-ucb", "problems": ["hills"]}]
+    figures = [{"name": "regret", "problems": ["hills"]}]
+    plan = plan_of({"problems.hills.noise": [0.1, 0.2]}, algorithms=algorithms, figures=figures, objectives=[])
+    assert {key[0] for key in plan.branches if key[2] == "pe-gp-ucb"} == {"hills-noise-0p1", "hills-noise-0p2"}
+    assert plan.figure_problems["regret"] == ["hills-noise-0p1", "hills-noise-0p2"]
+
+
+def test_more_points_rerun_nothing_of_the_old_ones() -> None:
+    few = plan_of({"problems.hills.noise": [0.1, 0.2], "problems.hills.high": 2})
+    more = plan_of({"problems.hills.noise": [0.05, 0.1, 0.2, 0.4], "problems.hills.high": [2, 3]})
+    assert len(more.branches) > len(few.branches)
+    for key, branch in few.branches.items():
+        assert more.run_files(more.branches[key]) == few.run_files(branch)
+        assert more.parameters.run(more.branches[key], 0, 2) == few.parameters.run(branch, 0, 2)
+        assert more.parameters.score(more.branches[key]) == few.parameters.score(branch)
+    for problem in few.problems:
+        assert more.parameters.cube(problem) == few.parameters.cube(problem)
+
+
+@pytest.mark.parametrize(
+    ("sweep", "message"),
+    [
+        (3, "sweep: found 3; a mapping of parameters to values is wanted"),
+        ({"noise": [1]}, "'noise' does not say what it sets"),
+        ({"problems.hills": [1]}, "'problems.hills' names no parameter; allowed: SECTION.LABEL.PARAMETER"),
+        ({"problems.hill.noise": [1]}, "sweep.noise: no entry of 'problems' has the label 'hill'; did you mean"),
+        ({"problems.hills.nois": [1]}, r"sweep: nois 1: problems.0.parameters.nois: unknown key; did you mean 'noise'"),
+        ({"problems.hills.noise": [0.1, -1]}, r"sweep: noise -1: problems.0.parameters.noise: found -1"),
+        ({"problems.*.nois": [1]}, "sweep.nois: no entry of 'problems' has the parameter 'nois'"),
+        ({"problems.hills.noise": []}, "a sweep needs one value at least"),
+        ({"problems.hills.noise": [0.1, "0.10"]}, "labels would have '0p1' for two of its values"),
+        ({"problems.hills.noise": [[1]]}, "needs a name: a mapping of names to values"),
+        ({"problems.hills.noise": {"A b": 1}}, "'A b' is no name of a value"),
+        ({"n": {"of": "problems.hills.noise", "valeus": [1]}}, "sweep.0.n.valeus: unknown key; did you mean 'values'"),
+        ([{"problems.hills.noise": 1}, {"problems.hills.high": 1}], "stands in some of the grids only"),
+        ({"problems.hills.noise": 1, "n": {"of": "problems.*.noise", "values": 1}}, "of 'hills' is set by 'noise' too"),
+        ({"problems.hills.grid.fine": 1}, "'grid' of 'hills' is no mapping"),
+        ({"n" * 59: {"of": "problems.hills.noise", "values": 1}},
+         "is longer than 64 letters; give parameters shorter names"),
+    ],
+)  # fmt: skip
+def test_wrong_sweeps_get_one_line(sweep: object, message: str) -> None:
+    with pytest.raises(BocuError, match=message) as caught:
+        plan_of(sweep)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_label_that_an_entry_has_already_is_refused() -> None:
+    problems = ["hills", {"name": "hills", "label": "hills-noise-1", "parameters": {"noise": 0.3}}]
+    with pytest.raises(BocuError, match="two entries of 'problems' would have the label 'hills-noise-1'"):
+        plan_of({"problems.hills.noise": 1}, problems=problems)
+
+
+def test_places_of_other_entries_are_those_of_the_file() -> None:
+    with pytest.raises(BocuError, match=r"problems\.1\.parameters\.nois: unknown key"):
+        plan_of(
+            {"problems.hills.noise": [1, 2, 3]}, problems=["hills", {"name": "gp-sample", "parameters": {"nois": 1}}]
+        )

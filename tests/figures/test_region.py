@@ -1,0 +1,132 @@
+"""Maps of where a claim holds: what is drawn, what is said, and what the table holds."""
+
+import csv
+import json
+
+import matplotlib.patches as patches
+import numpy as np
+import pytest
+import synthetic_cubes
+
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.experiment.planning import make_plan
+from bocu.figures.base import save
+from bocu.figures.region import Region, RegionParameters
+from bocu.report.build import _picture
+
+CHECK = "final(pe-gp-ucb) < final(mle)"
+
+
+def cubes(tmp_path, points):
+    """A cube for each point: place -> values; at odd places the two algorithms change their numbers."""
+    paths = []
+    for place, at in enumerate(points):
+        label = f"hills-{place}"
+        data = synthetic_cubes.cube(label=label)
+        data = data.isel(seed=np.arange(10) % synthetic_cubes.SEEDS)
+        data["seed"] = ("seed", np.arange(10), data["seed"].attrs)
+        if place % 2:
+            swapped = data["regret"].copy()
+            swapped.loc[{"algorithm": "pe-gp-ucb"}] = data["regret"].sel(algorithm="mle")
+            swapped.loc[{"algorithm": "mle"}] = data["regret"].sel(algorithm="pe-gp-ucb")
+            data["regret"] = swapped
+        if place == 2:
+            data["regret"].loc[{"algorithm": "mle"}] = data["regret"].sel(algorithm="pe-gp-ucb")
+        data.attrs["swept"] = json.dumps({"problem": {label: {"base": "hills", "at": at}}})
+        paths.append(synthetic_cubes.write(data, tmp_path / f"{label}.nc"))
+    return paths
+
+
+def grid(*axes, size=2):
+    return [dict(zip(axes, values, strict=True)) for values in np.ndindex(*(size for _ in axes))]
+
+
+def draw(paths, **parameters):
+    figure = Region(RegionParameters(check=CHECK, **parameters))
+    return figure.draw({"cubes": paths, "summary": ""})
+
+
+def panels(drawing):
+    return [axes for axes in drawing.figure.axes if axes.get_title() or axes.texts]
+
+
+def test_cells_show_verdicts_and_numbers_and_mark_the_undecided(tmp_path):
+    drawing = draw(cubes(tmp_path, grid("noise", "length")))
+    (panel,) = panels(drawing)
+    assert panel.get_xlabel() == "noise"
+    assert panel.get_ylabel() == "length"
+    texts = {(text.get_position()): text.get_text() for text in panel.texts}
+    # Places 0 to 3 are (noise, length) = (0, 0), (0, 1), (1, 0), (1, 1).
+    assert texts[0.5, 0.5].startswith("-")
+    assert not texts[0.5, 1.5].startswith("-")
+    assert texts[1.5, 0.5] == "0 ?"
+    assert drawing.table["verdict"].tolist() == ["holds", "fails", "undecided", "fails"]
+    assert drawing.table["noise"][0] == 0
+    assert drawing.table["length"][0] == 0
+    assert "holds at 1, fails at 2, undecided at 1" in drawing.caption
+    assert {text.get_text() for text in drawing.figure.legends[0].get_texts()} == {"holds", "fails", "undecided"}
+
+
+def test_more_than_two_parameters_are_facets(tmp_path):
+    drawing = draw(cubes(tmp_path, grid("a", "b", "c", "d")), rows="a", titles={"c": "third"})
+    assert {axes.get_title() for axes in panels(drawing)} == {f"a {a}, d {d}" for a in (0, 1) for d in (0, 1)}
+    assert {axes.get_xlabel() for axes in panels(drawing)} == {"", "b"}
+    assert {axes.get_ylabel() for axes in panels(drawing)} == {"", "third"}
+
+
+def test_values_are_coloured_around_the_boundary_and_hatched_where_undecided(tmp_path):
+    drawing = draw(cubes(tmp_path, grid("noise", "length")), show="value")
+    panel = panels(drawing)[0]
+    hatched = [patch for patch in panel.patches if isinstance(patch, patches.Rectangle) and patch.get_hatch()]
+    assert [patch.get_xy() for patch in hatched] == [(1, 0)]
+    norm = panel.collections[0].norm
+    assert norm(0.0) == pytest.approx(0.5)
+
+
+def test_its_table_stands_beside_it_and_in_the_report(tmp_path):
+    drawing = draw(cubes(tmp_path, grid("noise")))
+    files = [tmp_path / "all" / f"map.{suffix}" for suffix in ("png", "svg", "json")]
+    files[0].parent.mkdir()
+    save(drawing, *files)
+    picture = _picture(files[2], tmp_path)
+    assert picture.table == "all/map.csv"
+    assert [row["verdict"] for row in csv.DictReader((tmp_path / picture.table).open())] == ["holds", "fails"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"check": "final(a) <"}, "check: "),
+        ({"check": "for problem in [a, b]: final(x) < final(y)"}, "found one about a, b; allowed: one problem"),
+        ({"check": "all(final(a) < final(b), final(a) < final(c))", "show": "value"}, "goes with a check of one"),
+    ],
+)  # fmt: skip
+def test_wrong_checks_get_one_line(parameters, message):
+    with pytest.raises(BocuError, match=message) as caught:
+        validate(RegionParameters, parameters, "")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"check": "final(mlle) < final(random)"}, "figures.0.parameters.check: no algorithm of the file 'mlle'; did"),
+        ({"x": "noisse"}, "figures.0.parameters.x: no swept parameter 'noisse'; did you mean 'noise'"),
+        ({"problem": "hill"}, "figures.0.parameters.problem: no problem of the file 'hill'; did you mean 'hills'"),
+        ({"metric": "ro"}, "figures.0.parameters.metric: no metric of the file 'ro'"),
+    ],
+)  # fmt: skip
+def test_a_map_names_what_the_file_names(parameters, message):
+    experiment = {
+        "name": "mapped",
+        "seeds": 10,
+        "iterations": 5,
+        "problems": ["hills"],
+        "sweep": {"problems.hills.noise": [0.1, 0.2], "algorithms.mle.sqrt_beta": [1, 2]},
+        "algorithms": ["random", "mle"],
+    }
+    good = {"check": "final(mle) < final(random)", "problem": "hills", "x": "noise", "metric": "so"}
+    make_plan({**experiment, "figures": [{"name": "region", "parameters": good}]})
+    with pytest.raises(BocuError, match=message):
+        make_plan({**experiment, "figures": [{"name": "region", "parameters": {**good, **parameters}}]})

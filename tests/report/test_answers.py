@@ -1,0 +1,62 @@
+"""The five answers: what they say of one winner, of ties, of too few seeds, of nothing."""
+
+import pytest
+
+from bocu.report.answers import Comparison, answers
+from bocu.report.records import Spent
+
+TIMES = [Spent("hills", "mle", "MLE", 0.002, 90.0), Spent("hills", "random", "Random", 1e-5, 1.0)]
+
+
+def comparison(where, leading=(), behind=(), least="MLE", seeds=30):
+    return Comparison(where, tuple(leading), tuple(behind), least, seeds)
+
+
+def told(*found, times=TIMES):
+    return {answer.question: answer.text for answer in answers(found, times, "snakemake")}
+
+
+def test_one_winner_is_named_with_where_it_does_not_win():
+    texts = told(
+        comparison("hills (so)", ["MLE"], ["Random", "PE"]),
+        comparison("wells (so)", ["MLE", "PE"], ["Random"]),
+        comparison("wells (ro)", ["PE"], ["MLE", "Random"]),
+        comparison("dunes (so)", ["MLE"], ["PE", "Random"]),
+    )
+    assert texts["Who wins?"] == "MLE: it leads 3 of 4 comparisons, alone in 2."
+    assert texts["How surely?"] == (
+        "3 of 4 leads are told apart from all others by interval and corrected test; 1 is shared (wells (so): MLE and "
+        "PE)."
+    )
+    assert texts["Where not?"] == "MLE is behind in wells (ro), where PE leads."
+    assert texts["At what cost?"] == (
+        "MLE: up to 2 ms a round (hills), 1.5 min in all; the cheapest, Random, 10 µs a round. All runs: 1.52 min."
+    )
+
+
+def test_a_tie_is_called_one():
+    texts = told(comparison("hills (so)", ["MLE"], ["PE"]), comparison("wells (so)", ["PE"], ["MLE"]))
+    assert texts["Who wins?"] == "A tie: MLE and PE lead 1 of 2 comparisons each."
+    assert texts["Where not?"] == (
+        "MLE is behind in wells (so), where PE leads. PE is behind in hills (so), where MLE leads."
+    )
+
+
+def test_nobody_wins_with_too_few_seeds():
+    texts = told(comparison("hills (so)", seeds=6), comparison("wells (so)", least="PE", seeds=5))
+    assert texts["Who wins?"].startswith("Nobody can be named: too few seeds. MLE and PE had the least mean regret")
+    assert texts["How surely?"] == "Not at all: 6 seeds at most, and a verdict takes 10 paired ones."
+    assert texts["Where not?"] == "Not known before there is a winner."
+
+
+def test_few_seeds_of_one_comparison_are_said():
+    texts = told(comparison("hills (so)", ["MLE"], ["PE"]), comparison("wells (so)", seeds=3))
+    assert texts["Who wins?"] == "MLE, alone."
+    assert texts["How surely?"].endswith("; 1 cannot be told: too few seeds.")
+
+
+@pytest.mark.parametrize("times", [[], TIMES])
+def test_without_a_finished_run_there_is_no_answer_and_no_error(times):
+    texts = told(comparison("hills (so)", least="", seeds=0), times=times)
+    assert texts["Who wins?"] == "Nobody yet: no run is finished."
+    assert len(texts) == 5

@@ -1,0 +1,150 @@
+"""What the page's script reads, against the library and the files beside the page."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+import synthetic_pages
+
+from bocu.evaluation.curves import TRACED
+from bocu.figures.reading import results_at
+from bocu.report.build import build, build_page, table_files
+from bocu.report.embedded import (
+    BYTES_OF_SEEDS,
+    LEAST_SEEDS_SHOWN,
+    MOST_SEEDS_SHOWN,
+    VERDICTS,
+    family,
+    script_json,
+    seeds_shown,
+    unpacked,
+)
+
+PROBLEMS = {"wells": {}, "dunes": {"missing": [("mle", seed) for seed in range(6)]}}
+
+
+def islands(page):
+    found = re.findall(r'<script type="application/json" id="([^"]+)">(.*?)</script>', page.read_text(), re.DOTALL)
+    return {identifier: json.loads(body) for identifier, body in found}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("numbers")
+    part = synthetic_pages.part(folder, PROBLEMS, seeds=24, rounds=500, name="numbers")
+    page = folder / "results/numbers/report/index.html"
+    build_page([part], page)
+    return part, page, islands(page)
+
+
+@pytest.mark.parametrize("reference", ["ucb-so", "mle"])
+def test_differences_against_any_algorithm_are_those_of_a_page_built_against_it(made, tmp_path, reference):
+    part, _, numbers = made
+    page = tmp_path / "index.html"
+    build(part.experiment, part.cubes, part.summary, [], page, reference)
+    with table_files(page)["differences"].open() as file:
+        rows = [row for row in csv.DictReader(file) if row["reference"] == reference]
+    assert len(rows) == 2 * 2 * (len(synthetic_pages.ALGORITHMS) - 1)
+    for row in rows:
+        panel = numbers[f"numbers-{row['problem']}-any-{row['metric']}"]
+        labels = [algorithm["label"] for algorithm in panel["algorithms"]]
+        gap = panel["pairs"][labels.index(reference)][labels.index(row["algorithm"])]
+        keys = ("mean_difference", "low", "high", "seeds", "share_of_seeds_with_more_regret", "p_value_holm")
+        assert gap[:6] == [float(row[key]) for key in keys]
+        assert VERDICTS[gap[6]] == row["verdict"]
+
+
+def test_totals_are_those_of_the_digest_seed_by_seed(made):
+    part, _, numbers = made
+    results = results_at(part.cubes[1])
+    panel = numbers["numbers-dunes-any-ro"]
+    for algorithm, totals in zip(panel["algorithms"], panel["totals"], strict=True):
+        branch = next(branch for branch in results.branches() if branch.algorithm == algorithm["label"])
+        own, seeds = results.totals(branch, "ro")
+        found = {seed: total for seed, total in zip(panel["seeds"], totals, strict=True) if total is not None}
+        assert found == dict(zip(seeds.tolist(), own.tolist(), strict=True))
+        assert algorithm["seeds"] == len(own) == (18 if algorithm["label"] == "mle" else 24)
+
+
+def test_curves_and_single_seeds_are_thinned_and_end_where_the_totals_do(made):
+    _, page, numbers = made
+    panel, traces = numbers["numbers-wells-any-so"], numbers["traces-wells-any-so"]
+    curve, trace = panel["curves"]["cumulative"], traces["cumulative"]
+    assert len(curve["rounds"]) <= TRACED
+    assert len(trace["rounds"]) <= TRACED
+    assert curve["rounds"][-1] == trace["rounds"][-1] == 500
+    for totals, of_mean, of_seeds in zip(panel["totals"], curve["of"], trace["of"], strict=True):
+        assert len(of_seeds["seeds"]) == MOST_SEEDS_SHOWN < len(totals)
+        values = unpacked(of_seeds["values"]).reshape(MOST_SEEDS_SHOWN, -1)
+        np.testing.assert_allclose(values[:, -1], totals[:MOST_SEEDS_SHOWN], rtol=1e-6)
+        assert unpacked(of_mean["mean"])[-1] == pytest.approx(np.mean(totals), rel=1e-6)
+    assert page.stat().st_size < 3e6
+
+
+def test_many_comparisons_show_fewer_seeds_so_that_the_page_stays_light(made):
+    part, _, _ = made
+    cube = results_at(part.cubes[0])  # 12 curves, each with 200 rounds of 4 bytes, of 2 kinds, as base64
+    assert seeds_shown([cube] * 10) == MOST_SEEDS_SHOWN
+    assert seeds_shown([cube] * 20) == int(BYTES_OF_SEEDS / (20 * 12 * 2 * 200 * 16 / 3)) == 11
+    assert seeds_shown([cube] * 1000) == LEAST_SEEDS_SHOWN
+
+
+def test_run_files_and_commands_are_those_of_the_branch(made):
+    _, page, numbers = made
+    algorithm = next(a for a in numbers["numbers-dunes-any-so"]["algorithms"] if a["label"] == "mle")
+    assert algorithm["folder"] == "../runs/dunes/any/mle/"
+    # Seeds 0 to 5 are missing: the first block of five holds nothing.
+    assert algorithm["files"] == [f"seeds-{first}-{min(first + 4, 23)}.nc" for first in range(5, 24, 5)]
+    assert algorithm["command"].startswith("bocu run --experiment numbers --problem dunes --objective any")
+    assert "--algorithm mle --seed 6 --seeds 18 " in algorithm["command"]
+    assert numbers["numbers"]["verify"] == f"bocu verify {page}"
+
+
+def test_no_text_can_end_the_element_that_holds_it():
+    hostile = {"title": "</script><script>alert(1)</script><!--", "line": "a\u2028b"}
+    text = script_json(hostile)
+    assert "<" not in text
+    assert "\u2028" not in text
+    assert json.loads(text) == hostile
+
+
+def test_families_are_the_modules_of_the_algorithms():
+    assert family("mle") == family("oracle") == "time varying"
+    assert family("ucb-so") == family("ucb") == "confidence"
+    assert family("own.py:Mine") == "from outside"
+
+
+def test_one_page_shows_several_experiments(made, tmp_path):
+    part, _, _ = made
+    other = synthetic_pages.part(tmp_path, {"wells": {"seed": 1}}, seeds=12, name="other", title="Other")
+    other.experiment["problems"].append({"label": "never-run"})
+    page = tmp_path / "both/index.html"
+    build_page([part, other], page)
+    text, numbers = page.read_text(), islands(page)["numbers"]
+    assert numbers["experiments"] == ["numbers", "other"]
+    problems = [panel["problem"] for panel in numbers["panels"]]
+    assert list(dict.fromkeys(problems)) == ["numbers/wells", "numbers/dunes", "other/wells"]
+    assert "Made up · Other" in text
+    assert "No run is finished of other/never-run" in text
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    with table_files(page)["final-regret"].open() as file:
+        assert {row["problem"] for row in csv.DictReader(file)} == set(problems)
+    link = islands(page)["numbers-other/wells-any-so"]["algorithms"][0]["folder"]
+    assert link == "../results/other/runs/wells/any/random/"
+
+
+def test_tables_stand_beside_as_parquet_where_that_is_installed(made, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    part, _, _ = made
+    page = tmp_path / "index.html"
+    build_page([part], page)
+    found = parquet.read_table(tmp_path / "tables/final-regret.parquet").to_pylist()
+    with table_files(page)["final-regret"].open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["algorithm"], row["mean"]) for row in found] == [
+        (row["algorithm"], float(row["mean"])) for row in rows
+    ]
+    assert 'href="tables/final-regret.parquet"' in page.read_text()

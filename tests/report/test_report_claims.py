@@ -1,0 +1,180 @@
+"""Claims in a report and in a page: beside their figure, in a table, in files."""
+
+import csv
+import json
+
+import pytest
+import synthetic_cubes
+
+from bocu.core.errors import BocuError
+from bocu.evaluation.claims.model import Claim, read_claims
+from bocu.evaluation.claims.records import read_verdicts, write_verdicts
+from bocu.report.claims import measured, numbers
+from bocu.report.claims_page import BEGIN, END, StandingCubes, section, write_section
+
+CLAIMS = [
+    {"id": "few", "statement": "Random is <worst>.", "paper": "ziomek2025", "where": "figure 2", "figure": "regret"},
+    {"id": "all-figures", "statement": "Everywhere.", "check": "for problem in [wells]: final(mle) < final(random)"},
+    {"id": "another", "statement": "Elsewhere.", "experiment": "another", "ours": "all of it"},
+    {"id": "untold", "statement": "Nothing tells.", "check": None},
+]
+
+
+def stated(**keys):
+    plain = {"experiment": "synthetic", "problem": "wells", "check": "final(mle) < final(random)", **keys}
+    return {"file": "claims.yaml", **Claim(**plain).model_dump(mode="json")}
+
+
+@pytest.fixture(scope="module")
+def claimed(make_site):
+    """A report of a problem of 5 seeds, with claims."""
+    site = make_site([synthetic_cubes.cube()], drawn=True)
+    verdicts = site.folder / "verdicts.json"
+    write_verdicts([stated(**claim) for claim in CLAIMS], "synthetic", site.cubes, verdicts)
+    return site, verdicts, site.rebuild(claims=[verdicts])
+
+
+def test_all_claims_stand_in_a_table_with_their_verdicts(claimed):
+    page = claimed[2]
+    assert page.faults == []
+    head, *rows = page.tables["claims-table"]
+    assert head == ["Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "Ours"]
+    assert [row[0] for row in rows] == [claim["statement"] for claim in CLAIMS]
+    assert rows[0][1] == "Ziomek et al. 2025, figure 2"
+    assert rows[0][2] == "undecided: too few seeds: 5 paired, a verdict takes 10"
+    assert rows[0][3].startswith("final(mle) < final(random): ")
+    assert rows[2][2] == "not run: there is no cube of 'wells' of another"
+    assert rows[3][2] == "not run: nothing in a cube can tell"
+    assert "2 undecided, 2 not run" in page.words
+
+
+def test_a_claim_stands_beside_its_figure_alone(claimed):
+    source = claimed[2].source
+    assert source.count("Random is &lt;worst&gt;.") == 2
+    beside = source.index("Random is &lt;worst&gt;.")
+    assert source.index('id="figure-wells-regret"') < beside < source.index('id="figure-wells-rejectiontimes"')
+    assert source.count("Everywhere.") == 1  # names no figure
+
+
+def test_a_report_without_claims_has_no_section_of_them(site):
+    assert 'id="claims"' not in site.page.source
+    assert not (site.output.parent / "tables" / "claims.csv").exists()
+
+
+def test_files_hold_claims_and_comparisons(claimed):
+    site, verdicts, _ = claimed
+    with (site.output.parent / "tables" / "claims.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["verdict"] for row in rows] == ["undecided", "undecided", "not run", "not run"]
+    assert rows[0]["check"] == "final(mle) < final(random)"
+    assert rows[2]["ours"] == "all of it"
+    with (site.output.parent / "tables" / "claim-comparisons.csv").open(encoding="utf-8", newline="") as file:
+        compared = list(csv.DictReader(file))
+    assert [(row["id"], row["seeds"]) for row in compared] == [("few", "5"), ("all-figures", "5")]
+    record = read_verdicts(verdicts)[0]
+    assert float(compared[0]["value"]) == record["comparisons"][0]["value"]
+
+
+def test_a_broken_file_of_verdicts_is_named(tmp_path):
+    path = tmp_path / "verdicts.json"
+    path.write_text("[]", encoding="utf-8")
+    with pytest.raises(BocuError, match="no verdicts on claims"):
+        read_verdicts(path)
+
+
+def comparison(side, name):
+    sides = {"for": (0.01, 1.0), "against": (1.0, 0.01), "open": (0.4, 1.0)}
+    p_for, p_against = sides[side]
+    where = {"problem": "wells", "metric": "", "objective": ""}
+    return {
+        "comparison": name,
+        "seeds": 10,
+        **where,
+        "value": -1.25,
+        "low": -2.0,
+        "high": -0.5,
+        "p_for": p_for,
+        "p_against": p_against,
+    }
+
+
+def test_many_comparisons_are_counted_and_the_most_telling_shown():
+    found = [comparison(side, f"c{n}") for n, side in enumerate(["open", "for", "against", "for", "open"])]
+    told = numbers({"comparisons": found, "problem": None, "verdict": "fails"})
+    assert told[0] == "5 comparisons: 2 for it, 1 against, by themselves at 5 %"
+    assert told[1] == "c2 (wells): −1.25 [−2.00, −0.50]"
+    held = numbers({"comparisons": found, "problem": None, "verdict": "holds"})
+    assert [text.partition(" ")[0] for text in held[1:]] == ["c1", "c3"]
+    assert len(numbers({"comparisons": [comparison("for", "c")] * 4, "problem": None, "verdict": "holds"})) == 1
+
+
+def test_an_interval_without_width_is_not_written():
+    assert measured({"value": 0.95, "low": 0.95 - 1e-17, "high": 0.95 + 1e-16}) == "0.95"
+    assert measured({"value": 2.0, "low": None, "high": None}) == "2"
+
+
+def test_a_section_takes_the_place_between_the_marks(claimed, tmp_path):
+    records = read_verdicts(claimed[1])
+    page = tmp_path / "page.md"
+    page.write_text(f"# Title\n{BEGIN}\nold\n{END}\nbelow\n", encoding="utf-8")
+    write_section(page, section(records, [], "bocu claims"))
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"# Title\n{BEGIN}\nMade by `bocu claims`: 2 undecided, 2 not run.\n")
+    assert text.endswith(f"{END}\nbelow\n")
+    assert "old" not in text
+    assert "| Random is &lt;worst>. | Ziomek et al. 2025, figure 2 | **undecided**: too few seeds" in text
+    write_section(page, section(records, [], "bocu claims"))
+    assert page.read_text(encoding="utf-8") == text
+    page.write_text(f"{END}{BEGIN}", encoding="utf-8")
+    with pytest.raises(BocuError, match="found no place for claims"):
+        write_section(page, "")
+
+
+def test_cubes_that_stand_are_found_and_their_scale_is_told(claimed, tmp_path):
+    site = claimed[0]
+    folder = tmp_path / "results" / "synthetic"
+    (folder / "partial" / "cubes").mkdir(parents=True)
+    (folder / "partial" / "cubes" / "wells.nc").write_bytes(site.cubes[0].read_bytes())
+    made = {"files": ["wells.yaml"], "config": {"iterations": 12, "seeds": {"count": 5}, "mirror": "/secret"}}
+    (folder / "experiment.json").write_text(json.dumps({"made_from": made}), encoding="utf-8")
+    standing = StandingCubes(tmp_path / "results")
+    assert standing.cube("synthetic", "wells") == folder / "partial" / "cubes" / "wells.nc"
+    assert standing.cube("synthetic", "sensors") is None
+    assert list(standing.scales(read_verdicts(claimed[1]))) == [
+        "`synthetic` (wells): 5 seeds and 12 rounds, by `--config iterations=12 'seeds={count: 5}'`"
+    ]
+
+
+def test_the_command_prints_what_is_asked_for(claimed, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from bocu.commands.main import app
+
+    (tmp_path / "results/synthetic/cubes").mkdir(parents=True)
+    (tmp_path / "results/synthetic/cubes/wells.nc").write_bytes(claimed[0].cubes[0].read_bytes())
+    claims = [{key: value for key, value in stated(**claim).items() if key != "file"} for claim in CLAIMS]
+    (tmp_path / "claims.yaml").write_text(json.dumps({"claims": claims}), encoding="utf-8")
+    (tmp_path / "page.md").write_text(f"{BEGIN}\n{END}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def told(*options):
+        done = CliRunner().invoke(app, ["claims", "claims.yaml", *options])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "few          undecided  5" in told()
+    assert told().endswith("4 claims: 2 undecided, 2 not run\n")
+    assert json.loads(told("--json")) == read_verdicts(claimed[1])
+    assert [row["id"] for row in csv.DictReader(told("--csv").splitlines())] == [claim["id"] for claim in CLAIMS]
+    told("--page", "page.md")
+    assert "| Elsewhere. |" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert isinstance(CliRunner().invoke(app, ["claims", "claims.yaml", "--json", "--csv"]).exception, BocuError)
+
+
+def test_pages_of_results_hold_every_claim_of_their_paper(root):
+    """A claim that was added or reworded wants `bocu claims FILE --page PAGE`."""
+    for file in sorted((root / "config/claims").glob("*.yaml")):
+        page = (root / "docs" / f"{file.stem}.md").read_text(encoding="utf-8")
+        told = page[page.index(BEGIN) : page.index(END)]
+        for claim in read_claims(file).claims:
+            assert f"| {claim.statement} |" in told, f"{file.name}: {claim.id}"

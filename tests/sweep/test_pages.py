@@ -1,0 +1,92 @@
+"""Pages made of finished experiments, and computed again from their run files."""
+
+import re
+
+import pytest
+import yaml
+from experiments import run_all, tiny
+from typer.testing import CliRunner
+
+from bocu.commands.main import app
+from bocu.evaluation.digests import build_digest
+from bocu.experiment.record import write_record
+from bocu.report.build import build_page
+from bocu.sweep.opening import open_plan
+from bocu.sweep.pages import part_of, verify_page
+
+PAGE = "results/tiny/report/index.html"
+
+
+def bocu(*arguments):
+    return CliRunner().invoke(app, arguments)
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory):
+    """A folder with the results of two experiments, and the page of the first."""
+    folder = tmp_path_factory.mktemp("pages")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name in ("tiny", "other"):
+            file = folder / f"{name}.yaml"
+            file.write_text(yaml.safe_dump(tiny(name=name, figures=[])))
+            plan = open_plan(file)
+            run_all(plan)
+            for cube, digest in zip(plan.cubes(), plan.digests(), strict=True):
+                build_digest(cube, digest)
+            write_record(plan, [file])
+        build_page([part_of(open_plan("tiny"))], PAGE)
+        yield folder
+
+
+def test_a_page_that_was_just_made_stands(there):
+    done = bocu("verify", PAGE)
+    assert done.exit_code == 0, done.output
+    numbers = re.fullmatch(rf"{PAGE}: ([\d,]+) numbers computed again from run files, all stand\n", done.output)
+    assert int(numbers[1].replace(",", "")) > 200
+
+
+@pytest.mark.parametrize(
+    ("pattern", "edited", "named"),
+    [
+        (r'("mean":)([\d.]+)', r"\g<1>0.5", "hills, so: random: mean: the page says 0.5; the run files say "),
+        (r'("totals":\[\[)([\d.]+)', r"\g<1>7.25", "hills, so: totals: the page says 7.25; the run files say "),
+        (r'("instantaneous":.*?"mean":")(....)', r"\g<1>AAAA", "hills, so: random: instantaneous: mean: not the curve"),
+        (
+            r"(<td>)(\d\.\d+ ± [\d.]+)(</td>)",
+            r"\g<1>0.1 ± 0.1\g<3>",
+            "PE-GP-UCB: Final regret: the page says 0.1 ± 0.1",
+        ),
+    ],
+    ids=["a mean", "a total", "a curve", "a cell"],
+)
+def test_a_number_that_was_edited_is_named(there, pattern, edited, named):
+    text = (there / PAGE).read_text()
+    changed, count = re.subn(pattern, edited, text, count=1, flags=re.DOTALL)
+    assert count == 1
+    page = there / "edited.html"
+    page.write_text(changed)
+    (fault,) = verify_page(page).faults
+    assert named in fault
+
+
+def test_several_experiments_share_a_page_that_is_verified_too(there):
+    done = bocu("report", "tiny", "other.yaml")
+    assert done.output == "reports/tiny-other/index.html\n", done.output
+    assert "other/hills" in (there / "reports/tiny-other/index.html").read_text()
+    verified = bocu("verify", "reports/tiny-other/index.html")
+    assert verified.exit_code == 0, verified.output
+
+
+def test_faults_of_the_user_are_one_line(there):
+    (there / "none.html").write_text("<html></html>")
+    for arguments, told in (
+        (("verify", "none.html"), "none.html: no page of a report, or of an earlier version"),
+        (("verify", "gone.html"), "gone.html: no such file"),
+        (("verify", PAGE, "--config", "iterations=3"), "a page knows its experiments"),
+        (("report", "tiny", "tiny"), "experiment 'tiny' is named twice"),
+    ):
+        assert told in str(bocu(*arguments).exception)
+    file = there / "unmade.yaml"
+    file.write_text(yaml.safe_dump(tiny(name="unmade", figures=[])))
+    assert "results/unmade: no digests to make a page of" in str(bocu("report", "unmade.yaml").exception)

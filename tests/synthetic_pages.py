@@ -1,0 +1,102 @@
+"""Pages over made-up digests of any size, built in a moment: no run behind them."""
+
+from pathlib import Path
+
+import numpy as np
+import synthetic_cubes
+import xarray as xr
+
+from bocu.evaluation.cubes import build_summary
+from bocu.evaluation.digests import build_digest
+from bocu.report.build import Part, build
+
+ALGORITHMS = {
+    "random": "random",
+    "ucb-so": "ucb-so",
+    "ucb-bocu-2": "ucb-bocu-2",
+    "ts-bocu": "ts-bocu",
+    "mle": "mle",
+    "oracle": "oracle",
+}
+SLOPES = (1.0, 0.6, 0.59, 0.4, 0.3, 0.2)
+"""Mean regret of a round, by algorithm: the second and third are hardly told apart."""
+
+
+def cube(label, metrics, seeds, rounds, title="Wells", missing=(), data_label="", seed=0):
+    """A cube of independent regrets with means `SLOPES`; `missing` holds (algorithm, seed)."""
+    names = list(ALGORITHMS)
+    noise = np.random.default_rng([seed, *label.encode()])
+    slopes = np.array(SLOPES)[: len(names), None, None, None]
+    scale = np.linspace(1, 2, len(metrics))[:, None, None]
+    decay = np.linspace(1, 0.6, rounds)
+    worlds = noise.gamma(8, 1 / 8, (seeds, 1))
+    regret = slopes * scale * decay * worlds * noise.gamma(2, 0.5, (len(names), len(metrics), seeds, rounds))
+    status = np.ones((len(names), seeds), dtype=np.int8)
+    for algorithm, missed in missing:
+        status[names.index(algorithm), missed] = 0
+        regret[names.index(algorithm), :, missed] = np.nan
+    times = np.broadcast_to(np.where(status[..., None] == 1, 0.002, np.nan), (len(names), seeds, rounds))
+
+    def variable(dims, values, units="1"):
+        return dims, values, {"long_name": "a number", "units": units}
+
+    data = xr.Dataset(
+        {
+            "regret": variable(("objective", "algorithm", "metric", "seed", "iteration"), regret[None], "m"),
+            "status": variable(("objective", "algorithm", "seed"), status[None]),
+            "seconds": variable(("objective", "algorithm", "seed", "iteration"), times[None], "s"),
+        },
+        {
+            "objective": variable("objective", ["any"]),
+            "algorithm": variable("algorithm", names),
+            "metric": variable("metric", list(metrics)),
+            "seed": variable("seed", np.arange(seeds)),
+            "iteration": variable("iteration", np.arange(1, rounds + 1)),
+            "algorithm_name": variable("algorithm", list(ALGORITHMS.values())),
+            "algorithm_parameters": variable("algorithm", ["{}"] * len(names)),
+            **{key: variable("algorithm", told) for key, told in synthetic_cubes.told(ALGORITHMS).items()},
+        },
+    )
+    known = synthetic_cubes.cube(label, data_label, title=title).attrs
+    data.attrs = {**known, "problem_label": label, "title": title, "payoff_units": "m", "best_prior": ""}
+    return data
+
+
+def part(folder, problems, metrics=("so", "ro"), seeds=12, rounds=40, name="made-up", title="Made up", **told):
+    """Write the digests and the summary of an experiment under `results/NAME` of a folder, and describe it.
+
+    Args:
+        folder: where.
+        problems: label -> keyword arguments of `cube`.
+        metrics: labels, of the experiment as all that follows.
+        seeds: their number.
+        rounds: their number.
+        name: its name.
+        title: its title.
+        **told: further keys of its description.
+    """
+    results = Path(folder) / "results" / name
+    digests = []
+    for label, options in problems.items():
+        path = synthetic_cubes.write(cube(label, metrics, seeds, rounds, **options), results / f"cubes/{label}.nc")
+        digests.append(results / f"digests/{label}.nc")
+        build_digest(path, digests[-1])
+        path.unlink()
+    build_summary(digests, results / "cubes/summary.nc")
+    described = {
+        "name": name,
+        "title": title,
+        "seeds": {"first": 0, "count": seeds, "per_job": 5},
+        "problems": [{"label": label} for label in problems],
+        "algorithms": [{"label": label} for label in ALGORITHMS],
+        **told,
+    }
+    return Part(described, digests, results / "cubes/summary.nc", [])
+
+
+def page(folder, problems, **told):
+    """Build the page of an experiment of `part`, and return it."""
+    made = part(folder, problems, **told)
+    output = Path(folder) / "results" / made.experiment["name"] / "report/index.html"
+    build(made.experiment, made.cubes, made.summary, made.figures, output)
+    return output
