@@ -7,7 +7,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from workflow.conftest import WARM, Pipeline
+from workflow.conftest import Pipeline
 
 from bocu.io.files import read_netcdf
 
@@ -32,7 +32,7 @@ def snakemake_in(folder, root):
         }
         pipeline = Pipeline(folder, environment)
         given = ("--snakefile", workflow / "Snakefile", "--configfile", pipeline.configuration(experiment))
-        done = pipeline.run("snakemake", *given, *WARM, *targets, check=False)
+        done = pipeline.run("snakemake", *given, "--cores", "1", *targets, check=False)
         return done.returncode, done.stdout + done.stderr
 
     return run
