@@ -8,10 +8,11 @@ PYTHON ?= python3
 CORES ?= all
 WORKERS ?= auto
 PYTEST_ARGS ?=
+PIP_OPTIONS ?=
 
 BIN := $(abspath $(VENV))/bin
 INSTALLED := $(VENV)/installed
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS)
 # One thread for numerics in each job: jobs are what runs side by side.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1

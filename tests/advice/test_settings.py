@@ -13,7 +13,7 @@ import bocu
 from bocu.advice.choices import Choice, Range
 from bocu.advice.settings import Settings, read_settings
 from bocu.commands.main import app
-from bocu.commands.schema import settings_schema
+from bocu.commands.schema import settings_schema, settings_tables
 
 SHOP = """
 decisions:
@@ -128,6 +128,7 @@ def test_the_schema_takes_what_the_model_takes(root):
             jsonschema.validate(yaml.safe_load(SHOP.replace(old, new)), schema)
     committed = json.loads((root / "workflow/schemas/suggest.schema.json").read_text(encoding="utf-8"))
     assert committed == schema, "make schema"
+    assert (root / "docs/suggest-settings.md").read_text(encoding="utf-8") == settings_tables(), "make schema"
 
 
 def test_units_of_what_was_not_asked_for_are_one_line(shop):

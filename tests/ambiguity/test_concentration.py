@@ -151,3 +151,30 @@ def test_arguments_out_of_range_are_named(arguments: tuple[int, int, float], mes
     ):
         with pytest.raises(BocuError, match=message):
             ambiguity_set.concentration_radius(*arguments)
+
+
+def test_radii_for_all_rounds_are_those_of_corollary_4():
+    # Kirschner et al. (2020), equation 35: (2 + sqrt(2 log(pi^2 t^2 / (2 delta)))) / sqrt(t).
+    contexts = line(20)
+    uniform = np.full(20, 0.05)
+    stated = {"name": "mmd", "radius": {"delta": 0.3 / 3, "rounds": "all"}}
+    parameters = validate(SetParameters, stated, "")
+    for t in (1, 7, 100):
+        expected = (2 + math.sqrt(2 * math.log(math.pi**2 * t**2 / (2 * 0.3)))) / math.sqrt(t)
+        assert parameters.epsilon(Situation(t, uniform, uniform, t), parameters.over(contexts)) == pytest.approx(
+            expected
+        )
+    assert parameters.epsilon(Situation(1, uniform, uniform, 0), parameters.over(contexts)) == math.inf
+
+
+def test_radii_for_all_rounds_hold_the_truth_along_whole_runs():
+    n, runs, rounds = 10, 100, 60
+    contexts, uniform = line(n), np.full(n, 1 / n)
+    for name in ("tv", "wass", "mmd"):
+        parameters = validate(SetParameters, {"name": name, "radius": {"delta": 0.1, "rounds": "all"}}, "")
+        ambiguity_set = parameters.over(contexts)
+        radii = [parameters.epsilon(Situation(t, uniform, uniform, t), ambiguity_set) for t in range(1, rounds + 1)]
+        draws = np.random.default_rng(3).integers(0, n, (runs, rounds))
+        seen = np.cumsum(draws[..., None] == np.arange(n), axis=1) / np.arange(1, rounds + 1)[:, None]
+        inside = ambiguity_set.distance(seen, np.broadcast_to(uniform, seen.shape)) <= radii
+        assert inside.all(axis=1).mean() >= 0.9

@@ -31,7 +31,7 @@ KERNEL = "matern-5/2"
 MOST_ROWS_OF_A_FIT = 2000
 
 #: The fit of a longer log starts where a fit of so many of its rows ended, whose many steps are cheap.
-ROWS_OF_A_FIRST_FIT = 400
+ROWS_OF_A_FIRST_FIT = 250
 
 #: Relative change of the objective at which ascents end: of the first fit, and of one that starts where it ended.
 _TOLERANCES = (1e-6, 1e-5)

@@ -7,6 +7,7 @@ for; that class alone is imported.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -42,6 +43,17 @@ class Concentration(Parameters):
         0.1,
         description=f"probability with which the truth may lie outside after N of n contexts; the radius is {_RADII}",
     )
+    rounds: Literal["each", "all"] = Field(
+        "each",
+        description="whether that is for each N by itself, or for all of them together: 6 delta / (pi^2 N^2) for N, "
+        "which is the radius of Kirschner et al. (2020), Corollary 4, at a third of its delta",
+    )
+
+    def share(self, observations: int) -> float:
+        """Return the probability that is left for so many contexts seen; over all numbers of them they sum to delta."""
+        if self.rounds == "each":
+            return self.delta
+        return 6.0 * self.delta / (math.pi * max(1, observations)) ** 2
 
 
 class AnnouncedShare(Parameters):
@@ -133,7 +145,8 @@ class SetParameters(Parameters):
         """
         rule = self.radius
         if isinstance(rule, Concentration):
-            return ambiguity_set.concentration_radius(situation.observed, len(situation.reference), rule.delta)
+            share = rule.share(situation.observed)
+            return ambiguity_set.concentration_radius(situation.observed, len(situation.reference), share)
         if isinstance(rule, list):
             return rule[min(max(situation.t, 1), len(rule)) - 1]
         if rule == "margin":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OUTCOMES = (HOLDS, FAILS, UNDECIDED)
 COLOURS = ("#9CC9E8", "#F2B79A", "#EDEDED")
 """Of the outcomes: light enough for text on them; the first two differ for colour-blind eyes too."""
-HATCH = "////"
+HATCH = "//"
 CELL_HEIGHT, PANEL_MARGIN, LEGEND = 0.26, 0.6, 0.75
 """Inches: of a row of cells, around a panel, and of what stands below all panels."""
 

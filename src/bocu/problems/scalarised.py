@@ -1,8 +1,8 @@
 """Problems with continuous decisions, a grid of contexts and one output or several: those of the DRMOBO paper.
 
 Contexts come from the reference, which is announced, unless a truth, a shift or an estimated reference is stated. With
-several outputs each round brings weights that make one of them, drawn uniformly from the simplex; every algorithm of
-one seed meets the same. Decisions lie in a unit cube.
+several outputs each round brings weights that make one of them, drawn from the simplex (by the paper's P_s); every
+algorithm of one seed meets the same. Decisions lie in a unit cube.
 
 Source: the DRMOBO paper, sections 3 and 5 and appendix D. Hartmann has the plus sign that a maximisation needs; the
 second output of Ackley is as printed, at its best away from the centre.
@@ -24,7 +24,8 @@ from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import Domain, FiniteDomain, unit_cube
-from bocu.core.parameters import Integer, Number
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Integer, Number, Positive
 from bocu.core.protocols import SCALARISED
 from bocu.core.randomness import Streams, scrambled_sobol
 from bocu.core.rounds import Context, Decision, Description, Outline, Payoff
@@ -69,6 +70,12 @@ class ScalarisedParameters(ProblemParameters):
         description="reference distribution over the contexts, stated as `truth`; `announced`: the truth of the round; "
         "estimated from the contexts seen: `{name: empirical}`, `{name: window, length}`, `{name: discounted, rate}`, "
         "`{name: kde, bandwidth, length}`; null: the problem's own",
+    )
+
+    scalarisation: list[Positive] | None = Field(
+        None,
+        description="law of the weights of several outputs, P_s of the DRMOBO paper: concentrations of a Dirichlet "
+        "law, one an output, `[4, 1]` for weights of 0.8 and 0.2 on average; null: uniform on the simplex",
     )
 
     #: The distribution of a problem whose file states none.
@@ -178,11 +185,15 @@ class ScalarisedProblem(Problem[ScalarisedType]):
 
     @classmethod
     def outline(cls, parameters: ScalarisedType) -> Outline:
-        if parameters.decisions is None:
+        stated = parameters.scalarisation
+        if stated is None and parameters.decisions is None:
             return Outline()
         bare = cls.__new__(cls)
         Problem.__init__(bare, parameters, {})
-        return Outline(bare.decisions)
+        if stated is not None and (len(stated) != bare.outputs or bare.outputs == 1):
+            allowed = f"{bare.outputs} numbers, one an output" if bare.outputs > 1 else "null where there is one output"
+            raise BocuError(f"scalarisation: found {stated}; allowed: {allowed}")
+        return Outline() if parameters.decisions is None else Outline(bare.decisions)
 
     @classmethod
     @planning_only
@@ -230,11 +241,12 @@ class ScalarisedRealisation(Realisation):
         return self.problem.payoffs
 
     def weights(self, t: int) -> np.ndarray | None:
-        """Return weights that are uniform on the simplex and depend on the seed and `t` alone."""
+        """Return weights on the simplex that depend on the seed and `t` alone."""
         if self.problem.outputs == 1:
             return None
         generator = np.random.default_rng(np.random.SeedSequence([self._entropy, t]))
-        return generator.dirichlet(np.ones(self.problem.outputs))
+        stated = self.problem.parameters.scalarisation
+        return generator.dirichlet(np.ones(self.problem.outputs) if stated is None else np.array(stated))
 
     def initial_design(self, generator: np.random.Generator, size: int) -> Sequence[tuple[Decision, Context]]:
         """Draw scrambled Sobol decisions, or finite ones uniformly, with contexts from the truth of the first round."""

@@ -58,8 +58,8 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
 }
 """What the page calls its scripts, and the files under `script/` that they are joined from."""
 
-LARGEST_DARK = 400_000
-"""Bytes of an SVG up to which dark pages show it in place of the PNG on white."""
+HEAVIEST_SVG = 400_000
+"""Bytes from which on a picture stands in the page as PNG: of very many curves it is the lighter one."""
 PICTURE_SCALE = 0.64
 """Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
 
@@ -165,7 +165,6 @@ class _Chapter:
                     picture,
                     identifier=f"{prefix}-{picture.identifier}",
                     problem=f"{prefix}/{picture.problem}" if picture.problem else "",
-                    table=picture.table.replace("tables/", f"tables/{prefix}-", 1),
                 )
                 for picture in self.pictures
             ]
@@ -257,7 +256,6 @@ class Picture:
     svg: str
     table: str = ""
     boards: tuple[tables.Table, ...] = ()
-    dark: str = ""
 
 
 def _picture(description: str | Path, folder: Path) -> Picture:
@@ -276,13 +274,12 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             caption=words["caption"],
             alternative=words["alternative"],
             simulated=bool(words["data_label"]),
-            embedded="data:image/png;base64," + base64.b64encode(pixels).decode("ascii"),
+            embedded=_embedded(svg.read_bytes(), pixels),
             width=round(width * PICTURE_SCALE),
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
             svg=_link(svg, folder),
             table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
-            dark=_dark(svg),
             boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
         )
     except FileNotFoundError as error:
@@ -291,11 +288,10 @@ def _picture(description: str | Path, folder: Path) -> Picture:
         raise BrokenFileError(path, f"not the description of a figure ({error})") from None
 
 
-def _dark(svg: Path) -> str:
-    """Return a picture for dark pages, embedded; empty where it is too large, or none of ours."""
-    drawn = svg.read_bytes()
-    fits = len(drawn) <= LARGEST_DARK and b"(prefers-color-scheme: dark)" in drawn
-    return "data:image/svg+xml;base64," + base64.b64encode(drawn).decode("ascii") if fits else ""
+def _embedded(svg: bytes, png: bytes) -> str:
+    """Return the picture as it stands in the page: as SVG, sharp and light on dark pages, unless that is heavy."""
+    kind, content = ("png", png) if len(svg) > HEAVIEST_SVG else ("svg+xml", svg)
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def _link(path: Path, folder: Path) -> str:
