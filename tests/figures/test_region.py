@@ -70,7 +70,7 @@ def test_cells_show_verdicts_and_numbers_and_mark_the_undecided(tmp_path):
 
 def test_more_than_two_parameters_are_facets(tmp_path):
     drawing = draw(cubes(tmp_path, grid("a", "b", "c", "d")), rows="a", titles={"c": "third"})
-    assert {axes.get_title() for axes in panels(drawing)} == {f"a {a}, d {d}" for a in (0, 1) for d in (0, 1)}
+    assert {axes.get_title() for axes in panels(drawing)} == {f"a {a}\nd {d}" for a in (0, 1) for d in (0, 1)}
     assert {axes.get_xlabel() for axes in panels(drawing)} == {"", "b"}
     assert {axes.get_ylabel() for axes in panels(drawing)} == {"", "third"}
 

@@ -37,7 +37,7 @@ def test_pictures_are_embedded_described_and_linked_beside(site):
         assert len(picture["alt"]) > 60
         assert int(picture["width"]) > int(picture["height"]) > 0
     linked = [link["href"] for link in page.all("a") if link["href"].startswith("../figures/")]
-    assert len(linked) == 12
+    assert len(linked) == 12  # PNG, SVG and table of each
     for link in linked:
         assert (site.output.parent / link).is_file()
 
