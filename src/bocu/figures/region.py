@@ -205,7 +205,7 @@ def _values(cells: Sequence[Cell], axis: str) -> list[Value]:
 
 
 def _written(value: Value) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
+    return value if isinstance(value, str) else f"{value:.3g}"
 
 
 def _scale(cells: Sequence[Cell]) -> Any:
