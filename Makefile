@@ -1,6 +1,7 @@
 # make report   install into a virtual environment, run the quick start to its report
 # make test     install, run the tests of the first tier: at most 15 minutes on two cores
 # make drills   install, run all tests with what .ci/run leaves out, hours: before a release
+# make docs     install, build the site: docs/_build/html/index.html
 # make check    install, run the linters and the type checker
 
 VENV ?= .venv
@@ -8,17 +9,18 @@ PYTHON ?= python3
 CORES ?= all
 WORKERS ?= auto
 PYTEST_ARGS ?=
+PIP_OPTIONS ?=
 
 BIN := $(abspath $(VENV))/bin
 INSTALLED := $(VENV)/installed
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS)
 # One thread for numerics in each job: jobs are what runs side by side.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export PATH := $(BIN):$(PATH)
 
-.PHONY: report test drills check format schema clean
+.PHONY: report test drills docs check format schema clean
 report: $(INSTALLED)
 	snakemake --cores $(CORES) --executor warm
 	@echo "open results/quickstart/report/index.html"
@@ -28,6 +30,11 @@ test: $(INSTALLED)
 
 drills: $(INSTALLED)
 	python -m pytest --numprocesses $(WORKERS) -m '' $(PYTEST_ARGS)
+
+docs: $(INSTALLED)
+	$(PIP_INSTALL) --requirement requirements-docs.txt
+	python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 check: $(INSTALLED)
 	ruff check .
@@ -64,4 +71,4 @@ $(INSTALLED): requirements.txt pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) results .snakemake
+	rm -rf $(VENV) results .snakemake docs/_build docs/generated

@@ -2,8 +2,9 @@
 
     python docs/make_newsvendor_log.py
 
-writes newsvendor.csv and tomorrow.csv into the folder at hand. The data are simulated: the log holds 60 days, on which
-the kiosk ordered papers in the morning, met the weather, and sold what it had while customers came.
+writes newsvendor.csv and tomorrow.csv into the folder at hand, and the settings kiosk.yaml and the list bundles.csv of
+numbers of papers that can be ordered. The data are simulated: the log holds 60 days, on which the kiosk ordered papers
+in the morning, met the weather, and sold what it had while customers came.
 """
 
 import csv
@@ -13,17 +14,32 @@ import numpy as np
 
 PRICE, COST = 3.0, 1.0
 
+SETTINGS = """\
+decisions:
+  order: {low: 20, high: 90, whole: true, unit: papers}
+contexts:
+  temperature: {unit: °C}
+  rain: {unit: mm}
+outcome:
+  profit: {unit: €}
+forecast: tomorrow.csv
+set: {name: tv, radius: 0.2}
+"""
+
 
 def main() -> None:
-    """Write both files."""
+    """Write all files."""
     world = np.random.default_rng(7)
     days = 60
+    day = [str(np.datetime64("2024-05-01") + i) for i in range(days)]
     temperature = world.normal(16.0, 5.0, days).round(1)
     rain = np.where(world.random(days) < 0.6, 0.0, world.exponential(5.0, days)).round(1)
     order = world.integers(20, 91, days)
     demand = 40.0 + 1.5 * temperature - 3.0 * rain + world.normal(0.0, 4.0, days)
     profit = PRICE * np.minimum(order, np.maximum(demand, 0.0)) - COST * order
-    _write("newsvendor.csv", ("order", "temperature", "rain", "profit"), order, temperature, rain, profit.round(2))
+    unsold = np.maximum(order - np.maximum(demand, 0.0), 0.0)
+    columns = {"day": day, "order": order, "temperature": temperature, "rain": rain, "profit": profit.round(2)}
+    _write("newsvendor.csv", (*columns, "unsold"), *columns.values(), unsold.round(1))
 
     members = 8
     warm = (18.0 + world.normal(0.0, 2.0, members)).round(1)
@@ -31,12 +47,17 @@ def main() -> None:
     weight = np.array([3, 3, 2, 2, 2, 2, 1, 1])
     _write("tomorrow.csv", ("temperature", "rain", "weight"), warm, wet, weight)
 
+    _write(
+        "bundles.csv", ("order", "supplier"), np.array([40, 55, 70, 85]), np.array(["north", "north", "south", "east"])
+    )
+    Path("kiosk.yaml").write_text(SETTINGS, encoding="utf-8")
 
-def _write(name: str, head: tuple[str, ...], *columns: np.ndarray) -> None:
+
+def _write(name: str, head: tuple[str, ...], *columns: np.ndarray | list[str]) -> None:
     with Path(name).open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(head)
-        writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
+        writer.writerows(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
 
 
 if __name__ == "__main__":

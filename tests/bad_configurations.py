@@ -129,6 +129,7 @@ def _top_level() -> Iterator[Bad]:
         "sweep": [3, "hills", {"noise": [1]}, {"problems.hills": [1]}, {"problems.hills.noise": []}, [3], [{}]],
         "figures": [3, "regret", [3], [{"label": "x"}], {"name": "regret"}],
         "reference": [3, ["random"], "randon", "Random", "hills", ""],
+        "claims": [3, "claims.yaml", [3], [None], {"a": 1}, ["nowhere.yaml"], ["."], [""], ["a\nb"]],
         "overwrite": [3, "perhaps", [True], None],
         "checkpoint_seconds": [-1, "x", float("inf"), float("nan"), [1], True],
     }

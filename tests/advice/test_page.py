@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from bocu.commands.main import app
 
-PAGE = "docs/suggest.md"
+PAGE, OPTIONS = "docs/suggest.md", "docs/suggest-options.md"
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
 
 
@@ -22,9 +22,9 @@ def kiosk(root, tmp_path, monkeypatch):
 
 
 def test_every_command_of_the_page_runs_as_printed(root, kiosk):
-    lines = {command.words: command.inline for command in printed.commands(root) if command.page == PAGE}
+    lines = {command.words: command.inline for command in printed.commands(root) if command.page in (PAGE, OPTIONS)}
     whole = [words for words, inline in lines.items() if words[:2] == ("bocu", "suggest") and not inline]
-    assert len(whole) >= 6
+    assert len(whole) >= 13
     for words in whole:
         done = CliRunner().invoke(app, words[1:])
         assert done.exit_code == 0, (words, done.exception)
@@ -51,3 +51,11 @@ def test_the_python_of_the_page_suggests_an_order(root, capsys):
     assert 20 <= names["found"].decision["order"] <= 90
     assert names["log"]["order"][-1] == names["found"].decision["order"]
     assert capsys.readouterr().out.startswith("{'order': ")
+
+
+def test_the_settings_of_the_page_are_those_that_are_written(root, kiosk):
+    (block,) = (block for block in printed.blocks(root, "yaml") if block.page == OPTIONS)
+    assert block.text == (kiosk / "kiosk.yaml").read_text(encoding="utf-8")
+    assert (
+        "order = 63 papers" in CliRunner().invoke(app, ["suggest", "newsvendor.csv", "--settings", "kiosk.yaml"]).stdout
+    )

@@ -13,7 +13,7 @@ import bocu
 from bocu.advice.choices import Choice, Range
 from bocu.advice.settings import Settings, read_settings
 from bocu.commands.main import app
-from bocu.commands.schema import settings_schema
+from bocu.commands.schema import settings_schema, settings_tables
 
 SHOP = """
 decisions:
@@ -72,6 +72,13 @@ def test_what_the_command_line_states_takes_the_place_of_the_file(shop):
     tighter = json.loads(asked("--settings", "settings/shop.yaml", "--constraint", "order <= 30", "--json").stdout)
     assert tighter["best"]["decision"]["order"] <= 30
     assert len(tighter["constraints"]) == 2
+    paid = json.loads(asked("--settings", "settings/shop.yaml", "--minimise", "--json").stdout)
+    assert paid["minimise"]
+    (shop / "settings/two.yaml").write_text(
+        SHOP.replace("profit: {unit: €}", "profit: {unit: €, weight: 1}\n  rain2: {goal: min, weight: 2, unit: mm}")
+    )
+    one = asked("--settings", "settings/two.yaml", "--outcome", "profit", "--json")
+    assert json.loads(one.stdout)["units"] == {"order": "papers", "rain": "mm", "profit": "€"}
     other = json.loads(asked("--settings", "settings/shop.yaml", "--objective", "so", "--json").stdout)
     assert other["objective"] == "so"
 
@@ -115,7 +122,7 @@ def test_a_settings_file_states_what_python_takes(shop):
 def test_several_outcomes_have_goals_and_weights():
     data = {"outcome": {"profit": {"weight": 1}, "waste": {"goal": "min", "weight": 20}}, "contexts": ["rain"]}
     found = Settings.model_validate(data).arguments(None)
-    assert found["outcome"] == ["profit:max", "waste:min"]
+    assert found["outcome"] == ["profit", "waste:min"]
     assert found["weights"] == {"profit": 1.0, "waste": 20.0}
     assert found["contexts"] == ["rain"]
 
@@ -128,6 +135,7 @@ def test_the_schema_takes_what_the_model_takes(root):
             jsonschema.validate(yaml.safe_load(SHOP.replace(old, new)), schema)
     committed = json.loads((root / "workflow/schemas/suggest.schema.json").read_text(encoding="utf-8"))
     assert committed == schema, "make schema"
+    assert (root / "docs/suggest-settings.md").read_text(encoding="utf-8") == settings_tables(), "make schema"
 
 
 def test_units_of_what_was_not_asked_for_are_one_line(shop):

@@ -146,11 +146,11 @@ SETS = ("tv", "kl", "chi2", "mmd", "wass")
 def test_longer_blocks_lie_nearer_and_drifting_contexts_farther(name):
     stated = SetParameters.model_validate({"name": name})
     world = np.random.default_rng(4)
-    steady = world.normal(size=(200, 1)) / 8.0
-    moved = steady + np.linspace(0.0, 0.5, 200)[:, None]
-    radii = [estimate_radius(steady, stated, horizon=rows).radius for rows in (3, 10)]
+    steady = world.normal(size=(300, 1)) / 8.0
+    moved = steady + np.linspace(0.0, 0.5, 300)[:, None]
+    radii = [estimate_radius(steady, stated, horizon=rows).radius for rows in (3, 20)]
     assert radii[1] < radii[0]
-    assert estimate_radius(moved, stated, horizon=10).radius > 1.3 * radii[1]
+    assert estimate_radius(moved, stated, horizon=20).radius > 1.3 * radii[1]
 
 
 @pytest.mark.parametrize("name", ["tv", "wass"])

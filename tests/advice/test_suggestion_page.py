@@ -168,6 +168,7 @@ def test_pictures_take_the_colours_of_the_page(pages):
         assert 'width="' not in graphic[: graphic.index(">")]
 
 
+@pytest.mark.ci
 def test_a_page_of_alternatives_without_a_worst_case_and_of_a_long_log():
     asked = {**ASKED, "outcome": "profit", "objective": "so", "radius": None}
     offered = {EVIL: [1, 5], DOLLAR: [2.0, 3.0], "shelf": ["high", "high"]}
@@ -181,6 +182,7 @@ def test_a_page_of_alternatives_without_a_worst_case_and_of_a_long_log():
     assert len(set(re.findall(r'data-from="/details/rows/(\d+)/', text))) == 300
 
 
+@pytest.mark.ci
 def test_a_page_of_what_is_to_be_tried_under_cvar():
     asked = {**ASKED, "outcome": "profit", "objective": "cvar", "alpha": 0.5, "explore": True, "radius": None}
     text = bocu.suggest(hostile(), **asked).to_html()

@@ -1,12 +1,10 @@
 """A set is one file of code and one line of the registry: planned, run, scored and drawn in a copy that has no more."""
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from workflow.conftest import Pipeline
 
 SET = '''
 """The reference in a share of cases, in the others the worst of the contexts with most mass."""
@@ -136,10 +134,7 @@ def copy(root, tmp_path):
 
 
 def call(copy: Path, *arguments: str) -> str:
-    env = {**os.environ, "PYTHONPATH": str(copy / "src")}
-    done = subprocess.run([sys.executable, *arguments], cwd=copy, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return Pipeline(copy, {"PYTHONPATH": str(copy / "src")}).run("python", *arguments).stdout
 
 
 def test_one_file_and_one_line_make_a_set(copy: Path, root: Path) -> None:

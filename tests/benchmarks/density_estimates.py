@@ -1,62 +1,15 @@
 """How far kernel density estimates are from the distribution they are of: the table in docs/optima.md.
 
-    python tests/benchmarks/density_estimates.py
-
-Table 2 of Huang et al. (2024): L1 distances by the trapezoid rule, contexts as drawn, not clipped.
+python tests/benchmarks/density_estimates.py
 """
 
 import argparse
-import functools
 import math
-from collections.abc import Sequence
 
 import numpy as np
-from scipy import special
 
-from bocu.contexts.estimates import KernelDensity
-from bocu.contexts.laws import ContextLaw, Marginal, clipped_normal, complicated
-
-OBSERVATIONS = (10, 100, 200, 300)
-
-
-def cumulative(estimate: KernelDensity, at: np.ndarray) -> np.ndarray:
-    """Return the distribution function (m,) of an estimate on the line at points (m,)."""
-    return special.ndtr((at[:, None] - estimate.samples[:, 0]) / estimate.bandwidth[0]).mean(axis=1)
-
-
-def distance_of_estimate(estimate: KernelDensity, law: ContextLaw, *, nodes: int = 2**11) -> float:
-    """Return the L1 distance, between 0 and 2, of an estimate from a distribution on the line, both before clipping.
-
-    The trapezoid rule, on nodes that follow both of them: `nodes` evenly spaced over the estimate's reach, as many
-    over the unit interval, and as many quantiles of the distribution, half of them far into its tails.
-    """
-    (marginal,) = law.marginals
-    reach = 9.0 * float(estimate.bandwidth[0])
-    even = np.linspace(float(estimate.samples.min()) - reach, float(estimate.samples.max()) + reach, nodes)
-    at = np.unique(np.concatenate([even, np.linspace(0.0, 1.0, nodes), _spread(marginal, nodes)]))
-    gap = np.abs(estimate.density(at[:, None]) - marginal.density(at))
-    ends = at[[0, -1]]
-    beyond = np.abs(cumulative(estimate, ends) - marginal.cumulative(ends))
-    return float(np.trapezoid(gap, at) + beyond.sum())
-
-
-@functools.cache
-def _spread(marginal: Marginal, nodes: int) -> np.ndarray:
-    tails = 10.0 ** -np.linspace(1.0, 15.0, nodes // 4)
-    return marginal.quantile(np.concatenate([tails, (np.arange(nodes // 2) + 0.5) / (nodes // 2), 1.0 - tails]))
-
-
-def distances_of_estimates(
-    law: ContextLaw, observations: Sequence[int], runs: int, generator: np.random.Generator, *, nodes: int = 2**11
-) -> np.ndarray:
-    """Return distances (len(observations), runs); every run draws afresh, with Silverman's bandwidth."""
-    free = law.unclipped()
-
-    def distances(count: int) -> list[float]:
-        drawn = free.sample(generator, runs * count).reshape(runs, count, law.dimension)
-        return [distance_of_estimate(KernelDensity.fit(one), law, nodes=nodes) for one in drawn]
-
-    return np.array([distances(count) for count in observations])
+from bocu.contexts.estimate_errors import OBSERVATIONS, distances_of_estimates
+from bocu.contexts.laws import clipped_normal, complicated
 
 
 def main() -> None:

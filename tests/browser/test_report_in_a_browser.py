@@ -51,7 +51,8 @@ def part(tmp_path_factory):
     everything = results / "figures/all/summary.json"
     everything.parent.mkdir()
     words = {**json.loads(files[2].read_text()), "problem": "", "title": "Figure 2 of the paper"}
-    everything.write_text(json.dumps({**words, "png": "../wells/regret.png", "svg": "../wells/regret.svg"}))
+    files_of_it = {"png": "../wells/regret.png", "svg": "../wells/regret.svg", "csv": "../wells/regret.csv"}
+    everything.write_text(json.dumps({**words, **files_of_it}))
     return made.__class__(made.experiment, made.cubes, made.summary, [files[2], everything])
 
 
@@ -66,23 +67,16 @@ def page(part, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def downloads(tmp_path_factory):
-    return tmp_path_factory.mktemp("downloads")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory, downloads):
-    found = chromium.start(tmp_path_factory.mktemp("profile"))
-    if found is None:
-        pytest.skip("no browser: chromium and chromedriver are not installed")
-    found.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
-    yield found
-    found.quit()
-
-
-@pytest.fixture(scope="module")
 def seen(browser, page):
-    return chromium.Opened(browser, page)
+    yield chromium.Opened(browser, page)
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.fixture
+def downloads(browser, tmp_path):
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    return tmp_path
 
 
 @pytest.fixture

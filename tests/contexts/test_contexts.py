@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 from ambiguity.cases import vectors
-from benchmarks.density_estimates import cumulative
 
+from bocu.contexts.estimate_errors import cumulative
 from bocu.contexts.estimates import (
     KernelDensity,
     around_mean,

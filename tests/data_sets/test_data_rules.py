@@ -2,15 +2,12 @@
 
 import os
 import shutil
-import subprocess
-import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
-import yaml
+from workflow.conftest import Pipeline
 
 from bocu.io.files import read_netcdf
 
@@ -33,27 +30,10 @@ def snakemake_in(folder, root):
             "problems": ["hills"],
             "algorithms": ["random"],
         }
-        (folder / "experiment.yaml").write_text(yaml.safe_dump(experiment))
-        command = [
-            "snakemake",
-            "--snakefile",
-            workflow / "Snakefile",
-            "--configfile",
-            "experiment.yaml",
-            "--cores",
-            "1",
-        ]
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(
-            [str(part) for part in [*command, *targets]],
-            cwd=folder,
-            env=os.environ | {"PATH": path} | environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-        )
-        return done.returncode, done.stdout
+        pipeline = Pipeline(folder, environment)
+        given = ("--snakefile", workflow / "Snakefile", "--configfile", pipeline.configuration(experiment))
+        done = pipeline.run("snakemake", *given, "--cores", "1", *targets, check=False)
+        return done.returncode, done.stdout + done.stderr
 
     return run
 

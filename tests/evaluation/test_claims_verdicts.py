@@ -186,7 +186,27 @@ def test_seeds_that_stick_to_a_prior_are_counted():
     assert found.outcome == HOLDS
     never = verdict(claim("sticks(a, prior=1) > 0"), data)
     assert (never.findings[0].value.value, never.outcome) == (0, UNDECIDED)
-    assert verdict(claim("rejected(a, prior=1) < 0.3"), data).outcome == HOLDS
+
+
+def test_seeds_that_reject_a_prior_are_counted_and_so_are_those_that_reject_none():
+    data = cube({"a": spread(12, 5)})
+    data["rejected_prior"] = data["chosen_prior"].copy()  # -1: none
+    data["rejected_prior"][0, 0, :9, 7] = 1
+    data["active_priors"][0, 0, :9, 7:, 1] = 0
+
+    def found(prior):
+        return verdict(claim(f"rejected(a, prior={prior}) > 0.2"), data)
+
+    assert found(1).findings[0].value.value == pytest.approx(9 / 12)
+    assert (found(1).outcome, found(0).findings[0].value.value, found(0).seeds) == (HOLDS, 0, 12)
+
+
+def test_what_is_recommended_last_counts_though_earlier_rounds_recommend_nothing():
+    data = cube({"a": spread(10, 5), "b": spread(10, 9)})
+    data["recommended_regret"] = data["regret"].where(data["iteration"] == ROUNDS)
+    found = verdict(claim("recommended(a) < recommended(b)"), data)
+    assert found.outcome == HOLDS
+    assert found.findings[0].value.value == pytest.approx(-4 / ROUNDS)
 
 
 def test_an_objective_is_that_of_the_metric_unless_it_is_stated():

@@ -14,8 +14,10 @@ from bocu.evaluation.statistics import (
     mean_and_error,
     paired_differences,
     ranks,
+    share_interval,
     student_intervals,
     student_mean,
+    student_p_value,
     student_ratio,
 )
 
@@ -245,3 +247,26 @@ def test_leaders_are_the_least_and_what_is_not_told_apart_from_it():
 def test_ties_and_zeros_of_few_seeds_are_tested_as_scipy_does(gaps):
     found = paired_differences({"a": dict.fromkeys(range(len(gaps)), 0.0), "b": dict(enumerate(gaps))}, "a")["b"]
     assert found.p_value == pytest.approx(stats.wilcoxon(gaps).pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("boundary", [-0.5, 0.0, 0.35, 1.0])
+def test_a_p_value_is_below_5_percent_just_where_the_interval_excludes_the_boundary(boundary):
+    samples = np.random.default_rng(4).normal(0.3, 1.0, (200, 12))
+    found = [(student_p_value(sample, boundary), student_mean(sample)) for sample in samples]
+    assert all((p < 0.05) == (not own.low <= boundary <= own.high) for p, own in found)
+    assert 0 < sum(p < 0.05 for p, _ in found) < 200
+
+
+def test_p_values_of_equal_numbers_and_of_too_few():
+    assert student_p_value(np.full(10, 2.0), 2.0) == 1.0
+    assert student_p_value(np.full(10, 2.0), 1.0) == 0.0
+    assert np.isnan(student_p_value(np.array([2.0]), 1.0))
+
+
+def test_a_share_that_was_seen_is_more_than_none():
+    found, p_value = share_interval(np.array([1.0, *[0.0] * 29]), 0.0)
+    assert (found.value, found.count, p_value) == (pytest.approx(1 / 30), 30, 0.0)
+    assert 0 < found.low < found.value < found.high
+    none, p_none = share_interval(np.zeros(30), 0.0)
+    assert (none.low, p_none) == (0.0, 1.0)
+    assert share_interval(np.zeros(10), 0.5)[1] == pytest.approx(2 * 0.5**10)

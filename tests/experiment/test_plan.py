@@ -180,7 +180,7 @@ def test_planning_imports_nothing_heavy(root):
     code = (
         "import sys, yaml; from bocu.experiment.planning import make_plan\n"
         "for file in ('config/config.yaml', 'config/experiments/ziomek2025.yaml'):\n"
-        "    plan = make_plan(yaml.safe_load(open(file)))\n"
+        "    plan = make_plan(yaml.safe_load(open(file)), [file])\n"
         "    for branch in plan.branches.values():\n"
         "        plan.parameters.run(branch, 0, 1), plan.parameters.score(branch), plan.run_files(branch)\n"
         "    for problem in plan.problems:\n"

@@ -9,8 +9,11 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.evaluation.digests import build_digest
 from bocu.experiment.registry import REGISTRY
-from bocu.figures.base import draw_files
+from bocu.figures import style
+from bocu.figures.base import draw_files, save
+from bocu.figures.finish import finish
 from bocu.figures.reading import results_at
+from bocu.report.build import _picture
 
 NAMES = (
     "critical-difference",
@@ -156,3 +159,57 @@ def test_the_table_stands_beside_the_picture(digests, tmp_path):
     assert pd.read_csv(tmp_path / "r.csv")["algorithm"].tolist() == COMPETING
     draw_files({"specification": specification}, {"digests": [str(path) for path in digests[:1]]}, outputs)
     assert (tmp_path / "r.csv").read_text() == "no table\n"
+
+
+def test_a_scoreboard_is_a_table_of_the_page_too(digests, tmp_path):
+    kind = load(REGISTRY["figure"]["scoreboard"])
+    parameters = kind.Parameters(blocks=[{"metric": "so", "title": "Expectation"}], reference="oracle")
+    drawing = kind(parameters).draw({"digests": digests[:2]})
+    files = [tmp_path / f"board.{suffix}" for suffix in ("png", "svg", "json")]
+    save(drawing, *files)
+    (table,) = _picture(files[2], tmp_path).boards
+    assert table.header == ("algorithm", "p-0", "p-1")
+    assert [row[0] for row in table.rows] == COMPETING
+    first = drawing.table.set_index(["algorithm", "problem"]).loc[("Random", "p-0")]
+    assert table.rows[0][1] == f"{first['ratio']:.2f} [{first['low']:.2f}, {first['high']:.2f}]"
+    assert table.caption.startswith("Expectation: regret relative to Oracle")
+    save(drawn("ranking", digests), *files)
+    assert _picture(files[2], tmp_path).boards == ()
+
+
+def test_lines_of_one_picture_share_no_colour_while_there_are_colours():
+    same = {str(place): style.Stroke(style.BLUE, style.SOLID, "o") for place in range(12)}
+    found = style.apart(same)
+    assert found["0"] == same["0"]
+    assert len({look.colour for look in found.values()}) == 12
+    assert {(look.dash, look.marker) for look in found.values()} == {(style.SOLID, "o")}
+
+
+def test_axes_have_two_to_four_ticks_and_long_titles_break():
+    picture = style.new_figure(2.0)
+    for axes, ends in zip(picture.subplots(1, 3), ((0.0, 1.07), (-14.0, 33.0), (0.0, 61234.0)), strict=True):
+        axes.plot(ends, ends)
+        axes.set_title("A title that is far too long for one of three panels")
+    finish(picture)
+    for axes in picture.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = axis.get_view_interval()
+            assert 2 <= sum(low <= place <= high for place in axis.get_ticklocs()) <= 4
+        assert max(map(len, axes.get_title().split("\n"))) < 32
+
+
+def test_bands_of_regret_end_at_zero():
+    axes = style.new_figure(2.0).subplots()
+    style.error_band(axes, np.array([0.0, 1.0]), np.array([0.1, 3.0]), np.array([0.5, 1.0]), style.BLUE)
+    assert axes.collections[0].get_paths()[0].vertices[:, 1].min() == 0.0
+    style.error_band(axes, np.array([0.0, 1.0]), np.array([-0.1, 3.0]), np.array([0.5, 1.0]), style.BLUE)
+    assert axes.collections[1].get_paths()[0].vertices[:, 1].min() == pytest.approx(-0.6)
+
+
+def test_svg_turns_light_on_dark_pages_and_has_no_ground(digests, tmp_path):
+    save(drawn("ranking", digests), *(tmp_path / f"r.{suffix}" for suffix in ("png", "svg", "json")))
+    text = (tmp_path / "r.svg").read_text()
+    assert "@media (prefers-color-scheme: dark)" in text
+    assert f'[style*="fill: {style.INK.lower()}"]' in text
+    ground = text[text.index('id="patch_1"') :][:200]
+    assert "fill: none" in ground or "opacity: 0" in ground

@@ -88,7 +88,7 @@ def test_regret_of_what_is_recommended_leaves_out_who_recommends_nothing(cubes):
     assert list(found) == ["TS-BOCU", "DRBO"]
     assert found["TS-BOCU"].get_xdata().tolist() == list(range(1, ITERATIONS + 1))
     assert found["TS-BOCU"].get_ydata()[-1] == pytest.approx(mean_end("one", "dro", "ts-bocu", "dro", 1) / 2)
-    assert axes[1].get_ylabel() == "regret of the\nrecommended decision"
+    assert axes[1].get_ylabel() == "regret of the\nrecommended\ndecision"
 
 
 def mean_gain(algorithm, rounds=ITERATIONS):
@@ -173,7 +173,7 @@ def test_one_that_dwarfs_the_others_is_cut_and_told(tmp_path):
     others = mean_end("one", "dro", "drbo", "dro")
     assert others < axes.get_ylim()[1] < 2 * others
     assert -0.1 * others < axes.get_ylim()[0] <= 0.0
-    assert [text.get_text() for text in axes.texts] == ["Random → 17.9k"]
+    assert [text.get_text() for text in axes.texts if not text.get_rotation()] == ["Random → 17.9k"]
     assert "their ends are written in" in drawing.caption
     assert drawn([path], cut=False).figure.axes[0].get_ylim()[1] > 20 * others
 
@@ -196,7 +196,7 @@ def test_what_is_not_there_is_said_in_its_panel(cubes):
     rows = [{"metric": "dro", "problems": ["one", "two"]}, {"metric": "unheard-of", "problems": ["one"]}]
     axes = np.reshape(drawn(cubes[:1], rows=rows).figure.axes, (2, 2))
     assert [text.get_text() for text in axes[0, 1].texts][:1] == ["no results"]
-    assert [text.get_text() for text in axes[1, 0].texts] == ["not finished"]
+    assert [text.get_text() for text in axes[1, 0].texts][:1] == ["not finished"]
     assert not axes[1, 1].axison
     nothing = drawn(cubes, rows=[{"metric": "unheard-of"}])
     assert "no run is finished" in nothing.caption

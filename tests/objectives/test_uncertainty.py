@@ -82,7 +82,7 @@ def test_every_distance_can_be_stated(distance):
     assert built.values(PAYOFFS, SKEW)[0].tolist() == direct.values(PAYOFFS, SKEW)[0].tolist()
 
 
-@pytest.mark.parametrize("entry", registered("objective"), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", [*registered("objective")], ids=lambda entry: entry.name)
 def test_a_stated_objective_is_the_mathematical_one(entry):
     objective = stated(entry.name).over(POINTS).with_epsilon(0.3)
     tv = TotalVariation(0.3)

@@ -45,6 +45,20 @@ def test_other_centres_move_the_mean(prepared: Path, centre: str) -> None:
     np.testing.assert_allclose(prior.mean, expected, rtol=1e-14)
 
 
+def test_a_course_of_the_day_is_the_mean_of_all_sensors_at_each_step(prepared: Path) -> None:
+    prior = read_prior(fitted(prepared, centre="own-day-course"), COMPLETE)
+    day = load_days(prepared, ["1", "2", "3"]).temperatures[1]
+    for t in range(1, 25):
+        np.testing.assert_allclose(prior.mean_at(t), day[:, t - 1].mean(), rtol=1e-13)
+    np.testing.assert_allclose(prior.covariance, np.cov(day), rtol=1e-12)
+    likelihood = SeparableLikelihood(day - day.mean(axis=0), prior.covariance, 0.1)
+    assert likelihood(prior.forgetting) >= max(likelihood(rate) for rate in np.linspace(0.0, 1.0, 301)) - 1e-6
+    still = read_prior(fitted(prepared), COMPLETE)
+    assert still.course is None
+    near = TimeVaryingPrior("near", prior.mean, prior.covariance, prior.forgetting)
+    assert differing_in_scale_only([near, prior]) == []
+
+
 def test_the_file_tells_how_the_fit_went(prepared: Path) -> None:
     stored = read_netcdf(fitted(prepared))
     assert float(stored["log_likelihood"]) >= float(stored["log_likelihood_curve"].max())

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks.density_estimates import OBSERVATIONS, distance_of_estimate, distances_of_estimates
 from scipy import integrate, stats
 
+from bocu.contexts.estimate_errors import OBSERVATIONS, distance_of_estimate, distances_of_estimates
 from bocu.contexts.estimates import KernelDensity
 from bocu.contexts.laws import (
     BurrXII,

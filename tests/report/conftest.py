@@ -28,7 +28,7 @@ MISSING = [("mle", 1), ("mle", 2), ("mle", 4), ("random", 0)]
 class Page(HTMLParser):
     """A page taken apart: tags with attributes, texts, tables by id."""
 
-    VOID = frozenset({"meta", "img", "br", "link"})
+    VOID = frozenset({"meta", "img", "br", "link", "source"})
 
     def __init__(self, text):
         super().__init__()

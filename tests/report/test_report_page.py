@@ -33,13 +33,20 @@ def test_pictures_are_embedded_described_and_linked_beside(site):
     pictures = page.all("img")
     assert len(pictures) == 4
     for picture in pictures:
-        assert picture["src"].startswith("data:image/png;base64,iVBOR")
+        assert picture["src"].startswith("data:image/svg+xml;base64,")
         assert len(picture["alt"]) > 60
         assert int(picture["width"]) > int(picture["height"]) > 0
     linked = [link["href"] for link in page.all("a") if link["href"].startswith("../figures/")]
-    assert len(linked) == 8
+    assert len(linked) == 12  # PNG, SVG and table of each
     for link in linked:
         assert (site.output.parent / link).is_file()
+
+
+def test_a_heavy_picture_stands_there_as_dots(site, monkeypatch):
+    monkeypatch.setattr("bocu.report.build.HEAVIEST_SVG", 10)
+    assert all(picture["src"].startswith("data:image/png;base64,iVBOR") for picture in site.rebuild().all("img"))
+    monkeypatch.undo()
+    site.rebuild()
 
 
 def test_nothing_is_fetched_from_anywhere(site):

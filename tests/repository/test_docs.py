@@ -35,6 +35,9 @@ PAGES = [
     "docs/experiment-file.md",
     "docs/combinations.md",
     "docs/suggest.md",
+    "docs/suggest-options.md",
+    "docs/suggest-over-time.md",
+    "docs/suggest-settings.md",
 ]
 
 

@@ -33,10 +33,11 @@ DISTANCES, KINDS = ("tv", "mmd"), ("dro", "wcs", "gen")
 
 
 def plan_of(root, name, /, **changes):
-    experiment = read_experiment_file(root / f"config/experiments/{name}.yaml")
+    file = root / f"config/experiments/{name}.yaml"
+    experiment = read_experiment_file(file)
     if "data" in experiment:
         experiment["data"] = "simulate"
-    return make_plan({**experiment, **changes}, sources_file=root / "data/sources.yaml")
+    return make_plan({**experiment, **changes}, [file], sources_file=root / "data/sources.yaml")
 
 
 @pytest.fixture(autouse=True)
@@ -169,6 +170,7 @@ def test_smoke_scale_runs_up_to_the_figures(root, name):
     ]
     plan = make_plan(
         {**experiment, "data": "simulate", "name": f"smoke-{name}", "iterations": 2, "seeds": 2, "figures": []},
+        [root / f"config/experiments/{name}.yaml"],
         sources_file=root / "data/sources.yaml",
     )
     run_all(plan)

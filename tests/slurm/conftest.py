@@ -187,7 +187,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict[str,
         if key not in done:
             made = Sweep(tmp_path_factory.mktemp("undisturbed"))
             made.configure(plain)
-            made.run(CUBE, slurm=False)
+            made.run("--executor=warm", CUBE, slurm=False)
             done[key] = made.folder / CUBE
         return done[key]
 

@@ -26,7 +26,7 @@ def one_block(seconds: float, **changes):
     """One block of one seed that takes several seconds."""
     return tiny(
         seeds={"count": 1, "per_job": 1},
-        iterations=20_000,
+        iterations=8_000,
         algorithms=["pe-gp-ucb"],
         problems=[{"name": "hills", "parameters": {"grid": 100}}],
         checkpoint_seconds=seconds,
@@ -40,7 +40,7 @@ def numbers(path):
 
 def assert_undisturbed(sweep, undisturbed, experiment):
     """The disturbed sweep comes to the cube of an undisturbed one, bit for bit, and leaves nothing lying about."""
-    sweep.run(CUBE, slurm=False)
+    sweep.run("--executor=warm", CUBE, slurm=False)
     assert numbers(sweep.folder / CUBE).identical(numbers(undisturbed(experiment)))
     assert not sweep.leftovers()
     assert not sweep.checkpoints()

@@ -76,7 +76,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def swept(site):
-    site.snakemake("--cores", "2")
+    site.snakemake("--cores", "2", "--executor", "warm")
     return site
 
 

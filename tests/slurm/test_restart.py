@@ -21,7 +21,7 @@ def experiment(**changes):
     """Four blocks, of which two take several seconds."""
     return tiny(
         seeds={"count": 2, "per_job": 1},
-        iterations=20_000,
+        iterations=8_000,
         algorithms=["pe-gp-ucb", "random"],
         problems=[{"name": "hills", "parameters": {"grid": 100}}],
         checkpoint_seconds=1,
@@ -84,7 +84,7 @@ def test_a_restart_right_away_waits_for_the_jobs_that_still_run(cluster, sweep, 
     assert_whole(sweep, undisturbed, text)
     logs = [log.read_text().split(" attempt on ")[1:] for log in sweep.folder.glob("results/tiny/logs/runs/**/*.log")]
     taken = [attempts for attempts in logs if "stands already" in attempts[-1]]
-    assert all("rounds: 20000 of 20000" in first and "after waiting 0 s" in first for first, _ in taken)
+    assert all("rounds: 8000 of 8000" in first and "after waiting 0 s" in first for first, _ in taken)
     assert any("after waiting 0 s" not in second for _, second in taken)
 
 

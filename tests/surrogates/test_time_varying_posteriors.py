@@ -8,6 +8,7 @@ from sample_moments import largest_z_score
 from scipy.stats import multivariate_normal
 
 from bocu.core.errors import BocuError
+from bocu.surrogates.forgetful import ForgetfulPosteriors, Window
 from bocu.surrogates.time_varying import INITIAL_CAPACITY, TimeVaryingPosteriors, TimeVaryingPrior
 
 NOISE = 0.3
@@ -282,3 +283,28 @@ def test_draws_are_of_the_dense_posterior(forgetting: float) -> None:
         mean, covariance = prior.mean + gain @ (values - prior.mean[arms]), prior.covariance - gain @ cross
         assert largest_z_score(drawn[:, column], mean, covariance + 1e-12 * np.eye(5)) < 6.0
     assert np.linalg.matrix_rank(drawn[:, 0] - drawn[:, 0].mean(axis=0), tol=1e-6) == 2
+
+
+@pytest.mark.parametrize("shape", ["of all arms", "of each"])
+def test_a_mean_that_changes_with_time_is_taken_off_what_is_told_and_added_again(shape: str) -> None:
+    """As if payoffs less their mean were told to a prior of mean 0; beyond the last time its mean stays."""
+    generator = np.random.default_rng(8)
+    prior = a_prior(generator, arms=4, rank=4, forgetting=0.2)
+    course = generator.standard_normal(5 if shape == "of all arms" else (5, 4))
+    moving = TimeVaryingPrior("moving", prior.mean, prior.covariance, 0.2, course)
+    still = TimeVaryingPrior("still", np.zeros(4), prior.covariance, 0.2)
+    both = TimeVaryingPosteriors([moving], NOISE), TimeVaryingPosteriors([still], NOISE)
+    forgetful = [ForgetfulPosteriors(each, NOISE, Window(2)) for each in (moving, still)]
+    for t, arm in ((1, 2), (3, 0), (4, 2), (7, 1)):
+        mean = prior.mean + course[min(t, 5) - 1]
+        np.testing.assert_array_equal(moving.mean_at(t), mean)
+        value = float(generator.standard_normal())
+        for one, other in (both, forgetful):
+            one.observe(arm, t, value)
+            other.observe(arm, t, value - mean[arm])
+            found, around = one.predict(t), other.predict(t)
+            np.testing.assert_allclose(found[0][0], mean + around[0][0], atol=1e-10)
+            np.testing.assert_array_equal(found[1], around[1])
+    assert both[0].log_evidence == pytest.approx(both[1].log_evidence, abs=1e-10)
+    with pytest.raises(BocuError, match=r"course has shape \(5, 3\); allowed: \(times,\) or \(times, 4\)"):
+        TimeVaryingPrior("wrong", prior.mean, prior.covariance, 0.2, np.zeros((5, 3)))

@@ -22,6 +22,7 @@ CUBE = "results/tiny/cubes/hills.nc"
 DIGEST = "results/tiny/digests/hills.nc"
 FIGURE = "results/tiny/figures/hills/regret"
 REPORT = "results/tiny/report"
+LOCAL = ("--executor", "local")  # which has no line of its own beside that of the job
 PRODUCTS = {
     RUN: {"run", "score", "cube", "summary", "figure", "report"},
     SCORE: {"score", "cube", "summary", "figure", "report"},
@@ -52,8 +53,8 @@ def there(finished, pipeline):
     return pipeline
 
 
-def everything(pipeline, check=True):
-    return pipeline.snakemake("--configfile", pipeline.folder / "experiment.yaml", check=check)
+def everything(pipeline, *options, check=True):
+    return pipeline.snakemake("--configfile", pipeline.folder / "experiment.yaml", *options, check=check)
 
 
 def error_lines(done):
@@ -101,7 +102,7 @@ def test_a_run_file_that_was_edited_in_place_is_refused_and_run_again(there):
     before = read_runs(there.folder / RUN)["payoff"]
     with netCDF4.Dataset(there.folder / RUN, "a") as file:
         file["payoff"][:] += 1.0
-    first = everything(there, check=False)
+    first = everything(there, *LOCAL, check=False)
     assert first.returncode != 0
     (line,) = error_lines(first)
     assert line.startswith(f"error: {RUN}: its contents were changed")
@@ -117,7 +118,7 @@ def test_a_broken_data_set_is_set_aside_and_prepared_again(pipeline, root):
     pipeline.snakemake("--configfile", config, "--", prepared)
     truncate(pipeline.folder / prepared)
     run = "results/tiny/runs/plant/any/random/seeds-0-1.nc"
-    first = pipeline.snakemake("--configfile", config, "--", run, check=False)
+    first = pipeline.snakemake("--configfile", config, *LOCAL, "--", run, check=False)
     assert first.returncode != 0
     (line,) = error_lines(first)
     assert line.startswith(f"error: {prepared}: not a readable NetCDF file")

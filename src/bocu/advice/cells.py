@@ -77,7 +77,12 @@ class Cells:
 
 
 def gathered(points: np.ndarray, weights: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return at most so many points (m, l) and weights (m,): the weighted mean of each cell, and its weight."""
+    """Return at most so many points (m, l) and weights (m,): the weighted mean of each cell, and its weight.
+
+    Points (n, l) that are no more than that are returned as they are.
+    """
+    if len(points) <= most:
+        return points, weights
     where = Cells.around(points, weights, most).of(points)
     totals = np.bincount(where, weights=weights)
     kept = totals > 0.0

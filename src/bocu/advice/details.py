@@ -237,7 +237,7 @@ def _of_decisions(search: Search, best: np.ndarray, sign: float) -> list[Slice]:
     log = learnt.log
     found = []
     earned = _earned(learnt)
-    surplus = earned - learnt.pairs(log.decisions, log.contexts)[0]
+    surplus = earned - learnt.pair_means(log.decisions, log.contexts)
     for i, part in enumerate(learnt.decisions.parts):
         values = part.spaced(_SLICE_POINTS)
         moved = _with(best, i, values)
@@ -267,14 +267,14 @@ def _of_decisions(search: Search, best: np.ndarray, sign: float) -> list[Slice]:
 def _of_contexts(search: Search, given: Forecast, names: Sequence[str], best: np.ndarray, sign: float) -> list[Slice]:
     learnt, log = search.learnt, search.learnt.log
     mean = given.weights @ given.contexts
-    surplus = _earned(learnt) - learnt.pairs(log.decisions, log.contexts)[0]
+    surplus = _earned(learnt) - learnt.pair_means(log.decisions, log.contexts)
     found = []
     for i, name in enumerate(names):
         both = np.concatenate([log.contexts[:, i], given.contexts[:, i]])
         values = np.linspace(both.min(), both.max(), _SLICE_POINTS) if np.ptp(both) else both[:1]
         expected, spread = learnt.pairs(np.tile(best, (len(values), 1)), _with(mean, i, values))
         here = log.contexts[:, i]
-        there = learnt.pairs(np.tile(best, (len(here), 1)), _with(mean, i, here))[0]
+        there = learnt.pair_means(np.tile(best, (len(here), 1)), _with(mean, i, here))
         found.append(
             Slice(
                 name=name,

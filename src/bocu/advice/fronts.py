@@ -32,7 +32,8 @@ def _earned(row: np.ndarray, one: Outcome, model: Learnt, rule: Rule) -> Earned:
 def front_of(learnt: Combined, search: Search, best: np.ndarray) -> tuple[OnFront, ...]:
     """Return decisions that no other candidate beats in the objective of every outcome, each taken for itself.
 
-    First those that are best in one outcome, then the suggested decision (d,), then others, spread over the front.
+    Those that are best in one outcome and the suggested decision (d,) are among them, others are spread over the front;
+    the best of the first outcome stands first.
     """
     rule = search.rule
     pool = np.vstack([best, search.pool])
@@ -53,5 +54,5 @@ def front_of(learnt: Combined, search: Search, best: np.ndarray) -> tuple[OnFron
             guaranteed=dict(zip(names, (signs * guaranteed[row]).tolist(), strict=True)),
             which=", ".join(told.get(row, [])),
         )
-        for row in front(values, [*heads, 0])
+        for row in sorted(front(values, [*heads, 0]), key=lambda row: -values[row, 0])
     )

@@ -31,7 +31,7 @@ KERNEL = "matern-5/2"
 MOST_ROWS_OF_A_FIT = 2000
 
 #: The fit of a longer log starts where a fit of so many of its rows ended, whose many steps are cheap.
-ROWS_OF_A_FIRST_FIT = 400
+ROWS_OF_A_FIRST_FIT = 250
 
 #: Relative change of the objective at which ascents end: of the first fit, and of one that starts where it ended.
 _TOLERANCES = (1e-6, 1e-5)
@@ -146,10 +146,22 @@ class Learnt:
 
         The second is the standard deviation (n,) of that expectation.
         """
-        here = self.posterior
         correlation = self._of_decisions(values) * self._with_log(self.scaled(contexts))
+        return self._expected(correlation), self._spreads(correlation, np.ones(len(values)))
+
+    def pair_means(self, values: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+        """Return the expected payoff (n,) of decisions (n, d), each in its own context (n, l)."""
+
+        def some(rows: np.ndarray) -> np.ndarray:
+            return self._expected(self._of_decisions(values[rows]) * self._with_log(self.scaled(contexts[rows])))
+
+        return in_parts(some, np.arange(len(values)), len(self.posterior.weights))
+
+    def _expected(self, correlation: np.ndarray) -> np.ndarray:
+        """Return the expectation (n,) of what has correlations (n, t) with the log."""
+        here = self.posterior
         standard = here.hyperparameters.output_scale * correlation @ here.weights
-        return here.shift + here.scale * (here.mean + standard), self._spreads(correlation, np.ones(len(values)))
+        return np.asarray(here.shift + here.scale * (here.mean + standard))
 
     def lengthscales(self) -> list[float | None]:
         """Return the length-scale of each decision and context in its own units; None of a choice of names."""
@@ -201,7 +213,7 @@ def influences(learnt: "Learnt | Combined", contexts: tuple[str, ...]) -> list[I
         for value in part.spaced(_PROFILE_POINTS):
             changed = log.decisions[rows].copy()
             changed[:, i] = value
-            profile.append(learnt.pairs(changed, log.contexts[rows])[0])
+            profile.append(learnt.pair_means(changed, log.contexts[rows]))
         found.append(Influence(part.name, "decision", scales[i], _swing(profile)))
     for i, name in enumerate(contexts):
         profile = []
@@ -209,7 +221,7 @@ def influences(learnt: "Learnt | Combined", contexts: tuple[str, ...]) -> list[I
         for share in np.linspace(0.0, 1.0, _PROFILE_POINTS):
             changed = log.contexts[rows].copy()
             changed[:, i] = seen.min() + share * np.ptp(seen)
-            profile.append(learnt.pairs(log.decisions[rows], changed)[0])
+            profile.append(learnt.pair_means(log.decisions[rows], changed))
         found.append(Influence(name, "context", scales[len(learnt.decisions.parts) + i], _swing(profile)))
     return found
 

@@ -201,6 +201,10 @@ class Combined:
         means, spreads = zip(*(model.pairs(values, contexts) for model in self.models), strict=True)
         return self._summed(means), self._joined(spreads)
 
+    def pair_means(self, values: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+        """Return the expected sum (n,) of decisions (n, d), each in its own context."""
+        return self._summed([model.pair_means(values, contexts) for model in self.models])
+
     def lengthscales(self) -> list[float | None]:
         """Return None for each column: outcomes have length-scales of their own."""
         return [None] * len(self.models[0].lengthscales())

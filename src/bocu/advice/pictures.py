@@ -181,7 +181,8 @@ def weights_picture(plain: Plain) -> "Figure":
             errorbar=None,
         )
         axes.set_yticks(range(len(contexts)), labels)
-        axes.legend(title=None)
+        axes.set_ylim(len(contexts) - 0.4, -0.6)
+        axes.legend(title=None, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0))  # no bar is beneath it
         axes.grid(visible=True, axis="x")
         axes.set_xlabel("probability")
         axes.set_ylabel("")
@@ -206,7 +207,7 @@ def learnt_picture(plain: Plain) -> "Figure":
             dodge=False,
         )
         axes.set_yticks(range(len(entries)), [_short(entry["name"]) for entry in entries])
-        axes.legend(title=None)
+        axes.legend(title=None, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0))  # no bar is beneath it
         axes.grid(visible=True, axis="x")
         axes.set_xlabel(f"moves {_with_unit(plain, plain['outcome'])} by")
         axes.set_ylabel("")

@@ -4,8 +4,8 @@ What is bounded is the distance from the reference (all contexts of the log, old
 to the empirical distribution of the contexts of the next `horizon` rows. The log is replayed: blocks of so many rows
 are each compared with what lay before them, and the radius is the order statistic of these distances that a further,
 exchangeable one stays below with the probability asked for (split conformal prediction, Vovk et al., 2005). Where the
-distances grow along the log, the same is done with what is left of them around a straight line that is drawn on to the
-next block, and the larger radius is taken.
+distances may grow along the log, the same is done with what is left of them around a straight line, which is drawn on
+to the next block as steeply as its slope and one standard error, and the larger radius is taken.
 
 Sets that compare probabilities context by context (`tv`, `kl`, ...) find two samples of continuous contexts infinitely
 far apart, or as far as can be. For them distances are between shares of a few cells of like weight: those of the
@@ -55,7 +55,7 @@ class RadiusEstimate:
         blocks: number of distances it was found from.
         coverage: probability asked for.
         largest, median: of these distances.
-        growth: by how much distances grew from block to block, where that made the radius larger; else 0.
+        growth: by how much distances may grow from block to block, where that made the radius larger; else 0.
         cells: number of cells that contexts were sorted into; None where distances are between points.
     """
 
@@ -74,7 +74,7 @@ class RadiusEstimate:
         Args:
             around_log: whether the reference is the distribution of the log's contexts, and not another forecast.
         """
-        grown = f", and they grew by {self.growth:.2g} a block" if self.growth else ""
+        grown = f", and may grow by {self.growth:.2g} a block" if self.growth else ""
         among = f" over {self.cells} cells of contexts" if self.cells else ""
         told = [
             f"radius {self.radius:.4g} estimated from the log: {self.blocks} blocks of {self.horizon} rows lay "
@@ -199,22 +199,29 @@ def _order_statistic(values: np.ndarray, coverage: float) -> float:
 
 
 def _slope(values: np.ndarray) -> float:
-    """Return the least-squares slope of values (n,) in their position."""
+    """Return the least-squares slope of values (n,) in their position, and one standard error more.
+
+    How fast distances grow is known no better from so few of them, and at the slope itself a drifting log's next block
+    lay too far too often.
+    """
     at = np.arange(len(values)) - (len(values) - 1) / 2.0
-    return float(at @ values / (at @ at))
+    slope = float(at @ values / (at @ at))
+    left = values - values.mean() - slope * at
+    return slope + math.sqrt(float(left @ left) / (len(values) - 2) / float(at @ at))
 
 
 def _drawn_on(values: np.ndarray, coverage: float) -> float:
     """Return the bound for the next of values (n,) that grow along a line; minus infinity where they do not.
 
-    What is left of them around the line is scaled by its leverage, as Student's prediction interval has it, so that at
-    the values and at the next position it has one variance.
+    What is left of them around the least-squares line is scaled by its leverage, as Student's prediction interval has
+    it, so that at the values and at the next position it has one variance.
     """
-    slope, count = _slope(values), len(values)
-    if slope <= 0.0:
-        return -math.inf
+    count = len(values)
     at = np.arange(count) - (count - 1) / 2.0
     spread, ahead = float(at @ at), (count + 1) / 2.0
-    left = (values - values.mean() - slope * at) / np.sqrt(1.0 - 1.0 / count - at**2 / spread)
+    if (steeper := _slope(values)) <= 0.0:
+        return -math.inf
+    left = values - values.mean() - float(at @ values) / spread * at
+    left /= np.sqrt(1.0 - 1.0 / count - at**2 / spread)
     scale = math.sqrt(1.0 + 1.0 / count + ahead**2 / spread)
-    return float(values.mean() + slope * ahead + scale * _order_statistic(left, coverage))
+    return float(values.mean() + steeper * ahead + scale * _order_statistic(left, coverage))

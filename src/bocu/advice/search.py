@@ -7,6 +7,7 @@ import numpy as np
 
 from bocu.advice.allowed import Allowed, Free
 from bocu.advice.choices import Choice
+from bocu.advice.large import rows_of_a_fit
 from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Combined
 from bocu.ambiguity.base import AmbiguitySet, worst_case
@@ -14,6 +15,9 @@ from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 
 #: A decision differs from another where a number is this share of its range away, or a name is another.
 DIFFERENT = 0.1
+
+#: Logged decisions among the candidates; of more so many, spread over time and decisions.
+MOST_LOGGED = 2000
 
 #: Standard deviations above the mean that exploring hopes for.
 HOPE = 2.0
@@ -122,7 +126,8 @@ class Search:
         self.learnt = learnt
         self.rule = rule
         self.allowed = Free(learnt.decisions) if allowed is None else allowed
-        self.pool = self.allowed.pool(learnt.log.decisions)
+        logged = learnt.log.decisions
+        self.pool = self.allowed.pool(logged[rows_of_a_fit(logged, MOST_LOGGED)])
 
     def payoffs(self, values: np.ndarray) -> np.ndarray:
         """Return expected payoffs (n, C) of decisions (n, d)."""

@@ -125,7 +125,7 @@ class Settings(Parameters):
         units = {name: unit for name, entry in columns.items() if (unit := getattr(entry, "unit", ""))}
         found: dict[str, Any] = {
             "contexts": list(self.contexts),
-            "outcome": [f"{name}:{entry.goal}" for name, entry in self.outcome.items()],
+            "outcome": [f"{name}:min" if entry.goal == "min" else name for name, entry in self.outcome.items()],
             "weights": weights or None,
             "objective": self.objective,
             "set": self.set.name,

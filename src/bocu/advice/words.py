@@ -164,7 +164,8 @@ def _outliers(suggestion: Suggestion) -> list[str]:
     lines = [f"Outliers, more than {OUTLYING:g} standard deviations from what all other rows tell (they count):"]
     for row in rows[:_TOLD]:
         by = "" if row.residual is None else f", {abs(row.residual):.2g} {'above' if row.residual > 0 else 'below'}"
-        lines.append(f"  {row.line}: {named(row.decision, suggestion.units)}{by}")
+        met = {name: value for name, value in row.context.items() if value is not None}
+        lines.append(f"  {row.line}: {named({**row.decision, **met}, suggestion.units)}{by}")
     if len(rows) > _TOLD:
         lines.append(f"  and {len(rows) - _TOLD} others")
     return lines

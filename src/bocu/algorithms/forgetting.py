@@ -212,7 +212,7 @@ class TVGPUCB(KnownPriorAlgorithm[FadingCovarianceParameters]):
     def _posteriors(self) -> ArmPosteriors:
         (prior,) = self.priors
         rate = self.parameters.forgetting
-        used = prior if rate is None else TimeVaryingPrior(prior.label, prior.mean, prior.covariance, rate)
+        used = prior if rate is None else replace(prior, forgetting=rate)
         return TimeVaryingPosteriors([used], self.description.noise)
 
 

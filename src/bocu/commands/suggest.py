@@ -94,6 +94,8 @@ def suggest_command(
     written = {} if settings is None else read_settings(settings)
     if "set" in stated and written.get("set") != stated["set"]:
         written["keys"] = {}  # those of another set
+    if "outcome" in stated:
+        written["weights"] = None  # those of other outcomes
     arguments = {**written, **stated}
     for part in ("keys", "constraints"):
         both = [one[part] for one in (written, stated) if one.get(part)]
@@ -103,10 +105,23 @@ def suggest_command(
         if not arguments.get(key):
             where = f", and {settings}: {key}: found none" if settings else ""
             raise BocuError(f"--{key}: found none{where}; at least one column is wanted")
+    if arguments.get("units"):
+        arguments["units"] = {name: unit for name, unit in arguments["units"].items() if name in _columns(arguments)}
     found = suggest(log, **arguments)
     if report is not None:
         write_text(report, found.to_html())
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found).rstrip())
+
+
+def _columns(arguments: dict[str, Any]) -> list[str]:
+    """Return the columns that are asked for, where decisions are stated."""
+    from bocu.advice.choices import read_decisions
+    from bocu.advice.outcomes import read_outcomes
+
+    decided = arguments.get("decisions")
+    decisions = read_decisions(decided) if isinstance(decided, str) else decided
+    outcomes = read_outcomes(arguments["outcome"], False, None)
+    return [*(decisions.names if decisions else ()), *arguments["contexts"], *(one.name for one in outcomes)]
 
 
 _CALLED = {"set": "name", "constraints": "constraint"}

@@ -21,7 +21,7 @@ _DARK = {
     style.GREY: "#A6A6A6",
     style.GRID: "#3C4148",
     style.PALE: "#565C64",
-    style.BLUE: "#4FA8E0",
+    style.BLUE: "#3B7DDD",
     style.INDIGO: "#A79BE8",
     style.WINE: "#E0709F",
     style.BROWN: "#D39A5A",

@@ -42,6 +42,11 @@ HEAD_WIDTH = 11
 """Letters in a line of a column's heading."""
 LEAST_COLUMNS = 7
 """As many as these have room beside each other, however few there are: cells are never wider."""
+COLUMNS = (
+    "block", "metric", "problem", "algorithm", "reference", "ratio", "low", "high", "seeds", "leading",
+    "told_apart_from_reference",
+)  # fmt: skip
+"""Of the table beside the figure."""
 RANGE = 8.0
 """The ratio, and one over it, from which on colours stay the same."""
 
@@ -259,24 +264,17 @@ class Scoreboard(Figure[ScoreboardParameters]):
             f"Table of regret relative to {reference}. The smallest ratio of every problem: {'; '.join(told)}."
         )
         label = shared_data_label([cubes[problem] for problem in problems])
-        numbers = pd.DataFrame(
-            {
-                "block": table.title,
-                "metric": table.block.metric,
-                "problem": problem,
-                "algorithm": row,
-                "reference": reference,
-                "ratio": ratio.value,
-                "low": ratio.low,
-                "high": ratio.high,
-                "seeds": ratio.count,
-                "leading": (row, problem) in table.leading,
-                "told_apart_from_reference": (row, problem) in table.apart,
-            }
+        rows = [
+            (table.title, table.block.metric, problem, row, reference, *_numbers(table, ratio, (row, problem)))
             for table in tables
             for (row, problem), ratio in table.ratios.items()
-        )
+        ]
+        numbers = pd.DataFrame(rows, columns=list(COLUMNS))
         return Drawing(picture, self.parameters.title or "Scoreboard", caption, alternative, "", label, numbers)
+
+
+def _numbers(table: ScoreTable, ratio: Interval, cell: tuple[str, str]) -> tuple[float, float, float, int, bool, bool]:
+    return ratio.value, ratio.low, ratio.high, ratio.count, cell in table.leading, cell in table.apart
 
 
 def _by_seed(cube: Results, branch: CubeBranch, metric: str) -> dict[int, float]:

@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 
     from bocu.data.intel import Days
 
-Centre = Literal["prior-days", "own-day", "own-day-sensors"]
+Centre = Literal["prior-days", "own-day", "own-day-sensors", "own-day-course"]
 
 CENTRES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "prior-days": lambda day, prior_days: np.full(len(day), prior_days.mean()),
     "own-day": lambda day, prior_days: np.full(len(day), day.mean()),
     "own-day-sensors": lambda day, prior_days: day.mean(axis=1),
+    "own-day-course": lambda day, prior_days: np.full(len(day), day.mean()),
 }
-"""Prior mean of every sensor from the day's (sensor, step) and all prior days' (day, sensor, step) temperatures."""
+"""Prior mean of every sensor, but for a course over the day, from temperatures of the day (sensor, step) and of all
+prior days (day, sensor, step)."""
 
 
 class PriorSpecification(Parameters):
@@ -67,12 +69,14 @@ def fit_prior(specification: Mapping[str, object], inputs: Mapping[str, str], ou
     temperatures = loaded.temperatures[days.index(settings.day)]
     if temperatures.shape[1] < 2:
         raise BocuError(f"{where} has {temperatures.shape[1]} step; at least 2 are wanted")
+    course = temperatures.mean(axis=0) - temperatures.mean() if settings.centre == "own-day-course" else None
     covariance = np.atleast_2d(np.cov(temperatures))
     if not covariance.any():
         raise BocuError(f"{where}: temperatures do not vary; no covariance can be fitted")
     mean = CENTRES[settings.centre](temperatures, loaded.temperatures[: len(settings.prior_days)])
-    fit = fit_forgetting(SeparableLikelihood(temperatures - mean[:, None], covariance, settings.noise))
-    prior = TimeVaryingPrior(settings.label, mean, covariance, fit.forgetting)
+    around = temperatures - mean[:, None] - (0.0 if course is None else course)
+    fit = fit_forgetting(SeparableLikelihood(around, covariance, settings.noise))
+    prior = TimeVaryingPrior(settings.label, mean, covariance, fit.forgetting, course)
     write_netcdf(_dataset(settings, prior, fit, loaded, read_netcdf(inputs["data"]).attrs), output)
 
 
@@ -103,6 +107,8 @@ def _dataset(
         "steps": ((), loaded.temperatures.shape[2], "steps of the day", "1"),
         "step": ((), loaded.step_seconds, "time from one step to the next", "s"),
     }
+    if prior.course is not None:
+        variables["course"] = ("time", prior.course, "what is added to the prior mean at each step", "degree_Celsius")
     coordinates: dict[str, tuple[object, object, str, str]] = {
         "sensor": ("sensor", loaded.sensors, "sensor", "1"),
         "sensor_other": ("sensor_other", loaded.sensors, "other sensor", "1"),

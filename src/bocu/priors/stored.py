@@ -28,9 +28,9 @@ def read_prior(path: str | os.PathLike[str], sensors: np.ndarray) -> TimeVarying
     if not np.array_equal(stored["sensor"].values, sensors):
         complete = f"the data have {len(sensors)} complete ones, not the same"
         raise BrokenFileError(path, f"prior over {stored['sensor'].size} sensors, {complete}")
-    return TimeVaryingPrior(
-        str(stored.attrs["prior"]), stored["mean"].values, stored["covariance"].values, float(stored["forgetting"])
-    )
+    label, forgetting = str(stored.attrs["prior"]), float(stored["forgetting"])
+    course = stored["course"].values if "course" in stored.variables else None
+    return TimeVaryingPrior(label, stored["mean"].values, stored["covariance"].values, forgetting, course)
 
 
 def differing_in_scale_only(priors: Sequence[TimeVaryingPrior], tolerance: float = 0.01) -> list[tuple[str, str]]:
@@ -53,5 +53,11 @@ def differing_in_scale_only(priors: Sequence[TimeVaryingPrior], tolerance: float
         for (one, shape), (other, shape_of_other) in combinations(zip(priors, shapes, strict=True), 2)
         if abs(one.forgetting - other.forgetting) <= tolerance
         and np.linalg.norm(shape - shape_of_other) <= tolerance
-        and np.abs(one.mean - other.mean).max() <= tolerance * np.sqrt(np.diag(one.covariance).max())
+        and _farthest(one, other) <= tolerance * np.sqrt(np.diag(one.covariance).max())
     ]
+
+
+def _farthest(one: TimeVaryingPrior, other: TimeVaryingPrior) -> float:
+    """Return the largest difference of two prior means, over all times at which they change."""
+    times = max(1 if prior.course is None else len(prior.course) for prior in (one, other))
+    return max(float(np.abs(one.mean_at(t) - other.mean_at(t)).max()) for t in range(1, times + 1))

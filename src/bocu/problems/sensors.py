@@ -123,7 +123,8 @@ class SensorsParameters(ProblemParameters):
     )
     centre: Centre = Field(
         "prior-days",
-        description="prior mean: grand mean of the prior days, of the prior's own day, or of each sensor on that day",
+        description="prior mean: grand mean of the prior days, of the prior's own day, or of each sensor on that day; "
+        "`own-day-course`: that of all sensors at each step of the prior's own day, which changes with time",
     )
     candidates: tuple[FittedPrior, ...] = Field(
         (), description="candidate priors in place of those of the prior days; set by the plan from `priors`"
@@ -326,4 +327,5 @@ class SensorsRealisation(Realisation):
 
 
 def _restricted(prior: TimeVaryingPrior, arms: np.ndarray) -> TimeVaryingPrior:
-    return TimeVaryingPrior(prior.label, prior.mean[arms], prior.covariance[np.ix_(arms, arms)], prior.forgetting)
+    covariance = prior.covariance[np.ix_(arms, arms)]
+    return TimeVaryingPrior(prior.label, prior.mean[arms], covariance, prior.forgetting, prior.course)

@@ -30,6 +30,7 @@ from bocu.report.claims import beside, csv_records, read_all, section
 from bocu.report.findings import against, findings, written
 from bocu.report.origin_files import OriginFiles, results_folder
 from bocu.report.origins import data_set, source_words, traces
+from bocu.report.scoreboards import scoreboard_tables
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "final-regret": (
@@ -57,6 +58,8 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
 }
 """What the page calls its scripts, and the files under `script/` that they are joined from."""
 
+HEAVIEST_SVG = 400_000
+"""Bytes from which on a picture stands in the page as PNG: of very many curves it is the lighter one."""
 PICTURE_SCALE = 0.64
 """Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
 
@@ -162,7 +165,6 @@ class _Chapter:
                     picture,
                     identifier=f"{prefix}-{picture.identifier}",
                     problem=f"{prefix}/{picture.problem}" if picture.problem else "",
-                    table=picture.table.replace("tables/", f"tables/{prefix}-", 1),
                 )
                 for picture in self.pictures
             ]
@@ -253,6 +255,7 @@ class Picture:
     png: str
     svg: str
     table: str = ""
+    boards: tuple[tables.Table, ...] = ()
 
 
 def _picture(description: str | Path, folder: Path) -> Picture:
@@ -261,26 +264,34 @@ def _picture(description: str | Path, folder: Path) -> Picture:
         words = json.loads(path.read_text(encoding="utf-8"))
         png, svg = path.parent / words["png"], path.parent / words["svg"]
         pixels = png.read_bytes()
+        identifier = f"figure-{path.parent.name}-{path.stem}"
         width, height = struct.unpack(">II", pixels[16:24])
         return Picture(
-            identifier=f"figure-{path.parent.name}-{path.stem}",
+            identifier=identifier,
             label=path.stem,
             problem=words["problem"],
             title=words["title"],
             caption=words["caption"],
             alternative=words["alternative"],
             simulated=bool(words["data_label"]),
-            embedded="data:image/png;base64," + base64.b64encode(pixels).decode("ascii"),
+            embedded=_embedded(svg.read_bytes(), pixels),
             width=round(width * PICTURE_SCALE),
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
             svg=_link(svg, folder),
             table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
+            boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
     except (OSError, ValueError, KeyError, struct.error) as error:
         raise BrokenFileError(path, f"not the description of a figure ({error})") from None
+
+
+def _embedded(svg: bytes, png: bytes) -> str:
+    """Return the picture as it stands in the page: as SVG, sharp and light on dark pages, unless that is heavy."""
+    kind, content = ("png", png) if len(svg) > HEAVIEST_SVG else ("svg+xml", svg)
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def _link(path: Path, folder: Path) -> str:

@@ -87,8 +87,8 @@ def numbers(record: Fields) -> list[str]:
     if set(sides) == {HOLDS}:
         return [counted]
     # What the verdict rests on, or, where there is none, what stands in the way of one.
-    key = "p_for" if record["verdict"] == HOLDS else "p_against"
-    telling = sorted(found, key=lambda one: (one[key], one["p_against"]))
+    held = record["verdict"] == HOLDS
+    telling = sorted(found, key=lambda one: one["p_for"] if held else one["p_against"] - one["p_for"])
     return [counted, *(compared(one, record) for one in telling[: _LISTED - 1])]
 
 

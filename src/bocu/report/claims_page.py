@@ -45,7 +45,7 @@ class StandingCubes:
         """Say at which scale claims were judged, a line an experiment."""
         about: dict[str, set[str]] = {}
         for record in records:
-            found = {one["problem"] for one in record["comparisons"] if one["problem"]}
+            found = {one["problem"] for one in record["comparisons"] if one["problem"] and one["seeds"]}
             about.setdefault(record["experiment"], set()).update(found)
         for experiment, problems in about.items():
             shown = [self._scale(path) for problem in sorted(problems) if (path := self.cube(experiment, problem))]

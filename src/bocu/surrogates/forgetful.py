@@ -129,11 +129,12 @@ class ForgetfulPosteriors(ArmPosteriors):
         (prior,) = self.priors
         arms, times, values = self._columns()
         weights, spread = self.memory.weights(t, times), self.memory.spread_weights(t, times)
-        mean, variance = prior.mean, np.diag(prior.covariance)
+        mean, variance = prior.mean_at(t), np.diag(prior.covariance)
+        excess = values - np.array([prior.mean_at(int(time))[arm] for arm, time in zip(arms, times, strict=True)])
         if weights.any():
             known, kept = self._root(arms, weights)
             cross = prior.covariance[arms[kept]]
-            mean = mean + _solved(known, values[kept] - prior.mean[arms[kept]]) @ cross
+            mean = mean + _solved(known, excess[kept]) @ cross
         if spread.any():
             known, kept = self._root(arms, spread)
             rows = solve_triangular(known, prior.covariance[arms[kept]], lower=True, check_finite=False)

@@ -36,9 +36,11 @@ class TimeVaryingPrior:
 
     Attributes:
         label: name for figures and error lines.
-        mean: prior mean in units of the payoff, the same at all times, shape (arms,).
+        mean: prior mean in units of the payoff, the same at all times but for `course`, shape (arms,).
         covariance: covariance of arms at one time in squared units of the payoff, shape (arms, arms); may be singular.
         forgetting: the paper's epsilon, in [0, 1]; 0: nothing changes with time.
+        course: what is added to the mean at times 1, 2, ..., shape (times,), or (times, arms); the last of them stays.
+            None: nothing is.
 
     Raises:
         BocuError: shapes do not fit, a number is not finite, the covariance is not symmetric, or forgetting is outside
@@ -49,6 +51,7 @@ class TimeVaryingPrior:
     mean: np.ndarray
     covariance: np.ndarray
     forgetting: float = 0.0
+    course: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         mean = np.asarray(self.mean, dtype=float)
@@ -64,6 +67,13 @@ class TimeVaryingPrior:
             raise BocuError(f"{where}: covariance is not symmetric")
         if not 0.0 <= self.forgetting <= 1.0:
             raise BocuError(f"{where}: forgetting is {self.forgetting}; allowed: 0 to 1")
+        if self.course is not None:
+            course = np.asarray(self.course, dtype=float)
+            fits = course.ndim in (1, 2) and len(course) and (course.ndim == 1 or course.shape[1] == mean.size)
+            if not fits or not np.isfinite(course).all():
+                allowed = f"(times,) or (times, {mean.size}), finite"
+                raise BocuError(f"{where}: course has shape {course.shape}; allowed: {allowed}")
+            object.__setattr__(self, "course", course)
         object.__setattr__(self, "mean", mean)
         object.__setattr__(self, "covariance", covariance)
         object.__setattr__(self, "forgetting", float(self.forgetting))
@@ -72,6 +82,10 @@ class TimeVaryingPrior:
     def arms(self) -> int:
         """Number of arms."""
         return self.mean.size
+
+    def mean_at(self, t: int) -> np.ndarray:
+        """Return the prior mean at time `t`, from 1 on, shape (arms,)."""
+        return self.mean if self.course is None else self.mean + self.course[min(max(t, 1), len(self.course)) - 1]
 
     def shares_kernel(self, other: "TimeVaryingPrior") -> bool:
         """Say whether the two priors differ in their means at most."""
@@ -185,7 +199,7 @@ class TimeVaryingPosteriors(ArmPosteriors):
             BocuError: `t` lies before the newest observation.
         """
         fade = self._fade(t)
-        mean = self._prior_mean + fade[self._kernel_of] * self._shift
+        mean = self._mean_at(t) + fade[self._kernel_of] * self._shift
         return mean, np.sqrt(self._variance_at(fade))[self._kernel_of]
 
     def draw(self, priors: Sequence[int] | np.ndarray, t: int, generator: np.random.Generator) -> np.ndarray:
@@ -231,7 +245,7 @@ class TimeVaryingPosteriors(ArmPosteriors):
         factor = decay * self._rows[:, :n, arm]  # the new row of the Cholesky factor
         known = (decay * factor)[:, None, :] @ self._rows[:, :n]
         row = (self._covariance[:, arm] - known[:, 0]) / pivot
-        error = (value - self._prior_mean[:, arm] - self._shift[:, arm]) / pivot[self._kernel_of, 0]
+        error = (value - self._mean_at(t)[:, arm] - self._shift[:, arm]) / pivot[self._kernel_of, 0]
 
         self._shift += row[self._kernel_of] * error[:, None]
         self._explained += row**2
@@ -261,6 +275,12 @@ class TimeVaryingPosteriors(ArmPosteriors):
         self._shift = np.array(state["shift"], dtype=float)
         self._explained = np.array(state["explained"], dtype=float)
         self.log_evidence = np.array(state["log_evidence"], dtype=float)
+
+    def _mean_at(self, t: int) -> np.ndarray:
+        """Return the prior means at time `t`, shape (priors, arms)."""
+        if all(prior.course is None for prior in self.priors):
+            return self._prior_mean
+        return np.stack([prior.mean_at(t) for prior in self.priors])
 
     @cached_property
     def _roots(self) -> list[np.ndarray]:

@@ -65,14 +65,15 @@ class Numbers:
         place = place_of(measure, scope, self.known)
         match measure.word:
             case "final" | "mean" | "at":
-                seeds, regret = self._regret(place.objective, place.algorithm, place.metric, "regret")
+                seeds, regret = self._regret(place.objective, place.algorithm, place.metric)
                 total = regret[:, : place.round].sum(axis=1)
                 values = total / regret.shape[1] if measure.word == "mean" else total
             case "recommended":
-                seeds, regret = self._regret(place.objective, place.algorithm, place.metric, "recommended_regret")
-                values = regret[:, -1]
+                done, branch = self._branch("recommended_regret", (place.objective, place.algorithm))
+                last = branch.isel(metric=self._places["metric"][place.metric], iteration=-1)
+                seeds, values = self.cube["seed"].values[done], last.values[done]
             case "growth":
-                seeds, regret = self._regret(place.objective, place.algorithm, place.metric, "regret")
+                seeds, regret = self._regret(place.objective, place.algorithm, place.metric)
                 rounds = self.iterations[self.iterations >= 1]
                 values = growth_slopes(rounds, regret.cumsum(axis=1), SECOND_HALF)
             case "payoff":
@@ -86,10 +87,19 @@ class Numbers:
                 values = _trusting(chosen == self._prior(place), measure.word)
             case _:
                 seeds, active = self._reported(place, "active_priors")
-                rejected = self._reported(place, "rejected_prior")[1] if "rejected_prior" in self.cube else None
-                rounds_of = rejection_rounds(self.iterations[self.iterations >= 1], active, rejected)
+                rounds_of = rejection_rounds(
+                    self.iterations[self.iterations >= 1], active, self._rejected(place, seeds)
+                )
                 values = (~np.isnan(rounds_of[:, self._prior(place)])).astype(float)
         return {int(seed): float(value) for seed, value in zip(seeds, values, strict=True) if not np.isnan(value)}
+
+    def _rejected(self, place: Place, seeds: np.ndarray) -> np.ndarray | None:
+        """Return the prior that each round rejected, negative: none; None where that is not reported."""
+        if "rejected_prior" not in self.cube:
+            return None
+        _, branch = self._branch("rejected_prior", (place.objective, place.algorithm))
+        rejected: np.ndarray = branch.transpose("seed", "iteration").values[:, self.iterations >= 1]
+        return rejected[np.isin(self.cube["seed"].values, seeds)]
 
     def _prior(self, place: Place) -> int:
         return self._places["prior"][place.prior]
@@ -101,9 +111,9 @@ class Numbers:
             raise BocuError(f"'{self.known.problem}' has no '{name}', which the check asks for")
         return self.status[i, j] == DONE, self.cube[name].isel(objective=i, algorithm=j)
 
-    def _read_regret(self, objective: str, algorithm: str, metric: str, variable: str) -> tuple[np.ndarray, np.ndarray]:
+    def _read_regret(self, objective: str, algorithm: str, metric: str) -> tuple[np.ndarray, np.ndarray]:
         """Return seeds and regret of the rounds from 1 on, of finished seeds that are scored in every round."""
-        done, branch = self._branch(variable, (objective, algorithm))
+        done, branch = self._branch("regret", (objective, algorithm))
         values = branch.isel(metric=self._places["metric"][metric]).transpose("seed", "iteration").values
         whole = done & scored_throughout(self.iterations, values)
         return self.cube["seed"].values[whole], values[whole][:, self.iterations >= 1]
@@ -113,12 +123,10 @@ class Numbers:
         done, branch = self._branch(name, (place.objective, place.algorithm))
         values = branch.transpose("seed", "iteration", ...).values
         kept = values[:, self.iterations >= 1]
-        told = np.isfinite(kept) if kept.dtype.kind == "f" else kept >= 0
-        said = (
-            told.reshape(len(kept), -1).all(axis=1)
-            if kept.dtype.kind == "f"
-            else told.reshape(len(kept), -1).any(axis=1)
-        )
+        if kept.dtype.kind == "f":
+            said = np.isfinite(kept).reshape(len(kept), -1).all(axis=1)
+        else:
+            said = (kept >= 0).reshape(len(kept), -1).any(axis=1)
         return self.cube["seed"].values[done & said], kept[done & said]
 
 

@@ -1,0 +1,161 @@
+"""The worst expectation of one decision against the radius, and what every objective is of it.
+
+After Tay et al. (2024, figure 1), who draw a diagram; this is a decision of a problem. SO, DRO, RO and MR are heights:
+of the curve at radius 0 and at the radius, of the least payoff of all contexts, and of the tangent at 0, as far to the
+right as the weight of the slope. WCS and RS are the slopes of lines: of that tangent, and of the least steep line from
+the aspiration that stays below the curve.
+"""
+
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from bocu.ambiguity.base import AmbiguitySet
+from bocu.ambiguity.parameters import StatedSet, by_default
+from bocu.core.about import About
+from bocu.core.domains import FiniteDomain
+from bocu.core.errors import BocuError
+from bocu.core.parameters import LARGEST_SEED, Integer, Number, Positive
+from bocu.core.protocols import CONTEXTUAL
+from bocu.core.rounds import Situation
+from bocu.figures import style
+from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.reading import with_unit
+from bocu.figures.realised import ProblemFigureParameters, problem_inputs
+from bocu.objectives.functions import UncertaintyObjective
+
+RADII = 401
+"""Points of the curve."""
+_FLAT = 1e-6  # of the payoffs' range: from there on the curve has reached its floor
+_LARGEST = 2.0**12
+
+
+class WorstExpectationParameters(ProblemFigureParameters):
+    """Parameters of `WorstExpectation`."""
+
+    seed: Integer = Field(0, ge=0, le=LARGEST_SEED, description="The seed whose problem is drawn, where seeds differ.")
+    set: StatedSet = Field(by_default("tv"), description="Ambiguity set, whose radius is that of DRO.")
+    decision: Integer | None = Field(None, ge=0, description="Index of the decision; the best under DRO, if left out.")
+    tau: Number | None = Field(
+        None,
+        description="Aspiration of RS; midway between the expectation and the worst one at the radius, if left out.",
+    )
+    beta: Positive | None = Field(None, description="Weight of the slope in MR; half the radius, if left out.")
+
+
+class WorstExpectation(Figure[WorstExpectationParameters]):
+    """The worst expectation over the radius, with the objectives as heights and slopes."""
+
+    about = About(
+        title="Objectives of a decision",
+        summary="worst expectation of one decision against the radius, and the objectives on it",
+        paper="Tay et al. 2024, figure 1",
+    )
+    protocols = CONTEXTUAL
+    Parameters = WorstExpectationParameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        from bocu.core.randomness import Streams
+        from bocu.io.provenance import SIMULATED_LABEL
+        from bocu.runs.seed_run import build_problem
+
+        described, settings = inputs["problem"], self.parameters
+        problem = build_problem(described["specification"], problem_inputs(inputs))
+        realisation = problem.realise(Streams(settings.seed))
+        contexts = realisation.description.contexts
+        assert isinstance(contexts, FiniteDomain)
+        table, reference = realisation.payoffs(1), realisation.reference(1)
+        ambiguity_set = settings.set.over(contexts.points)
+        situation = Situation(1, reference, realisation.truth(1), 0, margin=realisation.margin(1))
+        radius = settings.set.epsilon(situation, ambiguity_set)
+        if settings.decision is not None and settings.decision >= len(table):
+            raise BocuError(f"decision: found {settings.decision}; allowed: 0 to {len(table) - 1}")
+        best = UncertaintyObjective.dro(ambiguity_set.with_epsilon(radius)).argmax(table, reference).index
+        decision = best if settings.decision is None else settings.decision
+        payoffs = table[decision]
+        found = objectives_of(payoffs, reference, ambiguity_set, radius, settings.tau, settings.beta)
+
+        picture = style.new_figure(3.2)
+        axes = picture.subplots()
+        radii = np.linspace(0.0, reach(payoffs, reference, ambiguity_set, max(radius, found["beta"])), RADII)
+        curve = ambiguity_set.values_at(payoffs[None], reference, list(radii))[0]
+        axes.plot(radii, curve, color=style.BLACK, label="worst expectation")
+        low, high = float(curve.min()), float(max(curve.max(), found["tau"]))
+        for label, start, slope, colour in (
+            ("slope: WCS", found["so"], found["wcs"], style.BLUE),
+            ("slope: RS", found["tau"], found["rs"], style.GREEN),
+        ):
+            if np.isfinite(slope):
+                axes.plot(radii, start + slope * radii, color=colour, linestyle=style.DOTTED, label=label)
+        dots = {"SO": (0.0, found["so"]), "DRO": (radius, found["dro"]), "RO": (float(radii[-1]), found["ro"])}
+        dots |= {"MR": (found["beta"], found["mr"])} if np.isfinite(found["mr"]) else {}
+        for (name, (at, value)), colour in zip(
+            dots.items(), (style.BLUE, style.VERMILLION, style.BLACK, style.PURPLE), strict=False
+        ):
+            axes.plot(at, value, linestyle="none", marker="o", color=colour, label=f"height: {name}", zorder=3)
+        spare = 0.08 * max(high - low, 1e-12)
+        axes.set_ylim(min(low, found["mr"]) - spare if np.isfinite(found["mr"]) else low - spare, high + spare)
+        axes.set_xlabel(f"radius of {settings.set.family.about.title}")
+        axes.set_ylabel(with_unit("payoff", problem.units))
+        style.grid(axes)
+        picture.legend(loc="outside lower center", ncols=4)
+        told = ", ".join(f"{name.upper()} {found[name]:.3g}" for name in ("so", "dro", "ro", "mr", "wcs", "rs"))
+        caption = (
+            f"{problem.title}, decision {decision}: the worst expectation over the set against its radius. Heights "
+            f"of dots: SO, DRO at radius {radius:.3g}, RO, MR with weight {found['beta']:.3g}; slopes of dotted lines: "
+            f"WCS and RS at aspiration {found['tau']:.3g}. {told}."
+        )
+        alternative = (
+            f"Line chart of the worst expectation, falling from {found['so']:.3g} at radius 0 to {found['ro']:.3g} at "
+            f"{radii[-1]:.3g}, with four dots and two dotted lines: {told}."
+        )
+        simulated = SIMULATED_LABEL if problem.simulated else ""
+        return Drawing(picture, "Objectives of a decision", caption, alternative, described["label"], simulated)
+
+
+def objectives_of(
+    payoffs: np.ndarray,
+    reference: np.ndarray,
+    ambiguity_set: AmbiguitySet,
+    radius: float,
+    tau: float | None = None,
+    beta: float | None = None,
+) -> dict[str, float]:
+    """Return what each objective is of a decision, with the aspiration and the weight that it was taken at.
+
+    Args:
+        payoffs: of the decision, shape (contexts,).
+        reference: shape (contexts,).
+        ambiguity_set: its radius does not matter.
+        radius: of DRO.
+        tau: aspiration of RS; None: midway between SO and DRO.
+        beta: weight of the slope in MR; None: half the radius.
+
+    Returns:
+        "so", "dro", "ro", "wcs", "mr", "rs", "tau", "beta"; slopes in payoff a unit of radius, perhaps -inf.
+    """
+
+    def value(objective: UncertaintyObjective) -> float:
+        return float(objective(payoffs[None], reference)[0])
+
+    so, dro = value(UncertaintyObjective.so()), value(UncertaintyObjective.dro(ambiguity_set.with_epsilon(radius)))
+    aspired = (so + dro) / 2.0 if tau is None else tau
+    weight = radius / 2.0 if beta is None else beta
+    slope = value(UncertaintyObjective.wcs(ambiguity_set))
+    found: dict[str, Any] = {"so": so, "dro": dro, "ro": value(UncertaintyObjective.ro()), "wcs": slope}
+    found |= {"mr": so + weight * slope if weight else so, "rs": value(UncertaintyObjective.rs(ambiguity_set, aspired))}
+    return {**found, "tau": aspired, "beta": weight}
+
+
+def reach(payoffs: np.ndarray, reference: np.ndarray, ambiguity_set: AmbiguitySet, least: float) -> float:
+    """Return a radius from which on the worst expectation is at its floor, to a factor of 1.1; at least `least`."""
+    flat = _FLAT * max(float(np.ptp(payoffs)), 1e-300)
+    floor = float(ambiguity_set.values_at(payoffs[None], reference, [_LARGEST])[0, 0])
+    radius = _LARGEST
+    while radius > 1e-3:
+        smaller = radius / 1.1
+        if float(ambiguity_set.values_at(payoffs[None], reference, [smaller])[0, 0]) > floor + flat:
+            break
+        radius = smaller
+    return max(1.05 * radius, 1.05 * least)

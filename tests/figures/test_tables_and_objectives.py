@@ -1,0 +1,98 @@
+"""Tables of seconds and of density estimates, and the objectives of a decision on its curve."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from test_finite_landscape import described
+
+from bocu.ambiguity import KullbackLeibler, TotalVariation
+from bocu.core.errors import BocuError
+from bocu.figures.reading import results_of
+from bocu.figures.results import Results
+from bocu.figures.tabulated import DensityEstimates, RunTimes, seconds_of_runs
+from bocu.figures.worst_expectation import WorstExpectation, objectives_of, reach
+
+PAYOFFS = np.array([1.0, 0.2, -0.6, 0.4, 0.9])
+REFERENCE = np.array([0.3, 0.25, 0.05, 0.2, 0.2])
+
+
+def worst(radius):
+    """The least expectation within a total variation, by a linear program."""
+    q = cp.Variable(5, nonneg=True)
+    return cp.Problem(cp.Minimize(q @ PAYOFFS), [cp.sum(q) == 1, cp.norm1(q - REFERENCE) <= radius]).solve()
+
+
+def test_heights_and_slopes_are_those_of_the_curve():
+    found = objectives_of(PAYOFFS, REFERENCE, TotalVariation(0.0), 0.5)
+    assert (found["so"], found["ro"]) == (pytest.approx(PAYOFFS @ REFERENCE), -0.6)
+    assert found["dro"] == pytest.approx(worst(0.5), abs=1e-7)
+    step = 1e-3
+    assert found["wcs"] == pytest.approx((worst(step) - worst(0.0)) / step, abs=1e-4)
+    assert (found["beta"], found["mr"]) == (0.25, pytest.approx(found["so"] + 0.25 * found["wcs"]))
+    radii = np.linspace(0.01, 2.0, 25)
+    slack = np.array([worst(radius) for radius in radii]) - found["tau"] - found["rs"] * radii
+    assert slack.min() == pytest.approx(0.0, abs=2e-2)
+    assert slack.min() > -1e-6
+    top = reach(PAYOFFS, REFERENCE, TotalVariation(0.0), 0.5)
+    assert 1.9 < top < 2.3
+    assert not np.isfinite(objectives_of(PAYOFFS, REFERENCE, KullbackLeibler(0.0), 0.1)["wcs"])
+
+
+def test_the_picture_has_them_as_dots_and_lines():
+    given = {"set": {"name": "tv", "radius": 0.4}}
+    parameters = WorstExpectation.Parameters.model_validate(given)
+    drawing = WorstExpectation(parameters).draw(described("kirschner", decision_points=[15], context_points=[12]))
+    (axes,) = drawing.figure.axes
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert set(lines) == {
+        *(f"height: {name}" for name in ("SO", "DRO", "RO", "MR")),
+        *(f"slope: {name}" for name in ("WCS", "RS")),
+        "worst expectation",
+    }
+    curve = lines["worst expectation"]
+    at, height = lines["height: DRO"].get_xdata()[0], lines["height: DRO"].get_ydata()[0]
+    assert at == 0.4
+    assert np.interp(at, curve.get_xdata(), curve.get_ydata()) == pytest.approx(height, abs=1e-3)
+    assert curve.get_ydata()[-1] == pytest.approx(lines["height: RO"].get_ydata()[0], abs=1e-5)
+    assert "DRO at radius 0.4" in drawing.caption
+    with pytest.raises(BocuError, match="decision: found 99; allowed: 0 to 14"):
+        wrong = WorstExpectation.Parameters.model_validate({**given, "decision": 99})
+        WorstExpectation(wrong).draw(described("kirschner", decision_points=[15], context_points=[12]))
+
+
+def cells(drawing):
+    """Text of the table, row by row, headings first."""
+    (axes,) = drawing.figure.axes
+    (table,) = axes.tables
+    found = {place: cell.get_text().get_text() for place, cell in table.get_celld().items()}
+    return [[found.get((row, column), "") for column in range(-1, 3)] for row in range(1 + max(r for r, _ in found))]
+
+
+def test_seconds_are_those_of_whole_runs(cube_path):
+    cube: Results = results_of({"cube": str(cube_path)})
+    times = seconds_of_runs(cube)
+    branch = next(iter(cube.branches()))
+    whole = cube.round_times(branch) * cube.iterations[-1]
+    assert times[branch.algorithm].startswith(f"{whole.mean():.2f} ± ")
+    one, other = list(times)[:2]
+    parameters = {"rows": ["A", "B"], "columns": {"ours": [one, other]}, "published": {"paper": ["7 ± 1", "8 ± 2"]}}
+    drawing = RunTimes(RunTimes.Parameters.model_validate(parameters)).draw({"cube": str(cube_path)})
+    told = cells(drawing)
+    assert told[1][:3] == ["A", "7 ± 1", times[one]]
+    assert told[2][:3] == ["B", "8 ± 2", times[other]]
+    assert f"B: paper 8 ± 2, ours {times[other]}" in drawing.alternative
+    with pytest.raises(ValueError, match="have one length; found 1, 2"):
+        RunTimes.Parameters.model_validate({"rows": ["A"], "columns": {"ours": [one, other]}})
+
+
+def test_distances_of_estimates_are_within_the_paper_s_errors():
+    """Table 2, normal contexts, 20 runs: 0.3222 and 0.1315, each within three standard errors of a difference."""
+    inputs = described("hartmann-6")
+    parameters = DensityEstimates.Parameters(observations=[10, 100], published=["0.3222 ± 0.0327", "0.1315 ± 0.0088"])
+    told = cells(DensityEstimates(parameters).draw(inputs))
+    for row, paper, error in ((1, 0.3222, 0.0327), (2, 0.1315, 0.0088)):
+        ours, own = (float(part) for part in told[row][2].split(" ± "))
+        assert abs(ours - paper) < 3.0 * np.hypot(error, own)
+    assert told[1][0] == "10 contexts"
+    nothing = DensityEstimates(DensityEstimates.Parameters()).draw(described("ackley-2-4"))
+    assert "one coordinate" in nothing.caption
