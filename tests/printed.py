@@ -1,5 +1,6 @@
 """What README, docs and the comments of configuration files print: command lines and blocks of code."""
 
+import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ PROGRAMS = (
     "squeue",
     ".ci/start-slurm",
 )
+# Packages that a block may ask for and the reader need not have.
+OPTIONAL = ("ax", "optuna")
 SHELL = ("", "bash", "console", "sh")
 # The page whose commands need the files that its blocks say: tests/repository/test_extending.py performs it as a whole.
 RECIPE = "docs/extending.md"
@@ -49,6 +52,12 @@ class Block:
     def of_recipe(self) -> bool:
         """Whether it is a step: a file to write or to change, or commands of the page that does so."""
         return bool(self.file) or (self.page == RECIPE and self.language == "bash")
+
+
+def lacking(block: Block) -> list[str]:
+    """Return the optional packages that a block of Python imports and that are not installed."""
+    asked = re.findall(r"^(?:from|import) (\w+)", block.text, re.MULTILINE)
+    return [name for name in OPTIONAL if name in asked and importlib.util.find_spec(name) is None]
 
 
 @dataclass(frozen=True)

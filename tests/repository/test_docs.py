@@ -21,6 +21,7 @@ PAGES = [
     "docs/own-sets.md",
     "docs/botorch.md",
     "docs/botorch-in-sweeps.md",
+    "docs/adapters.md",
     "docs/cluster.md",
     "docs/planning.md",
     "docs/ziomek2025.md",

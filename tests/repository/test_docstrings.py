@@ -5,16 +5,26 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 import bocu
 
 
 def public_classes() -> Iterator[type]:
     for info in pkgutil.walk_packages(bocu.__path__, "bocu."):
-        for found in vars(importlib.import_module(info.name)).values():
+        for found in vars(imported(info.name)).values():
             if inspect.isclass(found) and found.__module__ == info.name and not found.__name__.startswith("_"):
                 yield found
+
+
+def imported(name: str) -> ModuleType:
+    """The module; an empty one of an adapter whose package is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        if name != f"bocu.interop.{missing.name}":
+            raise
+        return ModuleType(name)
 
 
 def function_of(member: object) -> FunctionType | None:

@@ -44,7 +44,7 @@ def test_the_slurm_plugin_is_in_no_default_installation(root):
 def test_every_dependency_is_pinned_and_torch_comes_first(root):
     lines = pins(root / "requirements.txt")
     assert lines[0].startswith("torch==")
-    for extra in ("slurm", "problems", "parquet", "docs"):
+    for extra in ("slurm", "problems", "parquet", "optuna", "ax", "docs"):
         lines += pins(root / f"requirements-{extra}.txt")
     pinned = {re.match(r"([A-Za-z0-9_.-]+)==", line).group(1).lower().replace("_", "-") for line in lines}
     extras = project(root)["optional-dependencies"]

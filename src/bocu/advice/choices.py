@@ -69,6 +69,11 @@ class Range:
             return self.low + np.floor(shares * (self.span + 1))
         return self.tidied(self.low + shares * self.span)
 
+    def moved(self, value: float, share: float) -> np.ndarray:
+        """Return the values one step either way: a share of the range, but at least 1 of whole numbers."""
+        step = max(share * self.span, 1.0) if self.whole else share * self.span
+        return self.tidied(value + step * np.array([-1.0, 1.0]))
+
     def encode(self, values: np.ndarray) -> np.ndarray:
         """Scale values (n,) to (n, 1)."""
         return ((values - self.low) / self.span)[:, None]
@@ -101,6 +106,10 @@ class Choice:
     def at(self, shares: np.ndarray) -> np.ndarray:
         """Return positions at shares in [0, 1)."""
         return np.floor(shares * len(self.levels))
+
+    def moved(self, value: float, share: float) -> np.ndarray:
+        """Return the positions of all names, whatever the share."""
+        return self.grid(0)
 
     def encode(self, values: np.ndarray) -> np.ndarray:
         """Return one column a name (n, names), 1 where it is taken."""
@@ -164,12 +173,7 @@ class Decisions:
         """Return decisions (n, d) one step away in one part: a share of its range, whole numbers, another name."""
         found = []
         for i, part in enumerate(self.parts):
-            if isinstance(part, Choice):
-                steps = part.grid(0)
-            else:
-                step = max(share * part.span, 1.0) if part.whole else share * part.span
-                steps = part.tidied(value[i] + step * np.array([-1.0, 1.0]))
-            found += [[*value[:i], step, *value[i + 1 :]] for step in steps if step != value[i]]
+            found += [[*value[:i], step, *value[i + 1 :]] for step in part.moved(value[i], share) if step != value[i]]
         return np.array(found).reshape(-1, len(self.parts))
 
 

@@ -1,0 +1,5 @@
+"""What OptunaHub loads: the sampler of the package `bocu`."""
+
+from bocu.interop.optuna import RobustSampler
+
+__all__ = ["RobustSampler"]

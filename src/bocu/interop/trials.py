@@ -1,0 +1,238 @@
+"""What adapters to other optimisers share: their parameters as decisions, their finished trials as a log.
+
+`bocu.suggest` then has the next decision. No other optimiser is imported here.
+"""
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bocu.advice.asked import read_radius, refuse_mixed_up, stated_set
+from bocu.advice.choices import Choice, Decisions, Range
+from bocu.advice.logs import FEWEST_ROWS, is_missing
+from bocu.advice.suggestion import Suggestion, suggest
+from bocu.advice.tables import Table
+from bocu.core.errors import BocuError, shown
+from bocu.core.parameters import nearest
+
+#: Arguments of `bocu.suggest` that an adapter hands on; all others it fills in itself.
+OPTIONS = (
+    "alpha",
+    "constraints",
+    "forget",
+    "horizon",
+    "keys",
+    "missing",
+    "names",
+    "objective",
+    "radius",
+    "set",
+    "units",
+)
+
+
+@dataclass(frozen=True)
+class Stepped(Range):
+    """A number that lies whole steps above the lower bound.
+
+    Attributes:
+        step: between two values that follow each other; it divides the range.
+    """
+
+    step: float = 1.0
+
+    def tidied(self, values: np.ndarray) -> np.ndarray:
+        """Round values to whole steps, within the bounds."""
+        steps = np.round((np.clip(values, self.low, self.high) - self.low) / self.step)
+        return np.minimum(self.low + steps * self.step, self.high)
+
+    def moved(self, value: float, share: float) -> np.ndarray:
+        """Return the values either way: a share of the range, but at least one step."""
+        return self.tidied(value + max(share * self.span, self.step) * np.array([-1.0, 1.0]))
+
+
+@dataclass(frozen=True)
+class Number:
+    """A parameter that is a number between two bounds.
+
+    Attributes:
+        whole: whether its values are whole numbers.
+        log: whether it acts by its order of magnitude: what is decided is then its decimal logarithm.
+        step: its values lie whole steps above the lower bound; None where they need not.
+    """
+
+    name: str
+    low: float
+    high: float
+    whole: bool = False
+    log: bool = False
+    step: float | None = None
+
+    @property
+    def part(self) -> Range:
+        """The part of a decision that it is."""
+        if self.log:
+            return Range(f"log10({self.name})", math.log10(self.low), math.log10(self.high))
+        if self.step is not None and not (self.whole and self.step == 1):
+            return Stepped(self.name, float(self.low), float(self.high), step=float(self.step))
+        return Range(self.name, float(self.low), float(self.high), self.whole)
+
+    def entry(self, value: Any) -> float | None:
+        """Return what a log holds of a value, nothing of nothing."""
+        if value is None:
+            return None
+        return math.log10(value) if self.log else float(value)
+
+    def value(self, entry: Any) -> float | int:
+        """Return the value of what was decided, within the bounds."""
+        found = min(max(10.0**entry if self.log else float(entry), self.low), self.high)
+        return round(found) if self.whole else float(found)
+
+
+@dataclass(frozen=True)
+class Names:
+    """A parameter that takes one of several values which are only told apart, of any type.
+
+    Attributes:
+        values: different ones, two or more.
+    """
+
+    name: str
+    values: tuple[Any, ...]
+
+    @property
+    def part(self) -> Choice:
+        """The part of a decision that it is: values as text where that tells them apart, else numbered."""
+        texts = tuple(map(str, self.values))
+        if len(set(texts)) < len(texts) or any(is_missing(text) or text != text.strip() for text in texts):
+            texts = tuple(f"{i}: {value!r}" for i, value in enumerate(self.values))
+        return Choice(self.name, texts)
+
+    def entry(self, value: Any) -> str:
+        """Return what a log holds of a value, text of one that is not among them."""
+        return self.part.levels[self.values.index(value)] if value in self.values else str(value)
+
+    def value(self, entry: Any) -> Any:
+        """Return the value of what was decided."""
+        return self.values[self.part.levels.index(entry)]
+
+
+Parameter = Number | Names
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One that is finished.
+
+    Attributes:
+        label: what error lines call it.
+        values: of parameters, by name.
+        contexts: that were met after deciding, by name; None or nothing where one was not reported.
+        payoff: what it earned or cost.
+    """
+
+    label: str
+    values: Mapping[str, Any]
+    contexts: Mapping[str, Any]
+    payoff: float
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of trials again and again.
+
+    Attributes:
+        contexts: names of what is met after deciding.
+        options: further arguments of `bocu.suggest`, of those that `OPTIONS` names.
+
+    Raises:
+        BocuError: there is no context, an option is unknown, the objective lacks its radius.
+    """
+
+    contexts: Sequence[str]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.contexts, str):
+            raise BocuError(f"contexts: found {shown(self.contexts)}; a list of names is wanted")
+        for name in self.options:
+            if name not in OPTIONS:
+                raise BocuError(f"{name}: no option of an adapter; {nearest(name, OPTIONS)}")
+        signature = inspect.signature(suggest).parameters
+        stated = {name: self.options.get(name, signature[name].default) for name in OPTIONS}
+        refuse_mixed_up(Decisions(()), tuple(self.contexts), (), stated["objective"])
+        radius = read_radius(stated["radius"])
+        stated_set(stated["objective"], stated["set"], radius, stated["keys"] or {}, stated["alpha"])
+
+    def answerable(self, trials: Sequence[Trial], startup: int) -> bool:
+        """Whether trials are enough: `startup` or more with all contexts, three at least, and not all of one payoff.
+
+        Raises:
+            BocuError: there are as many, and none reports one of the contexts.
+        """
+        enough = max(startup, FEWEST_ROWS)
+        if len(trials) >= enough:
+            self._refuse_unreported(trials)
+        whole = [t for t in trials if not any(is_missing(t.contexts.get(name)) for name in self.contexts)]
+        return len(whole) >= enough and len({trial.payoff for trial in whole}) > 1
+
+    def answered(
+        self,
+        parameters: Sequence[Parameter],
+        trials: Sequence[Trial],
+        outcome: str,
+        minimise: bool,
+        forecast: Any = None,
+        explore: bool = False,
+        constraints: Sequence[str] = (),
+    ) -> Suggestion:
+        """Return the suggestion that finished trials lead to.
+
+        Args:
+            parameters: what is decided.
+            trials: what was tried, in the order of time.
+            outcome: what the payoff is called.
+            minimise: whether it is a cost.
+            forecast: of contexts, as `bocu.suggest` takes it; left out, the contexts of the trials.
+            explore: whether to try what may yet turn out best.
+            constraints: beside those of the options.
+
+        Raises:
+            BocuError: trials are too few, or hold what they must not.
+        """
+        self._refuse_unreported(trials)
+        stated = (*self.options.get("constraints", ()), *constraints)
+        parts = tuple(parameter.part for parameter in parameters)
+        if stated and any(isinstance(part, Stepped) for part in parts):
+            raise BocuError(f"constraints: found {shown(stated[0])}; allowed: none where a parameter has steps")
+        columns = {
+            parameter.part.name: [parameter.entry(trial.values.get(parameter.name)) for trial in trials]
+            for parameter in parameters
+        }
+        columns |= {name: [trial.contexts.get(name) for trial in trials] for name in self.contexts}
+        columns[outcome] = [trial.payoff for trial in trials]
+        asked = {**self.options, "constraints": stated}
+        return suggest(
+            Table("trials", columns, [trial.label for trial in trials]),
+            decisions=Decisions(parts),
+            contexts=self.contexts,
+            outcome=[outcome],
+            minimise=minimise,
+            forecast=forecast,
+            explore=explore,
+            **asked,
+        )
+
+    def _refuse_unreported(self, trials: Sequence[Trial]) -> None:
+        for name in self.contexts:
+            if all(is_missing(trial.contexts.get(name)) for trial in trials):
+                raise BocuError(f"trials: none of {len(trials)} reports the context '{name}'")
+
+
+def values_of(suggestion: Suggestion, parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """Return the values of parameters, by name, that are suggested."""
+    return {one.name: one.value(suggestion.decision[one.part.name]) for one in parameters}

@@ -1,0 +1,48 @@
+"""The loops of docs/adapters.md, where the packages that they are for are installed."""
+
+import random
+import re
+import subprocess
+import sys
+
+import numpy as np
+import printed
+import pytest
+
+from bocu.ambiguity import TotalVariation
+
+PAGE = "docs/adapters.md"
+
+
+@pytest.fixture(scope="module")
+def exact() -> tuple[dict[int, float], dict[int, float]]:
+    """Exact expectations and worst expectations of all orders over the rains that either loop meets."""
+    weather = random.Random(0)
+    rains = np.array([10.0 * weather.random() for _ in range(15)])
+    orders = np.arange(20, 91)
+    profits = 3.0 * np.minimum(orders[:, None], 90.0 - 6.0 * rains) - 1.5 * orders[:, None]
+    worst = TotalVariation(0.4).values(profits, np.full(15, 1 / 15))[0]
+    return dict(zip(orders.tolist(), profits.mean(axis=1), strict=True)), dict(zip(orders.tolist(), worst, strict=True))
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["optuna", "ax"])
+def test_the_loop_of_the_page_guarantees_nearly_what_can_be(root, tmp_path, exact, number):
+    block = [block for block in printed.blocks(root, "python") if block.page == PAGE][number]
+    if printed.lacking(block):
+        pytest.skip(f"not installed: {', '.join(printed.lacking(block))}")
+    done = subprocess.run([sys.executable, "-c", block.text], cwd=tmp_path, capture_output=True, text=True, check=True)
+    order, expected, guaranteed = map(int, re.search(r"order (\d+): (\d+) expected, (\d+)", done.stdout).groups())
+    expectation, worst = exact
+    steady = max(expectation, key=expectation.__getitem__)
+    assert max(worst.values()) - worst[order] < 0.5 * (max(worst.values()) - worst[steady])
+    assert guaranteed < expected
+
+
+def test_what_the_page_says_of_its_orders_is_exact(root, exact):
+    expectation, worst = exact
+    text = " ".join((root / PAGE).read_text().split())
+    robust, steady = max(worst, key=worst.__getitem__), max(expectation, key=expectation.__getitem__)
+    assert f"the best order is {robust}, which guarantees {worst[robust]:.1f}" in text
+    assert f"the best expectation is that of {steady}, which guarantees {worst[steady]:.1f}" in text
+    assert f"54 guarantees {worst[54]:.1f}" in text
+    assert f"46 guarantees {worst[46]:.1f}" in text
