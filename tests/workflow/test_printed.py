@@ -81,7 +81,7 @@ COMMANDS = sorted(
     {command.words: command.inline for command in sorted(printed.commands(ROOT), key=lambda c: not c.inline)}.items()
 )
 PARSE_ARGUMENTS = """
-import argparse, runpy, sys
+import argparse, os, runpy, sys
 parse = argparse.ArgumentParser.parse_args
 def parse_and_stop(self, *arguments, **keywords):
     parse(self, *arguments, **keywords)
@@ -89,6 +89,7 @@ def parse_and_stop(self, *arguments, **keywords):
 argparse.ArgumentParser.parse_args = parse_and_stop
 module, path, *sys.argv[1:] = sys.argv[1:]
 sys.argv[0] = path
+sys.path.insert(0, os.getcwd() if module == "-m" else os.path.dirname(path))  # as Python does
 runpy.run_module(path, run_name="__main__") if module == "-m" else runpy.run_path(path, run_name="__main__")
 raise SystemExit(f"{path} reads no arguments")
 """
