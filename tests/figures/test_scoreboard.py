@@ -166,5 +166,5 @@ def test_simulated_problems_are_marked_where_they_stand(tmp_path):
     ]
     drawing = drawn(paths)
     labels = [label.get_text() for label in tables(drawing)[0].get_xticklabels()]
-    assert labels == ["real", "made-up\n(simulated)"]
+    assert labels == ["real", "made up\n(simulated)"]
     assert drawing.data_label == f"{synthetic_cubes.SIMULATED}: made-up"

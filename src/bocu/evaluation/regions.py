@@ -53,7 +53,7 @@ def region(claim: Claim, cubes: "Sequence[xr.Dataset]") -> list[Cell]:
         cubes: those of the experiment.
 
     Returns:
-        The points at which all that the claim names runs, in the order of the cubes.
+        The points at which all that the claim names has finished seeds, in the order of the cubes.
 
     Raises:
         BocuError: the claim asks for what no point has.
@@ -75,6 +75,9 @@ def region(claim: Claim, cubes: "Sequence[xr.Dataset]") -> list[Cell]:
                 reason = str(error)
     if not cells:
         raise BocuError(reason)
+    cells = [cell for cell in cells if cell.verdict.seeds]
+    if not cells:
+        return []
     p_values = multipletests([_evidence(cell.verdict) for cell in cells], method="fdr_bh")[1]
     return [
         replace(cell, verdict=_settled(cell.verdict, float(p), len(cells)))

@@ -115,6 +115,8 @@ class Region(Figure[RegionParameters]):
         settings = self.parameters
         title = settings.title or settings.check
         cells = region(settings.claim, [cube.data for cube in cubes])
+        if not cells:
+            return nothing_to_show(cubes[0], title, "no run is finished", whole_experiment=True)
         axes = list(dict.fromkeys(axis for cell in cells for axis in cell.at))
         if not axes:
             return nothing_to_show(cubes[0], title, "nothing that the check names is swept", whole_experiment=True)

@@ -15,6 +15,7 @@ from bocu.evaluation.across_problems import (
     probability_of_improvement,
     share_reached,
 )
+from bocu.evaluation.curves import Kind
 from bocu.evaluation.statistics import CONFIDENCE
 from bocu.figures import marks, style
 from bocu.figures.base import Drawing, Figure, Inputs
@@ -320,12 +321,15 @@ class EffortToTarget(Figure[EffortToTargetParameters]):
 
     def _to(self, contest: Contest, name: str, target: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the rounds to the target and the mean seconds of a round, shape (seeds,) each."""
-        traces = contest.cube.traces(contest.branches[name], contest.metric, self.parameters.kind)
+        average = self.parameters.kind == "average"
+        kept: Kind = "cumulative" if average else "simple"
+        traces = contest.cube.traces(contest.branches[name], contest.metric, kept)
         if traces is None:
             return np.empty(0), np.empty(0)
         times = contest.seconds(name)
         each = np.array([times.get(int(seed), np.nan) for seed in traces.seeds])
-        return effort_to_target(traces.rounds, traces.values, target), each
+        regret = traces.values / traces.rounds if average else traces.values
+        return effort_to_target(traces.rounds, regret, target), each
 
 
 def _whole(values: Sequence[np.ndarray]) -> np.ndarray:
