@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 
 PRICE, COST = 3.0, 1.0
+DAYS, DRY = 60, 0.6
+"""Days of a season, and the share of them without rain."""
 
 SETTINGS = """\
 decisions:
@@ -27,18 +29,28 @@ set: {name: tv, radius: 0.2}
 """
 
 
+def season(world: np.random.Generator, dry: float = DRY) -> dict[str, np.ndarray]:
+    """Return what is decided and met on each day of a season, shapes (DAYS,); `demand` is not logged."""
+    temperature = world.normal(16.0, 5.0, DAYS).round(1)
+    rain = np.where(world.random(DAYS) < dry, 0.0, world.exponential(5.0, DAYS)).round(1)
+    order = world.integers(20, 91, DAYS)
+    demand = 40.0 + 1.5 * temperature - 3.0 * rain + world.normal(0.0, 4.0, DAYS)
+    return {"order": order, "temperature": temperature, "rain": rain, "demand": np.maximum(demand, 0.0)}
+
+
+def profits(order: np.ndarray | float, demand: np.ndarray) -> np.ndarray:
+    """Return what orders of papers earn, shapes that broadcast."""
+    return PRICE * np.minimum(order, demand) - COST * order
+
+
 def main() -> None:
     """Write all files."""
     world = np.random.default_rng(7)
-    days = 60
-    day = [str(np.datetime64("2024-05-01") + i) for i in range(days)]
-    temperature = world.normal(16.0, 5.0, days).round(1)
-    rain = np.where(world.random(days) < 0.6, 0.0, world.exponential(5.0, days)).round(1)
-    order = world.integers(20, 91, days)
-    demand = 40.0 + 1.5 * temperature - 3.0 * rain + world.normal(0.0, 4.0, days)
-    profit = PRICE * np.minimum(order, np.maximum(demand, 0.0)) - COST * order
-    unsold = np.maximum(order - np.maximum(demand, 0.0), 0.0)
-    columns = {"day": day, "order": order, "temperature": temperature, "rain": rain, "profit": profit.round(2)}
+    day = [str(np.datetime64("2024-05-01") + i) for i in range(DAYS)]
+    met = season(world)
+    demand = met.pop("demand")
+    profit, unsold = profits(met["order"], demand), np.maximum(met["order"] - demand, 0.0)
+    columns = {"day": day, **met, "profit": profit.round(2)}
     _write("newsvendor.csv", (*columns, "unsold"), *columns.values(), unsold.round(1))
 
     members = 8

@@ -38,6 +38,7 @@ PAGES = [
     "docs/suggest.md",
     "docs/suggest-options.md",
     "docs/suggest-over-time.md",
+    "docs/suggest-examples.md",
     "docs/suggest-settings.md",
 ]
 

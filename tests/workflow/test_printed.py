@@ -5,7 +5,8 @@ What would take long is cut down, by rules:
 - the copy's quick start is one small problem, of which the results stand;
 - `snakemake` plans (`--dry-run`), but for `--report`; of a mirror only the names of its files are there;
 - `bocu run` plays two rounds, `bocu resume` plans, `bocu plan --measure` of an experiment without its data names them;
-  programs of `tests/benchmarks` and `bocu.problems` read their arguments and stop there;
+  programs of `tests/benchmarks` and `bocu.problems`, and those of `docs` that read a mirror, read their arguments and
+  stop there;
 - `snakedeploy` reads its arguments, where it is installed; `cd` goes to a folder that is there;
 - `make` says what it would do; `pip` looks at what it would install, without a network; `pytest` collects;
 - of `conda` the environment file is read; of `.ci/start-slurm` the syntax is checked;
@@ -80,7 +81,7 @@ COMMANDS = sorted(
     {command.words: command.inline for command in sorted(printed.commands(ROOT), key=lambda c: not c.inline)}.items()
 )
 PARSE_ARGUMENTS = """
-import argparse, runpy, sys
+import argparse, os, runpy, sys
 parse = argparse.ArgumentParser.parse_args
 def parse_and_stop(self, *arguments, **keywords):
     parse(self, *arguments, **keywords)
@@ -88,6 +89,7 @@ def parse_and_stop(self, *arguments, **keywords):
 argparse.ArgumentParser.parse_args = parse_and_stop
 module, path, *sys.argv[1:] = sys.argv[1:]
 sys.argv[0] = path
+sys.path.insert(0, os.getcwd() if module == "-m" else os.path.dirname(path))  # as Python does
 runpy.run_module(path, run_name="__main__") if module == "-m" else runpy.run_path(path, run_name="__main__")
 raise SystemExit(f"{path} reads no arguments")
 """
@@ -123,7 +125,9 @@ def _make_clone(folder: Path) -> None:
     (mine,) = (block for block in printed.blocks(ROOT, "yaml") if CLAIM in block.text)
     (folder / "mine.yaml").write_text(mine.text)
     (folder / "payoffs.csv").write_text("reference,one,two\n0.5,1,2\n0.5,3,1\n")
-    Pipeline(folder).run(sys.executable, "docs/make_newsvendor_log.py")  # what docs/suggest.md asks about
+    # What docs/suggest.md and docs/suggest-examples.md ask about.
+    Pipeline(folder).run(sys.executable, "docs/make_newsvendor_log.py")
+    Pipeline(folder).run(sys.executable, "docs/make_suggest_examples.py", "irrigation", "wind", "--only-log")
     for name, dataset in load_catalogue(ROOT / "data/sources.yaml").datasets.items():
         for record in dataset.records.values():
             for file in record.files_of("mirror"):
@@ -211,7 +215,7 @@ def _python(line: Line, clone: Pipeline) -> None:
         clone.run(*words, "--collect-only", "-q")
     elif line.words[-1] == "...":
         clone.run(*words[:-1], "--version")
-    elif line.words[1].startswith("docs/"):
+    elif line.words[1].startswith("docs/") and "--mirror" not in line.words:
         clone.run(*words)
     elif line.words[1] == "-c":
         assert clone.run(*words).stdout

@@ -398,7 +398,9 @@ def _shifted(names: tuple[str, ...], forecast: Forecast, worst: np.ndarray) -> l
     order = [i for i in np.argsort(-moved, kind="stable") if moved[i] > MOVED]
     return [
         Shifted(
-            dict(zip(names, forecast.contexts[i].tolist(), strict=True)), float(forecast.weights[i]), float(worst[i])
+            dict(zip(names, forecast.contexts[i].tolist(), strict=True)),
+            float(forecast.weights[i]),
+            float(worst[i]) if worst[i] > MOVED else 0.0,  # what rounding leaves of a weight is none
         )
         for i in order
     ]

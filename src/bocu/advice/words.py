@@ -69,8 +69,11 @@ def _decision(suggestion: Suggestion) -> list[str]:
     if best.guaranteed is not None:
         most = "at most" if suggestion.minimise else "at least"
         lines.append(f"Guaranteed {name}: an expectation of {most} {best.guaranteed:.4g}{unit}, if the model is right")
-    verb = "costs more" if suggestion.minimise else "earns less"
-    lines.append(f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if the forecast is right")
+    if suggestion.given_up > 0.0:
+        verb = "costs more" if suggestion.minimise else "earns less"
+        lines.append(f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if the forecast is right")
+    else:
+        lines.append("No decision is better if the forecast is right")
     lines.append(f"A single {name} lies around its expectation with standard deviation {suggestion.noise:.4g}{unit}")
     lines.append(f"Learnt from {suggestion.rows} rows; the forecast has {suggestion.contexts} different contexts")
     return lines
