@@ -60,6 +60,12 @@ def sensors(**changes: Any) -> dict[str, Any]:
     return {**tiny(iterations=2, data="simulate", problems=["sensors"], algorithms=["random"]), **changes}
 
 
+# What is required beside the parameter that is wrong.
+NEEDED: dict[tuple[str, str], dict[str, Any]] = {
+    ("metric", "lenient"): {"tau": 0.1},
+    ("metric", "satisficing"): {"tau": 0.1},
+    ("figure", "region"): {"check": "final(random) < final(pe-gp-ucb)"},
+}
 FOR_PROTOCOL = {
     "time-varying": tiny,
     "general": grid,
@@ -162,7 +168,8 @@ def _parameters() -> Iterator[Bad]:
             fields = entry.load().Parameters.model_fields
             for key in [*fields][:2] if len(fields) > 3 else fields:
                 experiment = copy.deepcopy(base)
-                experiment[section] = [{"name": entry.name, "parameters": {key: {"no-such": 1}}}]
+                given = {**NEEDED.get((kind, entry.name), {}), key: {"no-such": 1}}
+                experiment[section] = [{"name": entry.name, "parameters": given}]
                 yield bad(f"parameters: {kind} {entry.name}, {key}", experiment, f"{section}.0.parameters.{key}")
             experiment = copy.deepcopy(base)
             experiment[section] = [{"name": entry.name, "parameters": {"no-such": 1}}]

@@ -64,9 +64,8 @@ def test_every_line_of_the_prices_is_of_a_class_and_every_class_has_a_line(kind,
 
 def test_every_registered_pair_says_what_it_takes(root):
     for file in ("grand-tour", "ziomek2025"):
-        plan = make_plan(
-            read_experiment_file(root / f"config/experiments/{file}.yaml"), sources_file=root / "data/sources.yaml"
-        )
+        path = root / f"config/experiments/{file}.yaml"
+        plan = make_plan(read_experiment_file(path), [path], sources_file=root / "data/sources.yaml")
         for found in plan.branches.values():
             assert resources.estimate(found, 1).unknown == (), found.key
 

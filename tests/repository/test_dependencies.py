@@ -63,7 +63,7 @@ def _distributions():
 
 def distributions(name: str) -> set[str]:
     """The distributions that an import may come from, by their normal names."""
-    return {canonicalize_name(one) for one in _distributions().get(name, [BROUGHT_BY.get(name, name)])}
+    return {canonicalize_name(one) for one in [*_distributions().get(name, []), BROUGHT_BY.get(name, name)]}
 
 
 def declared(settings, *extras: str) -> set[str]:

@@ -124,7 +124,7 @@ def test_settings_of_kirschner_et_al(root):
         assert (plan.iterations(problem), parameters.initial_points()) == (200, 0)
         assert parameters.noise**2 == pytest.approx(0.001)
         combinations.add((parameters.function, parameters.protocol, parameters.spread))
-        radius = {"delta": 0.1} if parameters.protocol == "data-driven" else "margin"
+        radius = {"delta": 0.1, "rounds": "each"} if parameters.protocol == "data-driven" else "margin"
         (metric,) = plan.metrics_of(problem)
         ambiguity_sets = [metric.parameters.set]
         for branch in plan.branches_of(problem):

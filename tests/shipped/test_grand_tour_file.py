@@ -114,7 +114,11 @@ def test_smoke_scale_runs_up_to_the_figures(root):
                 entry["problems"] = [label for label in entry["problems"] if label in KEPT]
             if "objectives" in entry:
                 entry["objectives"] = [label for label in entry["objectives"] if label in kept["objectives"]]
-        kept[section] = {entry.get("label", entry["name"]): entry for entry in entries if entry.get("problems") != []}
+        kept[section] = {
+            entry.get("label", entry["name"]): entry
+            for entry in entries
+            if entry.get("problems") != [] and entry.get("objectives") != []
+        }
         experiment[section] = list(kept[section].values())
     smaller = {section: experiment[section] for section in ("problems", *kept)}
     plan = plan_of(root, "grand-tour", **smaller, name="smoke-grand-tour", iterations=2, seeds=1, figures=[])

@@ -186,16 +186,16 @@ class Figure(ABC, Generic[ParametersType]):
 
 def nothing_to_show(cube: "Results", title: str, reason: str, whole_experiment: bool = False) -> Drawing:
     """Say in a picture why there is none, so that a figure that an experiment cannot fill does not stop it."""
-    return said_only(title, reason, "" if whole_experiment else cube.problem)
+    return said_only(title, reason, "" if whole_experiment else cube.problem, cube.data_label)
 
 
-def said_only(title: str, reason: str, problem: str) -> Drawing:
-    """Say in a line why there is no picture."""
+def said_only(title: str, reason: str, problem: str, data_label: str = "") -> Drawing:
+    """Say in a line why there is no picture, and of what data it would have been."""
     said = f"Nothing to show: {reason}."
     lines = textwrap.wrap(said, LINE_LETTERS)
     figure = style.new_figure(0.12 + 0.15 * len(lines))
     figure.text(0.0, 0.5, "\n".join(lines), ha="left", va="center")
-    return Drawing(figure, title, said, said, problem)
+    return Drawing(figure, title, said, said, problem, data_label)
 
 
 def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[str, str | Path]) -> None:
