@@ -156,6 +156,7 @@ def test_many_that_start_at_once_compile_once(loops: Loops) -> None:
     assert sum(compiled for _, compiled in found) == 1
 
 
+@pytest.mark.drill
 def test_a_home_that_is_read_only_is_read(loops: Loops) -> None:
     assert loops.run() == [12.0, 1]
     there = loops.code(loops.home)
@@ -173,6 +174,7 @@ def test_a_home_that_is_read_only_is_read(loops: Loops) -> None:
         path.chmod(0o700)
 
 
+@pytest.mark.drill
 def test_without_a_home_jobs_share_the_folder_that_they_name(loops: Loops) -> None:
     loops.environment["HOME"] = "/dev/null"
     named = (
@@ -185,6 +187,7 @@ def test_without_a_home_jobs_share_the_folder_that_they_name(loops: Loops) -> No
     assert loops.run(named + RUN) == [12.0, 0]
 
 
+@pytest.mark.drill
 def test_where_nothing_can_be_kept_each_process_compiles(loops: Loops) -> None:
     nowhere = "from bocu.ambiguity import machine_code as m\nm.places = lambda: []\n"
     assert loops.run(nowhere + RUN) == [12.0, 1]
@@ -192,6 +195,7 @@ def test_where_nothing_can_be_kept_each_process_compiles(loops: Loops) -> None:
     assert not loops.code(loops.folder)
 
 
+@pytest.mark.drill
 def test_what_others_may_write_to_is_not_run(loops: Loops) -> None:
     assert loops.run() == [12.0, 1]
     place = loops.home / ".cache/bocu/machine-code"
@@ -201,6 +205,7 @@ def test_what_others_may_write_to_is_not_run(loops: Loops) -> None:
     assert loops.code(loops.temporary)
 
 
+@pytest.mark.drill
 def test_code_that_a_crash_cut_short_is_compiled_again(loops: Loops) -> None:
     loops.run()
     for path in loops.code(loops.home):

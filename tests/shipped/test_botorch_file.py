@@ -33,7 +33,7 @@ def test_each_of_botorch_s_parts_is_there_with_every_measure(root):
     assert {"sbo-kde", "drbo-kde"} <= on_botorch
 
 
-@pytest.mark.ci
+@pytest.mark.drill
 def test_smoke_scale_runs_up_to_the_summary(root):
     stated = read_experiment_file(root / "config/experiments/botorch-baselines.yaml")["algorithms"]
     algorithms = [{"name": entry} if isinstance(entry, str) else dict(entry) for entry in stated]

@@ -126,6 +126,8 @@ def test_smoke_scale_runs_up_to_the_figures(root):
     assert audited(plan).cases == 60
     inputs = {"cubes": plan.cubes(), "summary": plan.paths.summary()}
     for label, figure in plan_of(root, "grand-tour").figures.items():
+        if figure.registered.load() not in (Panels, Scoreboard):  # over problems that are left out here
+            continue
         drawing = figure.registered.load()(figure.parameters).draw(inputs)
         if figure.registered.load() is Panels:
             assert "1 seed" in drawing.caption or "no run is finished" in drawing.caption

@@ -24,7 +24,7 @@ def test_every_path_starts_at_the_law_that_is_met(root):
     assert {"ackley", "hartmann-6", "newsvendor", "hartmann-3"} == {*plan.problems}
 
 
-@pytest.mark.ci
+@pytest.mark.drill
 def test_smoke_scale_runs_up_to_the_curves(root):
     plan = plan_of(
         root, "robustness-curves", name="smoke", iterations=1, seeds=1, algorithms=["random", "stableopt", "ucb-bocu-2"]

@@ -97,6 +97,7 @@ def test_it_comes_from_her_package_and_nothing_of_ours_is_edited(site):
     assert "herpkg" not in "".join(path.read_text() for path in (ROOT / "src/bocu").rglob("*.py"))
 
 
+@pytest.mark.drill
 def test_it_keeps_what_we_promise(site):
     done = site.run("pytest", "-q", "-p", "no:cacheprovider", "test_herpkg.py")
     assert "5 passed" in done.stdout, done.stdout

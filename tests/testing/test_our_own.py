@@ -61,13 +61,15 @@ SLOW = {
     "gp-ucb",
 }
 SLOW |= {"ucb-bocu-kde", "dro-bo-phi", "erbo", "wdrbo", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
+SLOWEST = {"constraints", "qkg"}  # a minute and more each
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"irrigation", "irrigation-nebraska", "irrigation-thresholds", "wake-steering"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}
 
 
 def names(kind):
-    return [pytest.param(entry.name, marks=pytest.mark.ci if entry.name in SLOW else ()) for entry in registered(kind)]
+    tiers = {**dict.fromkeys(SLOW, [pytest.mark.ci]), **dict.fromkeys(SLOWEST, [pytest.mark.drill])}
+    return [pytest.param(entry.name, marks=tiers.get(entry.name, [])) for entry in registered(kind)]
 
 
 @pytest.mark.parametrize("name", names("algorithm"))

@@ -28,6 +28,7 @@ def robust(distance):
     )
 
 
+@pytest.mark.drill
 def test_jobs_find_compiled_what_they_run_and_losing_it_reruns_none(pipeline):
     pipeline.cold = True  # numba has read its settings nowhere yet
     # No place for it at home: it lies beside the results.

@@ -43,6 +43,7 @@ def profiled(kind, root, folder):
     return many
 
 
+@pytest.mark.drill
 def test_a_further_job_costs_little_more_than_in_a_bare_snakefile(calls):
     assert calls["ours"].total() < MOST * calls["bare"].total()
 
