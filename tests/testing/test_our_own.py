@@ -68,8 +68,8 @@ FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portf
 
 
 def names(kind):
-    tiers = {**dict.fromkeys(SLOW, [pytest.mark.ci]), **dict.fromkeys(SLOWEST, [pytest.mark.drill])}
-    return [pytest.param(entry.name, marks=tiers.get(entry.name, [])) for entry in registered(kind)]
+    tiers = dict.fromkeys(SLOW, pytest.mark.ci) | dict.fromkeys(SLOWEST, pytest.mark.drill)
+    return [pytest.param(entry.name, marks=tiers.get(entry.name, ())) for entry in registered(kind)]
 
 
 @pytest.mark.parametrize("name", names("algorithm"))
