@@ -110,6 +110,7 @@ def objectives() -> dict[str, bocu.UncertaintyObjective]:
         "mr": made.mr(tv, 0.3),
         "gen": made.gen(tv, 1.0, 0.2),
         "rs": made.rs(tv, 0.2),
+        "var": made.var(0.2),
     }
 
 
@@ -172,7 +173,8 @@ def game(name: str) -> Played | None:
 def _stated() -> Iterator[Any]:
     """Objectives to build an algorithm with: none, or the worst expectation, on a grid or as a file states it."""
     yield None
-    yield bocu.UncertaintyObjective.dro(bocu.TotalVariation(0.4))
+    made = bocu.UncertaintyObjective
+    yield from (made.dro(bocu.TotalVariation(0.4)), made.dro(bocu.ConditionalValueAtRisk(0.2)), made.var(0.2))
     yield DistributionallyRobust(DistributionallyRobust.Parameters(set={"name": "tv", "radius": 0.4}))
 
 
