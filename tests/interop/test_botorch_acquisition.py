@@ -30,12 +30,12 @@ NEEDED = {
 EXAMPLES = [
     ("botorch-acquisition", {"acquisition": "UpperConfidenceBound", "options": {"beta": 4.0}}),
     *(
-        pytest.param(name, given, marks=pytest.mark.ci)
-        for name, given in (
-            ("qlognei", {"outputs": 2, "risk": "var"}),
-            ("qkg", {"fantasies": 2}),
-            ("mars", {"contexts": 8, "samples": 32}),
-            ("qnehvi", {}),
+        pytest.param(name, given, marks=tier)
+        for tier, name, given in (
+            (pytest.mark.ci, "qlognei", {"outputs": 2, "risk": "var"}),
+            (pytest.mark.drill, "qkg", {"fantasies": 2}),
+            (pytest.mark.drill, "mars", {"contexts": 8, "samples": 32}),
+            (pytest.mark.ci, "qnehvi", {}),
         )
     ),
 ]
@@ -187,7 +187,7 @@ def child(wanted, folder):
     )
 
 
-@pytest.mark.ci
+@pytest.mark.drill
 def test_killed_twice_a_run_resumes_to_the_same_bits(tmp_path):
     wanted = specified("botorch-acquisition", iterations=6)
     for _ in range(2):

@@ -102,7 +102,7 @@ def test_published_hyper_parameters_predict_best_with_the_matern_five_halves_ker
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("name", ["portfolio-uniform", "portfolio-normal"])
+@pytest.mark.parametrize("name", [pytest.param("portfolio-uniform", marks=pytest.mark.drill), "portfolio-normal"])
 def test_quadrature_agrees_with_the_published_number_of_sobol_points(name, surrogate):
     x = np.vstack([stored_optimum(name).decision, np.random.default_rng(0).random((1, 3))])
     found = expected_payoff(name, "quadrature", surrogate)(x)

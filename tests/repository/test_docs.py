@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from bocu.commands.main import COMMANDS
+
 PAGES = [
     "README.md",
     "config/README.md",
@@ -77,10 +79,6 @@ def test_links_lead_to_files_of_the_clone(root, page):
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_and_keys_that_pages_name_exist(root, page):
     text = (root / page).read_text()
-    for command in re.findall(r"`?bocu ([a-z-]+)", text):
-        if command in {"is", "and", "as", "in", "report", "where"}:  # "where" is the reader's own
-            continue
-        done = subprocess.run(
-            [sys.executable, "-m", "bocu.commands.main", command, "--help"], capture_output=True, text=True
-        )
-        assert done.returncode == 0, f"{page}: bocu {command}"
+    words = {"is", "and", "as", "in", "where"}  # "where" is the reader's own
+    for command in set(re.findall(r"`?bocu ([a-z][a-z-]*)", text)) - words:
+        assert command in COMMANDS, f"{page}: bocu {command}"

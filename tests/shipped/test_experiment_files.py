@@ -150,7 +150,9 @@ SMOKE = {
 }
 
 
-@pytest.mark.parametrize("name", SMOKE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.drill) if name == "tay2024-as-coded" else name for name in SMOKE]
+)
 def test_smoke_scale_runs_up_to_the_figures(root, name):
     """On some of the problems; others become panels that say that nothing is there."""
     experiment = read_experiment_file(root / f"config/experiments/{name}.yaml")

@@ -61,7 +61,8 @@ SLOW = {
     "gp-ucb",
 }
 SLOW |= {"ucb-bocu-kde", "dro-bo-phi", "erbo", "wdrbo", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
-SLOWEST = {"constraints", "qkg"}  # a minute and more each
+# The slowest; of BoTorch's, `botorch-acquisition` and `qnehvi` stand for the others.
+SLOWEST = {"constraints", "qkg", "qlognei", "mars", "ackley-2-4"}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"irrigation", "irrigation-nebraska", "irrigation-thresholds", "wake-steering"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}

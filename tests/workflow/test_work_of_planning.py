@@ -48,6 +48,7 @@ def test_a_further_job_costs_little_more_than_in_a_bare_snakefile(calls):
     assert calls["ours"].total() < MOST * calls["bare"].total()
 
 
+@pytest.mark.drill
 def test_scripts_are_read_once_and_not_for_each_job(calls):
     assert calls["ours"]["get_source"] >= JOBS[1] - JOBS[0]  # it is asked for
     assert calls["ours"]["parse_uri"] == 0
