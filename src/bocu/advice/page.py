@@ -9,6 +9,7 @@ from importlib import resources
 from typing import Any
 
 from bocu.advice import pictures
+from bocu.io.pages import page_template
 
 #: Rows of the log that the page shows; outliers come first.
 MOST_ROWS = 300
@@ -23,7 +24,7 @@ def page_of(plain: Mapping[str, Any]) -> str:
     rows = plain["details"]["rows"]
     order = sorted(range(len(rows)), key=lambda i: not rows[i]["outlier"])
     return str(
-        _template().render(
+        page_template("bocu.advice", "suggestion.html.jinja").render(
             plain=plain,
             style=_text("bocu.report", "style.css") + _text("bocu.advice", "templates/suggestion.css"),
             number=lambda *path: _traced(plain, path),
@@ -73,16 +74,3 @@ def shown(value: float | int) -> str:
 
 def _text(package: str, name: str) -> str:
     return resources.files(package).joinpath(name).read_text(encoding="utf-8")
-
-
-def _template() -> Any:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("bocu.advice", "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    return environment.get_template("suggestion.html.jinja")

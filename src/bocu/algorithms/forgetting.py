@@ -10,6 +10,7 @@ upper confidence bounds, on a grid of contexts by the objective of these (see `b
 """
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -222,8 +223,9 @@ class _Forgetting(KnownPriorAlgorithm[Varied]):
     def _posteriors(self) -> ArmPosteriors:
         return ForgetfulPosteriors(self.priors[0], self.description.noise, self._memory())
 
+    @abstractmethod
     def _memory(self) -> Memory:
-        raise NotImplementedError
+        """Return what is remembered in which round."""
 
     def _varied(self) -> tuple[float, float]:
         """Return the gain of all rounds, in nats, and rounds over variation."""

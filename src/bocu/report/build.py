@@ -23,6 +23,7 @@ from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, results_at
 from bocu.figures.results import Results
 from bocu.io.files import open_netcdf, reading, write_text
 from bocu.io.lineage import lineage_of
+from bocu.io.pages import page_template
 from bocu.report import embedded, records, tables
 from bocu.report.answers import answers, comparisons
 from bocu.report.claims import COLUMNS as CLAIMS
@@ -143,7 +144,7 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
             write(found)
     parquet = tables.parquet_beside(list(table_files(output).values()))
     page["parquet"] = {path.stem: f"tables/{path.name}" for path in parquet}
-    write_text(output, _template().render(page))
+    write_text(output, page_template("bocu.report", "page.html.jinja").render(page))
 
 
 class _Chapter:
@@ -396,16 +397,3 @@ def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: 
         "pictures": [picture for picture in pictures if picture.problem == cube.problem],
         "parameters": yaml.safe_dump(cube.attribute("specification"), sort_keys=False, allow_unicode=True),
     }
-
-
-def _template() -> Any:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("bocu.report", "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    return environment.get_template("page.html.jinja")

@@ -7,11 +7,12 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.errors import BocuError
-from bocu.core.parameters import nearest
+from bocu.core.parameters import ParametersType, nearest
 from bocu.figures import style
 from bocu.figures.base import (
     ComparingParameters,
     Drawing,
+    Figure,
     Inputs,
     Mention,
     PictureParameters,
@@ -204,3 +205,11 @@ def contests_of(inputs: Inputs, parameters: OverProblemsParameters, yardsticks: 
     finished = [title for title in everywhere if all(contest.totals(title) for contest in each)]
     left_out = [title for title in competing if title not in finished]
     return Contests(each, finished, style.apart({t: looks[t] for t in finished}), labels, left_out)
+
+
+class FigureOverProblems(Figure[ParametersType]):
+    """A figure of the whole experiment that reads digests, and is drawn where it is asked for."""
+
+    scope = "experiment"
+    digested = True
+    by_default = False  # problems that are compared want choosing

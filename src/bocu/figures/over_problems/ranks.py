@@ -18,9 +18,15 @@ from bocu.evaluation.across_problems import (
 )
 from bocu.evaluation.statistics import CONFIDENCE
 from bocu.figures import marks, style
-from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.base import Drawing, Inputs
 from bocu.figures.finish import MOST_TICKS
-from bocu.figures.over_problems.contests import Contest, Contests, OverProblemsParameters, contests_of
+from bocu.figures.over_problems.contests import (
+    Contest,
+    Contests,
+    FigureOverProblems,
+    OverProblemsParameters,
+    contests_of,
+)
 from bocu.figures.reading import counted, seed_counts, spoken
 
 if TYPE_CHECKING:
@@ -35,7 +41,7 @@ PROBLEMS_AS_BLOCKS = 4
 """Problems from which on they are the blocks of ranks over time; below, each has a panel, and seeds are the blocks."""
 
 
-class CriticalDifference(Figure[OverProblemsParameters]):
+class CriticalDifference(FigureOverProblems[OverProblemsParameters]):
     """Mean ranks over problems on a line; who is not told apart is joined by a bar."""
 
     about = About(
@@ -43,9 +49,6 @@ class CriticalDifference(Figure[OverProblemsParameters]):
         summary="mean ranks over problems, bars joining those that are not told apart",
         paper="Demsar 2006",
     )
-    scope = "experiment"
-    digested = True
-    by_default = False  # problems that are compared want choosing
     Parameters = OverProblemsParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
@@ -117,16 +120,13 @@ class RankingParameters(OverProblemsParameters):
     halves: Integer = Field(HALVES, ge=10, le=1000, description="Number of random halves of the problems.")
 
 
-class SurvivingRanking(Figure[RankingParameters]):
+class SurvivingRanking(FigureOverProblems[RankingParameters]):
     """Mean ranks with intervals over problems, the leading group, and how many random halves keep the order."""
 
     about = About(
         title="A ranking that survives",
         summary="mean ranks with intervals, tie groups, and the share of random halves of problems that keep the order",
     )
-    scope = "experiment"
-    digested = True
-    by_default = False
     Parameters = RankingParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
@@ -187,16 +187,13 @@ def verdict(ranking: Ranking) -> str:
     return f"No method is best: {spoken(ranking.leading)} are not told apart"
 
 
-class RanksOverTime(Figure[OverProblemsParameters]):
+class RanksOverTime(FigureOverProblems[OverProblemsParameters]):
     """Mean rank by cumulative regret as the rounds go on, with intervals."""
 
     about = About(
         title="Ranks over time",
         summary="mean rank by cumulative regret over the rounds, with intervals",
     )
-    scope = "experiment"
-    digested = True
-    by_default = False
     Parameters = OverProblemsParameters
 
     def compose(self, inputs: Inputs) -> Drawing:

@@ -18,10 +18,11 @@ from bocu.evaluation.across_problems import (
 from bocu.evaluation.curves import Kind
 from bocu.evaluation.statistics import CONFIDENCE
 from bocu.figures import marks, style
-from bocu.figures.base import Drawing, Figure, Inputs
+from bocu.figures.base import Drawing, Inputs
 from bocu.figures.over_problems.contests import (
     Contest,
     Contests,
+    FigureOverProblems,
     OverProblemsParameters,
     RelativeParameters,
     contests_of,
@@ -47,7 +48,7 @@ def _base_of(figure: str, found: Contests, wanted: str | None) -> str | None:
     return found.title_of(reference_label(figure, wanted, names))
 
 
-class InterquartileMean(Figure[RelativeParameters]):
+class InterquartileMean(FigureOverProblems[RelativeParameters]):
     """Final regret relative to a reference: the mean of the middle half of all runs, with intervals."""
 
     about = About(
@@ -55,9 +56,6 @@ class InterquartileMean(Figure[RelativeParameters]):
         summary="final regret relative to a reference: the mean of the middle half of all runs, with intervals",
         paper="Agarwal et al. 2021",
     )
-    scope = "experiment"
-    digested = True
-    by_default = False
     Parameters = RelativeParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
@@ -101,7 +99,7 @@ class InterquartileMean(Figure[RelativeParameters]):
         return Drawing(picture, title, caption, f"Dots with intervals: {told}.", "", found.data_label, table)
 
 
-class ProbabilityOfImprovement(Figure[OverProblemsParameters]):
+class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
     """How often one algorithm has less regret than another on the same seed, the mean over problems, for all pairs."""
 
     about = About(
@@ -109,9 +107,6 @@ class ProbabilityOfImprovement(Figure[OverProblemsParameters]):
         summary="how often one algorithm has less regret than another on the same seed, all pairs",
         paper="Agarwal et al. 2021",
     )
-    scope = "experiment"
-    digested = True
-    by_default = False
     Parameters = OverProblemsParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
@@ -166,7 +161,7 @@ def _known(square: "pd.DataFrame") -> set[tuple[str, str]]:
     return {(str(own), str(other)) for own, other in square.stack().dropna().index}
 
 
-class PerformanceProfile(Figure[OverProblemsParameters]):
+class PerformanceProfile(FigureOverProblems[OverProblemsParameters]):
     """The share of problems and seeds on which the regret is within a factor of the least."""
 
     about = About(
@@ -174,9 +169,6 @@ class PerformanceProfile(Figure[OverProblemsParameters]):
         summary="the share of problems and seeds on which the regret is within a factor of the least",
         paper="Dolan and More 2002",
     )
-    scope = "experiment"
-    digested = True
-    by_default = False
     Parameters = OverProblemsParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
@@ -233,16 +225,13 @@ class EffortToTargetParameters(RelativeParameters):
     )
 
 
-class EffortToTarget(Figure[EffortToTargetParameters]):
+class EffortToTarget(FigureOverProblems[EffortToTargetParameters]):
     """Empirical distribution of the rounds, and of the seconds, that runs take to a target."""
 
     about = About(
         title="Rounds and seconds to a target",
         summary="the share of runs that have reached a target, by rounds and by seconds",
     )
-    scope = "experiment"
-    digested = True
-    by_default = False
     Parameters = EffortToTargetParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
