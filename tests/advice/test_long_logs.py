@@ -96,8 +96,8 @@ def test_more_contexts_than_a_set_takes_are_gathered_and_a_note_says_so(random):
 def test_a_log_of_many_rows_is_learnt_from_as_a_whole_and_says_what_was_fitted(monkeypatch):
     log = kiosk(200)
     exact = bocu.suggest(log, **ASKED, radius=0.2)
-    monkeypatch.setattr("bocu.advice.model.MOST_ROWS_OF_A_FIT", 80)
-    monkeypatch.setattr("bocu.advice.model.ROWS_OF_A_FIRST_FIT", 40)
+    monkeypatch.setattr("bocu.advice.fits.MOST_ROWS_OF_A_FIT", 80)
+    monkeypatch.setattr("bocu.advice.fits.ROWS_OF_A_FIRST_FIT", 40)
     part = bocu.suggest(log, **ASKED, radius=0.2)
     assert not any("were fitted to" in note for note in exact.notes)
     assert any("were fitted to 80 of 200 rows, spread over time" in note for note in part.notes)

@@ -17,7 +17,7 @@ from bocu.advice.details import NINETY_FIVE
 from bocu.advice.logs import LEAVE_OUT, Log, read_log, weighted
 from bocu.advice.model import Learnt
 from bocu.advice.names import ONE_HOT
-from bocu.advice.suggestion import suggest
+from bocu.advice.suggesting import suggest
 from bocu.advice.tables import Table, read_table
 from bocu.advice.time import in_time, rows_of
 from bocu.core.errors import BocuError, shown

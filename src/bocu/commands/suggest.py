@@ -64,7 +64,7 @@ def suggest_command(
 
     from bocu.advice.outcomes import read_weights
     from bocu.advice.settings import read_settings
-    from bocu.advice.suggestion import suggest
+    from bocu.advice.suggesting import suggest
     from bocu.commands.worst_case import keys_of
     from bocu.core.errors import BocuError
     from bocu.io.files import write_text
