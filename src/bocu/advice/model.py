@@ -131,6 +131,24 @@ class Learnt:
         prior = np.einsum("nc,nc->n", weight @ self._among_contexts, weight)
         return self._spreads(self._of_decisions(values) * (weight @ self._of_contexts), prior)
 
+    def variances_after(self, value: np.ndarray, weights: np.ndarray, met: np.ndarray) -> np.ndarray:
+        """Return what would not be known of an expectation if its decision were tried once: variances (n,).
+
+        Args:
+            value: the decision, shape (d,).
+            weights: the distribution of the forecast's contexts that its expectation is over, shape (C,).
+            met: positions of the contexts of the forecast that are met in trying it, one each time, shape (n,).
+        """
+        here = self.posterior
+        scale = here.hyperparameters.output_scale
+        with_log = scale * self._of_decisions(value[None]) * self._of_contexts
+        mean = weights @ with_log
+        solved = here.solve(mean)
+        left = scale * float(weights @ self._among_contexts @ weights) - float(mean @ solved)
+        joint = scale * (self._among_contexts[met] @ weights) - with_log[met] @ solved
+        there = scale - here.explained(with_log[met]) + here.hyperparameters.noise
+        return np.asarray(here.scale**2 * np.maximum(left - joint**2 / there, 0.0))
+
     def pairs(self, values: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the expected payoff (n,) of decisions (n, d), each in its own context (n, l), and what is not known.
 

@@ -219,7 +219,7 @@ def radius_picture(plain: Plain) -> "Figure":
         axes.axhline(estimate["radius"], color=style.VERMILLION, linestyle=style.DASHED, label="radius")
         axes.plot([blocks[-1] + 1], [estimate["radius"]], color=style.VERMILLION, marker="v", linestyle="none")
         axes.set_ylim(bottom=0.0)
-        axes.legend()
+        axes.legend(loc="lower right")
         rows = "row" if estimate["horizon"] == 1 else f"{estimate['horizon']} rows"
         labelled(axes, f"blocks of {rows} in time; last: the next", f"distance of '{plain['set']}'")
     return figure

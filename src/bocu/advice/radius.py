@@ -53,6 +53,7 @@ class RadiusEstimate:
         radius: in units of the set.
         horizon: rows of a block, and of the future that the radius is for.
         blocks: number of distances it was found from.
+        rank: of the order statistic, the least distance being the first.
         coverage: probability asked for.
         largest, median: of these distances.
         growth: by how much distances may grow from block to block, where that made the radius larger; else 0.
@@ -64,6 +65,7 @@ class RadiusEstimate:
     radius: float
     horizon: int
     blocks: int
+    rank: int
     coverage: float
     largest: float
     median: float
@@ -143,6 +145,7 @@ def estimate_radius(
         radius=float(max(steady, growing)),
         horizon=horizon,
         blocks=blocks,
+        rank=_rank(blocks, coverage),
         coverage=coverage,
         largest=float(found.max()),
         median=float(np.median(found)),
@@ -200,8 +203,11 @@ def _takes_points(stated: SetParameters) -> bool:
 
 def _order_statistic(values: np.ndarray, coverage: float) -> float:
     """Return the least of values (n,) that a further, exchangeable one stays below with the probability given."""
-    rank = math.ceil(coverage * (len(values) + 1) - 1e-9)
-    return float(np.sort(values)[rank - 1])
+    return float(np.sort(values)[_rank(len(values), coverage) - 1])
+
+
+def _rank(count: int, coverage: float) -> int:
+    return math.ceil(coverage * (count + 1) - 1e-9)
 
 
 def _slope(values: np.ndarray) -> float:

@@ -196,9 +196,7 @@ def _outcomes(outcome: str | Sequence[str], minimise: bool, weights: Mapping[str
 def _forecasts(forecast: Any, time: str | None, clock: Clock) -> dict[float, Table]:
     """Return the members of past forecasts, by the time of the row of the log that they were at hand for."""
     if time is None:
-        raise BocuError(
-            "--forecast: a replay takes for each row the forecast that was at hand for it, by --time COLUMN"
-        )
+        raise BocuError("--forecast: a replay takes for each row the forecast made for its time; --time is wanted")
     table = read_table(forecast, "forecast")
     if time not in table.columns:
         raise BocuError(
@@ -252,9 +250,11 @@ def _parts(
     met = seen.contexts[verdict.rows]
     when = verdict.rows + 1.0 if clock.unit == "rows" else clock.times[verdict.rows]
     found = []
-    for name, values in [*zip(names, met.T, strict=True), (time or "row", when)]:
-        places = _thirds(values)
-        for place in np.unique(places) if np.ptp(values) else ():
+    in_time = min(_PARTS, len(np.unique(verdict.blocks)) // 2)  # an interval takes two steps
+    columns = [*((name, values, _PARTS) for name, values in zip(names, met.T, strict=True))]
+    for name, values, parts in [*columns, (time or "row", when, in_time)]:
+        places = _places(values, parts)
+        for place in np.unique(places) if np.ptp(places) else ():
             some = places == place
             found.append(
                 Part(
@@ -267,15 +267,15 @@ def _parts(
     return found
 
 
-def _thirds(values: np.ndarray) -> np.ndarray:
-    """Return in which third each of values (n,) lies; equal ones stay together, and a few are no part of their own."""
-    limits = np.unique(np.quantile(values, np.linspace(0.0, 1.0, _PARTS + 1)[1:-1]))
+def _places(values: np.ndarray, parts: int) -> np.ndarray:
+    """Return in which part of like size each of values (n,) lies; equal ones stay together, a few are no part."""
+    limits = np.unique(np.quantile(values, np.linspace(0.0, 1.0, parts + 1)[1:-1])) if parts > 1 else np.empty(0)
     places = np.searchsorted(limits, values, side="left")
     for place in range(len(limits)):
-        if (places == place).sum() < len(values) / (2 * _PARTS):
+        if (places == place).sum() < len(values) / (2 * parts):
             places[places == place] = place + 1
     last = places == len(limits)
-    if last.sum() < len(values) / (2 * _PARTS) and not last.all():
+    if last.sum() < len(values) / (2 * parts) and not last.all():
         places[last] = places[~last].max()
     return places
 

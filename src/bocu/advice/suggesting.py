@@ -41,6 +41,9 @@ from bocu.core.parameters import nearest
 #: The least change of a weight that counts as one.
 MOVED = 1e-9
 
+#: Contexts of the forecast that a decision is tried in, spread evenly over them.
+_TRIED = 128
+
 
 def suggest(
     log: Any,
@@ -165,6 +168,7 @@ def suggest(
         prices=_prices(search, steady, judge),
         influences=influences(learnt, met),
         noise=learnt.noise,
+        taught=_taught(learnt, best, given.weights),
         optimistic=sign * float(search.optimism(best[None])[0]) if explore else None,
         rows=len(seen.outcome) + len(seen.gaps.outcome),
         contexts=len(given.weights),
@@ -210,6 +214,13 @@ class _Judge:
             interval=(expected - half, expected + half),
             guaranteed=None if guaranteed is None else self.sign * guaranteed,
         )
+
+
+def _taught(learnt: Learnt | Combined, best: np.ndarray, weights: np.ndarray) -> float:
+    """Return to within what the expectation of a decision (d,) would be known if it were tried once."""
+    met = np.unique(np.linspace(0, len(weights) - 1, _TRIED).round().astype(int))
+    shares = weights[met] / weights[met].sum() if weights[met].sum() else np.full(len(met), 1.0 / len(met))
+    return NINETY_FIVE * float(np.sqrt(shares @ learnt.variances_after(best, weights, met)))
 
 
 def _prices(search: Search, steady: np.ndarray, judge: _Judge) -> list[Price]:

@@ -91,6 +91,8 @@ class Suggestion:
         prices: best decisions by the size of the set.
         influences: how each column acts.
         noise: standard deviation of a single outcome around its expectation.
+        taught: to within what the decision's expectation would be known (95 %) if it were tried once, in a context of
+            the forecast; to within what it is known is half of its interval.
         optimistic: when exploring, the worst expectation that the decision may yet turn out to have.
         rows, contexts: numbers of rows learnt from and of contexts in the forecast.
         estimate: of the radius; None where it was given.
@@ -121,6 +123,7 @@ class Suggestion:
     prices: list[Price]
     influences: list[Influence]
     noise: float
+    taught: float
     optimistic: float | None
     rows: int
     contexts: int
