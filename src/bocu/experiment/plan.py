@@ -25,6 +25,7 @@ from bocu.experiment.inputs import JobInputs
 from bocu.experiment.job_parameters import JobParameters
 from bocu.experiment.looks import abouts
 from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL, ResultPaths
+from bocu.experiment.problem_entries import parameters_of, protocol_of
 from bocu.experiment.sweep_expansion import Sweep
 from bocu.problems.base import ProblemParameters
 
@@ -93,9 +94,7 @@ class Plan:
 
     def problem_parameters(self, problem: str) -> ProblemParameters:
         """Return the typed parameters of a problem, by its label."""
-        parameters = self.problems[problem].parameters
-        assert isinstance(parameters, ProblemParameters)
-        return parameters
+        return parameters_of(self.problems[problem])
 
     def source_of(self, dataset: str) -> Source:
         """Return the source that a data set comes from."""
@@ -127,8 +126,7 @@ class Plan:
 
         Those are metrics over the discretisation of continuous contexts. A metric from outside may score as it likes.
         """
-        parameters, kind = self.problem_parameters(problem), self.problems[problem].kind
-        if parameters.protocol_among(kind.protocols) not in CONTINUOUS:
+        if protocol_of(self.problems[problem]) not in CONTINUOUS:
             return {}
         found: dict[str, list[Component]] = {}
         for metric in self.metrics_of(problem):
