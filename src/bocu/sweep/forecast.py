@@ -95,7 +95,7 @@ class Forecaster:
     def runs(self, branch: Branch) -> "list[Measured]":
         """Return what run files of a branch tell, some of them."""
         own = sorted(Path(self.plan.paths.run_file(branch, 0, 0)).parent.glob("seeds-*.nc"))
-        return [run for run in map(_measure, own[:_FILES]) if run and _kind(run.specification) == _kind_of(branch)]
+        return [run for run in map(measured, own[:_FILES]) if run and _kind(run.specification) == _kind_of(branch)]
 
     def _learn(self, branch: Branch) -> Callable[[int], Forecast]:
         if found := self.runs(branch):
@@ -115,7 +115,7 @@ class Forecaster:
         """Runs of all experiments, a file a branch."""
         kinds: dict[tuple[str, ...], list[Measured]] = {}
         for folder in sorted(Path(RESULTS).glob("*/runs/*/*/*")):
-            run = _measure(min(folder.glob("seeds-*.nc"), default=None))
+            run = measured(min(folder.glob("seeds-*.nc"), default=None))
             if run:
                 kinds.setdefault(_kind(run.specification), []).append(run)
         return {kind: runs[:_FILES] for kind, runs in kinds.items()}
@@ -187,7 +187,8 @@ def wall_seconds(blocks: Sequence[float], cores: int) -> float:
     return max(sum(blocks) / cores, max(blocks, default=0.0))
 
 
-def _measure(path: Path | None) -> Measured | None:
+def measured(path: Path | None) -> Measured | None:
+    """Return what a run file tells; None where it cannot be read, or there is none."""
     import netCDF4
     import numpy as np
 
