@@ -5,7 +5,7 @@
 
 `finished` asks every run file what its run took by the clock, so other work on the machine counts. `played` plays one
 seed of each branch, of problems that read no file, until its rounds took so many processor seconds. Forecasts are made
-from the specification alone (`bocu.experiment.resources`), as `bocu plan` does where no run is known; the start of a job
+from the specification alone (`bocu.experiment.resources`), as `bocu plan` does where no run is known; start of jobs
 and imports are left out. A ratio of 2 is a forecast of twice what was measured.
 """
 
