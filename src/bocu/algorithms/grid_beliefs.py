@@ -183,5 +183,5 @@ class DriftingBeliefs(GridBeliefs):
     def state(self) -> dict[str, Any]:
         return self.process.state()
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, object]) -> None:
         self.process.restore(dict(state))

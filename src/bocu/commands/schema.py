@@ -119,7 +119,7 @@ there by its first line: `# yaml-language-server: $schema=PATH`. See [suggest.md
 """
 
 
-def _own_table(title: str, model: Any, summary: str = "") -> str:
+def _own_table(title: str, model: object, summary: str = "") -> str:
     """Make a table of a model's own keys; sections inside it have tables of their own."""
     rows = [row for row in _rows(model) if "." not in row.split("`")[1]]
     head = [f"## {title}", "", *([summary, ""] if summary else [])]

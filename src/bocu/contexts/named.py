@@ -49,7 +49,7 @@ def _reader(family: Any) -> Any:
     return lambda stated, where, reading: validate(family.Parameters, stated, where, reading)
 
 
-def named_in(data: Any) -> Iterator[str]:
+def named_in(data: object) -> Iterator[str]:
     """Return every name that plain data state with parameters, however deep."""
     if isinstance(data, Mapping):
         if isinstance(data.get("name"), str) and isinstance(data.get("parameters"), Mapping):

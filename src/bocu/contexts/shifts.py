@@ -222,7 +222,7 @@ def mixed(base: LawParameters, to: LawParameters, share: float) -> LawParameters
     return restated("mixture", {"of": parts})
 
 
-def restated(name: str, parameters: Mapping[str, Any]) -> LawParameters:
+def restated(name: str, parameters: Mapping[str, object]) -> LawParameters:
     """Return a law of other parameters.
 
     Raises:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256 as sha256_of
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BocuError
 from bocu.experiment.configuration import Seeds
@@ -14,7 +13,7 @@ from bocu.io.files import atomic_path, write_json
 MADE_FROM = "made_from"  # in the record: files and settings of the command line
 
 
-def write_record(plan: Plan, files: Sequence[str | Path] = (), overrides: Mapping[str, Any] | None = None) -> None:
+def write_record(plan: Plan, files: Sequence[str | Path] = (), overrides: Mapping[str, object] | None = None) -> None:
     """Note the experiment, and the files and settings of the command line that it was made from."""
     made_from = {"files": [str(file) for file in files], "config": dict(overrides or {})}
     write_json(plan.paths.record, {**plan.describe(), **({MADE_FROM: made_from} if files else {})})

@@ -157,7 +157,7 @@ def _axis(key: str, stated: Any, before: Any) -> Any:
     return {"of": before["of"], "values": values}
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     """Return the number that a text stands for: in YAML 1e-4 is text."""
     if isinstance(value, str):
         try:
@@ -167,7 +167,7 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _piece(value: Any) -> str:
+def _piece(value: object) -> str:
     """Write a value as a part of a label: 0.1 as 0p1, -1 as m1."""
     value = _number(value)
     if isinstance(value, bool):

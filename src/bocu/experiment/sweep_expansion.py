@@ -195,7 +195,7 @@ def _label(base: str, point: Point, where: str) -> str:
     return label
 
 
-def _at(entry: Entry, label: str, values: Mapping[tuple[str, ...], Any], where: str) -> Entry:
+def _at(entry: Entry, label: str, values: Mapping[tuple[str, ...], object], where: str) -> Entry:
     parameters = copy.deepcopy(entry.parameters)
     for path, value in values.items():
         inside = parameters

@@ -44,11 +44,11 @@ class RobustSampler(BaseSampler):
         self,
         contexts: Sequence[str],
         *,
-        forecast: Any = None,
+        forecast: object = None,
         explore: bool = True,
         startup: int = 5,
         seed: int | None = None,
-        **options: Any,
+        **options: object,
     ) -> None:
         self.forecast = forecast
         self._question = Question(contexts, options)

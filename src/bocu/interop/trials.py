@@ -112,11 +112,11 @@ class Names:
             texts = tuple(f"{i}: {value!r}" for i, value in enumerate(self.values))
         return Choice(self.name, texts)
 
-    def entry(self, value: Any) -> str:
+    def entry(self, value: object) -> str:
         """Return what a log holds of a value, text of one that is not among them."""
         return self.part.levels[self.values.index(value)] if value in self.values else str(value)
 
-    def value(self, entry: Any) -> Any:
+    def value(self, entry: object) -> Any:
         """Return the value of what was decided."""
         return self.values[self.part.levels.index(entry)]
 
@@ -186,7 +186,7 @@ class Question:
         trials: Sequence[Trial],
         outcome: str,
         minimise: bool,
-        forecast: Any = None,
+        forecast: object = None,
         explore: bool = False,
         constraints: Sequence[str] = (),
     ) -> Suggestion:

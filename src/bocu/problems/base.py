@@ -278,7 +278,7 @@ class Problem(ABC, Generic[ProblemType]):
         self.initial = parameters.initial_points()
         self.protocol = parameters.protocol_among(self.protocols)
 
-    def _cite(self, prepared: Mapping[str, Any]) -> None:
+    def _cite(self, prepared: Mapping[str, object]) -> None:
         """Take over what the attributes of a prepared file say of the data behind it."""
         self.provenance = dict(prepared)
         self.simulated = bool(self.provenance.get("data_label"))

@@ -93,7 +93,7 @@ def _stated(name: str, **parameters: float) -> Mapping[str, Any]:
     return {"name": name, "parameters": parameters}
 
 
-def _portfolio(law: JointLaw, stated: Mapping[str, Any], published: float) -> PayoffUnderLaw:
+def _portfolio(law: JointLaw, stated: Mapping[str, object], published: float) -> PayoffUnderLaw:
     # Smooth in the contexts, and 16 times the cost of a closed form for a thousandth of the points.
     return PayoffUnderLaw(
         None, law, stated, sobol=2**16, panels=2, order=16, coarse=2, raw=2**10, starts=12, published=published

@@ -93,7 +93,7 @@ def _read_once(sources: Any) -> None:
     opened = sources.open
 
     @functools.cache
-    def text(file: Any) -> str:
+    def text(file: object) -> str:
         with opened(file) as stream:
             return str(stream.read())
 
@@ -102,7 +102,7 @@ def _read_once(sources: Any) -> None:
     sources.exists = functools.cache(sources.exists)
 
 
-def _scripts(workflow: Any) -> Path:
+def _scripts(workflow: object) -> Path:
     """Return the folder of the workflow's scripts, fetched one by one where the workflow is read from a forge."""
     files = [_local(workflow, f"{SCRIPTS}/{rule}.py") for rule in RULES_WITH_SCRIPT]
     return files[0].parent

@@ -131,7 +131,7 @@ class Staleness:
         self,
         outputs: Sequence[str],
         inputs: Mapping[str, str | list[str]] | Sequence[str],
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, object],
         roots: Sequence[str],
     ) -> Explanation:
         """Explain what one job makes; the first of its outputs carries the lineage."""
@@ -345,7 +345,7 @@ def flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
 
 
 def _changed_parameters(
-    lineage: Lineage, parameters: Mapping[str, Any], roots: Sequence[str], since: float
+    lineage: Lineage, parameters: Mapping[str, object], roots: Sequence[str], since: float
 ) -> Iterator[str]:
     old, new = dict(lineage.parameters), dict(parameters)
     if old.pop("fingerprint", None) != new.pop("fingerprint", None):

@@ -87,7 +87,7 @@ def named_game(protocol: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def run_specification(
-    problem: Mapping[str, Any], algorithm: Mapping[str, Any], objective: Mapping[str, Any] | None, rounds: int
+    problem: Mapping[str, object], algorithm: Mapping[str, object], objective: Mapping[str, object] | None, rounds: int
 ) -> dict[str, Any]:
     """Return the specification of a run of seed 0."""
     return {

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ANSWERS = "bocu.experiment.plugins.answers"
 
 
-def ask(entry: "Entry", question: str, **arguments: Any) -> Any:
+def ask(entry: "Entry", question: str, **arguments: object) -> Any:
     """Return what a class from outside answers.
 
     Args:

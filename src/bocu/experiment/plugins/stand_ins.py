@@ -74,7 +74,7 @@ class StandIn:
         self.compiled: bool = told.get("compiled", False)
         self._told = told
 
-    def ask(self, question: str, **arguments: Any) -> Any:
+    def ask(self, question: str, **arguments: object) -> Any:
         """Ask the class."""
         return memo.ask(self.entry, question, **arguments)
 
@@ -191,11 +191,11 @@ def _plain(data: Mapping[str, object]) -> Plain:
     return plain
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def _names_places(data: Any) -> bool:
+def _names_places(data: object) -> bool:
     """Say whether some text in plain data may be where a class stands."""
     if isinstance(data, Mapping):
         return any(map(_names_places, data.values()))

@@ -115,7 +115,7 @@ class BotorchAcquisition(BotorchAlgorithm[AcquisitionParameters]):
         return make_acquisition(name, situation, options)
 
 
-def make_acquisition(name: str, situation: Situation, options: Mapping[str, Any]) -> "AcquisitionFunction":
+def make_acquisition(name: str, situation: Situation, options: Mapping[str, object]) -> "AcquisitionFunction":
     """Call an acquisition class or factory with what it has parameters for.
 
     Args:

@@ -223,7 +223,7 @@ class BotorchAlgorithm(Algorithm[Asking]):
         self.payoffs = np.array(state["payoffs"], dtype=float).reshape(-1, self.payoffs.shape[1])
         self._round = announced(state.get("round"))
 
-    def reinstate(self, report: Mapping[str, Any], round: Round) -> None:
+    def reinstate(self, report: Mapping[str, object], round: Round) -> None:
         self._round = round
 
     def _situation(self, round: Round, generator: np.random.Generator) -> tuple[Situation, int]:

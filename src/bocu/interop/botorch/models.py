@@ -105,7 +105,7 @@ def fitted(parameters: BotorchModelParameters, inputs: np.ndarray, payoffs: np.n
     return model
 
 
-def _fit(target: str, model: Any) -> None:
+def _fit(target: str, model: object) -> None:
     from botorch.exceptions.errors import ModelFittingError
     from botorch.fit import fit_gpytorch_mll
     from gpytorch.mlls import ExactMarginalLogLikelihood
@@ -211,7 +211,7 @@ class FactoryModel:
         """Return the observations as plain data."""
         return {"inputs": self.inputs.copy(), "outputs": self.outputs.copy()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, object]) -> None:
         """Put back what `state` gave, bit for bit."""
         self.inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.inputs.shape[1])
         self.outputs = np.array(state["outputs"], dtype=float)

@@ -24,7 +24,7 @@ MOST_TRANSPORTED = 144
 READ = ("gram", "cost", "alpha", "k")
 
 
-def inside(ambiguity_set: AmbiguitySet, q: Any, reference: Any, radius: Any) -> list[Any]:
+def inside(ambiguity_set: AmbiguitySet, q: object, reference: object, radius: object) -> list[Any]:
     """Return the constraints that say: q lies in the set around a reference.
 
     A set of another class says them itself, by a method `constraints(q, reference, radius)`.
@@ -62,7 +62,7 @@ def _power(p: Floats, exponent: float) -> Floats:
     return np.power(p, exponent, out=np.zeros_like(p), where=p > 0.0)
 
 
-def _within_support(q: Any, reference: Any) -> Any:
+def _within_support(q: object, reference: object) -> Any:
     return q <= _derived(reference, lambda p: (p > 0.0).astype(float))
 
 
@@ -78,11 +78,11 @@ def _mmd(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
     return [cp.norm2(np.linalg.cholesky(ambiguity_set.gram).T @ (q - reference)) <= radius]
 
 
-def _chi_squared(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _chi_squared(ambiguity_set: object, q: object, reference: object, radius: object) -> list[Any]:
     return _quadratic(1.0, q, reference, radius)
 
 
-def _modified_chi_squared(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _modified_chi_squared(ambiguity_set: object, q: object, reference: object, radius: object) -> list[Any]:
     return _quadratic(2.0, q, reference, radius)
 
 
@@ -94,7 +94,7 @@ def _quadratic(factor: float, q: Any, reference: Any, radius: Any) -> list[Any]:
     return [cp.norm2(cp.multiply(inverse, q) - root) <= cp.sqrt(factor * radius), _within_support(q, reference)]
 
 
-def _kullback_leibler(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _kullback_leibler(ambiguity_set: object, q: object, reference: object, radius: object) -> list[Any]:
     import cvxpy as cp
 
     # Where there is no mass, any positive number may stand for it: q is 0 there.

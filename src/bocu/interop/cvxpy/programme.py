@@ -178,7 +178,7 @@ class Programme:
             raise BocuError(f"{self.name}: Clarabel found no answer {where} ({found.status})") from None
         return found
 
-    def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
+    def constraints(self, q: object, reference: object, radius: object) -> list[Any]:
         """Return the constraints of the user's function.
 
         Raises:
@@ -291,7 +291,7 @@ def programme_of(ambiguity_set: AmbiguitySet, contexts: int) -> Programme:
     """
     from bocu.interop.cvxpy.formulations import inside
 
-    def constrain(q: Any, reference: Any, radius: Any) -> list[Any]:
+    def constrain(q: object, reference: object, radius: object) -> list[Any]:
         return inside(ambiguity_set, q, reference, radius)
 
     return Programme(contexts, constrain, type(ambiguity_set).__name__)

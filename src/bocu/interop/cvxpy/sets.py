@@ -53,7 +53,7 @@ class ConvexSet(AmbiguitySet):
         return SolveCost(5e-5, 0.5, 150.0)
 
     @abstractmethod
-    def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
+    def constraints(self, q: object, reference: object, radius: object) -> list[Any]:
         """Return the constraints that say: q lies in the set of this radius around the reference.
 
         Args:
@@ -199,7 +199,7 @@ class Constraints(ConvexSet):
     def contexts(self) -> int | None:
         return None if self._points is None else len(self._points)
 
-    def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
+    def constraints(self, q: object, reference: object, radius: object) -> list[Any]:
         """What the function returns."""
         found: Any = self.function(q, reference, radius, self._points)
         return list(found) if isinstance(found, list | tuple) else [found]

@@ -60,7 +60,7 @@ def channel() -> tuple[socket.socket, socket.socket]:
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
-def send(end: socket.socket, message: Mapping[str, Any], passed: socket.socket | None = None) -> None:
+def send(end: socket.socket, message: Mapping[str, object], passed: socket.socket | None = None) -> None:
     """Send a message, and the end of another channel with it.
 
     Raises:
