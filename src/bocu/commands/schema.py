@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bocu.core.plain import Plain
+
 if TYPE_CHECKING:
     from bocu.experiment.registry import Entry
 
@@ -255,7 +257,7 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
     return whole
 
 
-def _sweep_grid(definitions: dict[str, Any]) -> dict[str, Any]:
+def _sweep_grid(definitions: Plain) -> Plain:
     """Return the schema of a grid of a sweep, whose parameters may be written in short."""
     targets = definitions["Axis"]["properties"]["of"]
     targets["anyOf"] = [{"type": "string"}, {key: targets.pop(key) for key in ("items", "minItems", "type")}]
@@ -263,7 +265,7 @@ def _sweep_grid(definitions: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": {"anyOf": [{"$ref": "#/$defs/Axis"}, values]}}
 
 
-def _any_set(definitions: dict[str, Any], things: "list[Entry]") -> dict[str, Any]:
+def _any_set(definitions: Plain, things: "list[Entry]") -> Plain:
     """Return the schema of a set of any name, whose own keys stand beside its name; adds to the definitions."""
     from bocu.ambiguity.parameters import SetParameters
 

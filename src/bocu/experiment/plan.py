@@ -17,6 +17,7 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections
 from bocu.core.places import places
+from bocu.core.plain import Plain
 from bocu.core.protocols import CONTINUOUS
 from bocu.data.catalogue import Catalogue, Source
 from bocu.experiment.branches import Branch, Component
@@ -37,7 +38,7 @@ class StatedClaim(Protocol):
     def problems(self) -> Sequence[str]:
         """Labels of the problems of this experiment that it is about."""
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Plain:
         """Return it and its file as plain data."""
 
 
@@ -104,7 +105,7 @@ class Plan:
         """Return the number of rounds that are played of a problem."""
         return self.problem_parameters(problem).rounds(self.experiment.iterations)
 
-    def priors(self, problem: str) -> dict[str, dict[str, Any]]:
+    def priors(self, problem: str) -> dict[str, Plain]:
         """Return the candidate priors that are fitted for a problem, by label."""
         return self.problem_parameters(problem).priors()
 
@@ -326,7 +327,7 @@ class Plan:
         runs -= {file for branch in scored for file in self.run_files(branch) if not Path(file).exists()}
         return [file for file in self.products() if file not in runs]
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Plain:
         """Return the experiment, with every parameter as it stands, as plain data."""
         entries = {
             "problems": list(self.problems.values()),

@@ -18,6 +18,7 @@ from bocu.advice.suggestion import Suggestion, suggest
 from bocu.advice.tables import Table
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
+from bocu.core.plain import Plain
 
 #: Arguments of `bocu.suggest` that an adapter hands on; all others it fills in itself.
 OPTIONS = (
@@ -233,6 +234,6 @@ class Question:
                 raise BocuError(f"trials: none of {len(trials)} reports the context '{name}'")
 
 
-def values_of(suggestion: Suggestion, parameters: Sequence[Parameter]) -> dict[str, Any]:
+def values_of(suggestion: Suggestion, parameters: Sequence[Parameter]) -> Plain:
     """Return the values of parameters, by name, that are suggested."""
     return {one.name: one.value(suggestion.decision[one.part.name]) for one in parameters}

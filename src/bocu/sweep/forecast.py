@@ -8,12 +8,12 @@ a job.
 
 import functools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Specification
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.paths import RESULTS
 from bocu.experiment.plan import Plan
@@ -56,7 +56,7 @@ class Forecast:
 class Measured:
     """What a run file tells of its run."""
 
-    specification: Mapping[str, Any]
+    specification: Specification
     seconds: float
     megabytes: float
 
@@ -204,7 +204,7 @@ def measured(path: Path | None) -> Measured | None:
     return Measured(specification, seconds, 1e-6 * path.stat().st_size)
 
 
-def _kind(specification: Mapping[str, Any]) -> tuple[str, ...]:
+def _kind(specification: Specification) -> tuple[str, ...]:
     parts = (specification[part] for part in ("problem", "objective", "algorithm"))
     # Of code of one's own the latest times will do, whatever was edited since.
     return tuple(part["class"].partition("@")[0] if part else "" for part in parts)
@@ -214,10 +214,10 @@ def _kind_of(branch: Branch) -> tuple[str, ...]:
     return _kind(branch.specification)
 
 
-def _as_run(branch: Branch, specification: Mapping[str, Any]) -> Branch:
+def _as_run(branch: Branch, specification: Specification) -> Branch:
     """Return a branch of the same classes with the parameters and iterations of a run."""
 
-    def component(like: Component, plain: Mapping[str, Any]) -> Component:
+    def component(like: Component, plain: Specification) -> Component:
         try:
             parameters = like.recorded(plain["parameters"])
         except BocuError:  # written by other code, with other parameters

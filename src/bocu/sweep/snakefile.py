@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Plain
 from bocu.experiment.fingerprints.fingerprint import keep_definitions
 from bocu.experiment.paths import code_file
 from bocu.experiment.plan import Plan
@@ -27,7 +28,7 @@ RULES_WITH_SCRIPT = (
 _FULL_COLLECTIONS = 200  # generations of garbage between two full collections; Python's own number is 10
 
 
-def from_snakemake(workflow: Any, config: dict[str, Any]) -> Plan:
+def from_snakemake(workflow: Any, config: Plain) -> Plan:
     """Plan the experiment that a Snakefile is configured for.
 
     A fault of the configuration ends Snakemake with one line: it would show a traceback of what is raised.

@@ -12,6 +12,7 @@ from bocu.algorithms.base import Algorithm, AlgorithmParameters
 from bocu.algorithms.plain_state import TOLD_AGAIN
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
+from bocu.core.plain import Specification
 from bocu.core.rounds import Round
 from bocu.experiment.registry import find
 from bocu.problems.base import Problem
@@ -97,7 +98,7 @@ class _Trial:
     """One algorithm, problem, objective and seed."""
 
     found: Subject
-    specification: Mapping[str, Any]
+    specification: Specification
     problem: Problem
     seed: int
 

@@ -20,13 +20,12 @@ from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import READING, Parameters, Reading, sections
 from bocu.core.places import places, remember_all
+from bocu.core.plain import Plain
 from bocu.core.protocols import EVERY
 from bocu.core.rounds import Outline
 from bocu.experiment.entry_parameters import read_parameters
 from bocu.experiment.plugins.lookup import HASHED
 from bocu.experiment.registry import Entry
-
-Plain = dict[str, Any]
 
 
 def family(found: Any, entry: Entry) -> Plain:

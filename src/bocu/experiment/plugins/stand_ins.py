@@ -21,6 +21,7 @@ from bocu.core.costs import Size, Work
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import READING, Parameters, Reading
+from bocu.core.plain import Plain
 from bocu.core.rounds import Outline
 from bocu.experiment.plugins import memo
 from bocu.experiment.plugins.answers import plain_outline, read_outline
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from bocu.experiment.registry import Entry
 
 FIGURE = "bocu.figures.stand_in:FigureStandIn"  # by name: figures know what is looked at on their parameters
-
-Plain = dict[str, Any]
 
 
 @functools.cache
@@ -290,8 +289,8 @@ class ProblemStandIn(ProblemParameters, Told):
         protocol: str = self.told["protocol"]
         return protocol
 
-    def priors(self) -> dict[str, dict[str, Any]]:
-        priors: dict[str, dict[str, Any]] = self.told["priors"]
+    def priors(self) -> dict[str, Plain]:
+        priors: dict[str, Plain] = self.told["priors"]
         return priors
 
     def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:

@@ -16,6 +16,7 @@ from bocu.acquisition.base import Pullback, Surface
 from bocu.algorithms.botorch_model import BotorchModelParameters, factory
 from bocu.core.about import About, told
 from bocu.core.errors import BocuError
+from bocu.core.plain import State
 
 if TYPE_CHECKING:
     from botorch.models.model import Model
@@ -207,7 +208,7 @@ class FactoryModel:
     def reinstate_found(self, values: np.ndarray) -> None:
         """Take back what `found` gave: nothing."""
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return the observations as plain data."""
         return {"inputs": self.inputs.copy(), "outputs": self.outputs.copy()}
 
