@@ -170,8 +170,9 @@ def test_commands_reduce_compare_and_judge_by_what_is_published(results, tmp_pat
 
     claims = [{"id": name, "statement": name, "problem": "wells", "check": check} for name, check in CHECKS.items()]
     (tmp_path / "claims.yaml").write_text(json.dumps({"experiment": "synthetic", "claims": claims}), encoding="utf-8")
-    told = [run("claims", tmp_path / "claims.yaml", "--results", place).output for place in (results, published)]
-    assert told[0] == told[1]
+    places = (results, published, published / "synthetic.nc")
+    told = [run("claims", tmp_path / "claims.yaml", "--results", place).output for place in places]
+    assert told[0] == told[1] == told[2]
     page = tmp_path / "page.md"
     page.write_text("<!-- claims: begin -->\n<!-- claims: end -->\n", encoding="utf-8")
     run("claims", tmp_path / "claims.yaml", "--results", published, "--page", page)

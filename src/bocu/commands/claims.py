@@ -22,7 +22,10 @@ class Form(StrEnum):
 def claims_command(
     file: Annotated[Path, typer.Argument(help="Claims file, such as config/claims/ziomek2025.yaml.")],
     results: Annotated[
-        Path, typer.Option(help="Folder of results: a folder for each experiment, or reduced results, NAME.nc.")
+        Path,
+        typer.Option(
+            help="Results: a folder with one for each experiment, or with reduced ones, NAME.nc; or one of these."
+        ),
     ] = Path("results"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every comparison.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, a row a claim.")] = False,

@@ -27,7 +27,7 @@ class StandingCubes:
     """The results that stand under a folder: cubes, and reduced results.
 
     Attributes:
-        folder: `results/`, or another.
+        folder: `results/`, or another; or one file of reduced results.
     """
 
     folder: Path = Path(RESULTS)
@@ -60,9 +60,10 @@ class StandingCubes:
                 yield f"`{experiment}` ({', '.join(sorted(problems))}): {same}{self._settings(experiment)}"
 
     def _reduced_results(self, experiment: str) -> Reduced | None:
-        file = self.folder / f"{experiment}.nc"
+        file = self.folder if self.folder.is_file() else self.folder / f"{experiment}.nc"
         if experiment not in self._reduced and file.is_file():
-            self._reduced[experiment] = read_reduced(file)
+            found = read_reduced(file)
+            self._reduced[found.experiment] = found
         return self._reduced.get(experiment)
 
     def _settings(self, experiment: str) -> str:
