@@ -124,7 +124,7 @@ def test_only_what_differs_on_the_same_seeds_differs():
 
 
 def test_rounding_and_chance_agree():
-    assert {one.verdict for one in compared(noisy(), noisy(shift=1e-13)).values()} == {EQUAL, AGREES}
+    assert {one.verdict for one in compared(noisy(), noisy(shift=1e-8)).values()} == {EQUAL, AGREES}
     other = compared(noisy(), noisy(stream=1))
     assert {one.verdict for one in other.values()} == {AGREES}
     assert all(one.gap.low < 0 < one.gap.high or one.p_value >= 0.05 for one in other.values())

@@ -15,7 +15,7 @@ from bocu.evaluation.claims.numbers import VARIABLES, Numbers, Sample
 from bocu.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, Interval, holm, student_mean, student_p_value
 
 EQUAL, AGREES, DIFFERS, TOO_FEW, OTHER_ROUNDS = "equal bits", "agrees", "differs", "too few seeds", "other rounds"
-ROUNDING = 1e-9
+ROUNDING = 1e-6
 """Share of the larger regret below which a gap is rounding: packages add up in orders of their own."""
 _WORDS = ("final", "recommended")
 _NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
