@@ -241,7 +241,7 @@ def _records(
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; links are relative to the page, that of its table empty where it has none."""
+    """A figure of the page; links are relative to the page, those of its PDF and table empty where it has none."""
 
     identifier: str
     label: str
@@ -255,6 +255,7 @@ class Picture:
     height: int
     png: str
     svg: str
+    pdf: str = ""
     table: str = ""
     boards: tuple[tables.Table, ...] = ()
 
@@ -280,6 +281,7 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
             svg=_link(svg, folder),
+            pdf=_link(path.parent / words["pdf"], folder) if "pdf" in words else "",
             table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
             boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
         )
