@@ -184,7 +184,7 @@ class _Maker:
             parameters = family.read_parameters(entry.parameters, inside, reading)
             is_objective = family.is_objective
         made = ScoringObjective if kind == "metric" and is_objective else Component
-        return made(entry.label, found, parameters)
+        return made(entry.label, found, parameters, title=getattr(entry, "title", ""))
 
     def _metrics(self, position: int, entry: MetricEntry) -> list[Component]:
         metric = self._component("metric", "metrics", position, entry)
