@@ -65,7 +65,7 @@ def part(tmp_path_factory):
     everything = results / "figures/all/summary.json"
     everything.parent.mkdir()
     words = {**json.loads(files[2].read_text()), "problem": "", "title": "Figure 2 of the paper"}
-    files_of_it = {"png": "../wells/regret.png", "svg": "../wells/regret.svg", "csv": "../wells/regret.csv"}
+    files_of_it = {kind: f"../wells/regret.{kind}" for kind in ("png", "svg", "pdf", "csv")}
     everything.write_text(json.dumps({**words, **files_of_it}))
     verdicts = results / "claims.json"
     stated = [Claim(experiment="made-up", **claim).model_dump(mode="json") for claim in CLAIMS]
@@ -248,7 +248,7 @@ def test_titles_are_read_and_labels_are_in_reach(opened):
     assert opened(choices) == [["", "all", ""], ["so", "Expected payoff", "so"], ["ro", "Worst case", "ro"]]
     name = opened("document.querySelector('#panel-dunes-any-ro strong')")
     assert (name.text, name.get_attribute("title")) == ("Wells, Worst case", "dunes, ro")
-    captions = opened("[...document.querySelectorAll('table[data-panel]')].map((t) => t.closest('.block').innerText)")
+    captions = opened("[...document.querySelectorAll('.block > .caption[id*=-regret-]')].map((c) => c.textContent)")
     assert all("scored by Expected payoff" in text or "scored by Worst case" in text for text in captions)
 
 
