@@ -167,6 +167,9 @@ def test_everyone_can_read_and_reach_it(seen, width, scheme):
     seen.look(width, scheme, state="#?panel=wells-any-so&seeds=1&against=mle").drawn()
     assert seen.axe() == []
     assert seen("[document.documentElement.scrollWidth <= innerWidth]") == [True]
+    # Text of pictures is as large as eleven dots at least; they move sideways where that takes more room.
+    sizes = seen("[...document.images].map((each) => each.clientWidth / each.getAttribute('width'))")
+    assert min(sizes) == pytest.approx(1.0 if width > 800 else 0.8, abs=0.02)
     cut = seen(
         """[...document.querySelectorAll('.caption, figcaption, .answers dd')].filter((each) => each.offsetParent)
         .filter((each) => each.getBoundingClientRect().right > innerWidth || each.scrollWidth > each.clientWidth + 1)
