@@ -6,6 +6,7 @@ from hashlib import sha256 as sha256_of
 from pathlib import Path
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Plain
 from bocu.experiment.configuration import Seeds
 from bocu.experiment.plan import Plan
 from bocu.io.files import atomic_path, write_json
@@ -21,7 +22,7 @@ def write_record(plan: Plan, files: Sequence[str | Path] = (), overrides: Mappin
     write_json(plan.paths.record, {**plan.describe(), **({MADE_FROM: made_from} if files else {})})
 
 
-def settings_of(record: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of(record: Plain) -> Plain:
     """Return the settings of the command line that say at which scale results were made, from their record."""
     config = record.get(MADE_FROM, {}).get("config", {})
     return {key: value for key, value in config.items() if key in _OF_SCALE}
