@@ -8,6 +8,7 @@ from typing import Any
 
 from bocu.algorithms.base import AlgorithmParameters
 from bocu.ambiguity.parameters import SetParameters
+from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import Reading, nearest, sections
@@ -368,6 +369,12 @@ class _Maker:
                         f"whose protocol is {protocol}; it is defined for the protocols "
                         f"{', '.join(metric.kind.protocols)}"
                     )
+                box = isinstance(self._outlines[label].decisions, BoxDomain)
+                if box and getattr(metric.kind, "finite_decisions", False):  # a stand-in has none
+                    raise BocuError(
+                        f"{where}: '{metric.label}' cannot score '{label}', whose decisions are a box; it compares "
+                        "finitely many"
+                    )
                 self._refuse_radius(where, metric, problems[label])
                 refuse_unscorable(where, metric, problems[label], protocol)
                 found[label].extend(of_entry)
@@ -456,8 +463,10 @@ class _Maker:
     def _shows(self, figure: Any, problem: Component) -> bool:
         """Say whether a figure's class is defined for a problem."""
         protocol = self._protocol(problem)
-        without = protocol not in TIME_VARYING and self._outlines[problem.label].priors == ()
-        return protocol in figure.protocols and not (figure.of_priors and without)
+        outline = self._outlines[problem.label]
+        without = protocol not in TIME_VARYING and outline.priors == ()
+        box = figure.finite_decisions and isinstance(outline.decisions, BoxDomain)
+        return protocol in figure.protocols and not (box or (figure.of_priors and without))
 
     def _figures(self, problems: Mapping[str, Component]) -> tuple[dict[str, Component], dict[str, list[str]]]:
         figures: dict[str, Component] = {}
