@@ -45,7 +45,6 @@ from bocu.figures.regret import (
 from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
@@ -244,12 +243,7 @@ class Panels(Figure[PanelsParameters]):
             place.set_title(title)
         for place in axes[-1]:
             place.set_xlabel(axis_word(self.parameters.from_initial))
-        handles: dict[str, Artist] = {}
-        for place in axes.flat:
-            handles |= {label: handle for handle, label in zip(*place.get_legend_handles_labels(), strict=True)}
-        shown = [title for title in order if title in handles]
-        columns = style.legend_columns(shown)
-        picture.legend([handles[title] for title in shown], shown, loc="outside lower center", ncols=columns)
+        style.legend_below(picture, order)
         return picture
 
     def _draw(self, axes: "Axes", panel: Panel, ticks: int) -> None:
