@@ -186,6 +186,16 @@ def test_five_questions_are_answered_within_the_first_screen(seen, width):
     assert max(ends) <= 900
 
 
+def test_tables_of_a_comparison_are_seen_whole_on_a_desk(seen):
+    seen.look(width=1280)
+    beyond = seen(
+        """[...document.querySelectorAll("main [data-problem] .scroll")].filter((part) => part.clientWidth)
+        .map((part) => part.scrollWidth - part.clientWidth)"""
+    )
+    assert beyond
+    assert not any(beyond)
+
+
 def test_without_a_script_it_still_reads(seen):
     try:
         seen.look(script=False)

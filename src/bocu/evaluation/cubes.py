@@ -243,7 +243,7 @@ def swept_entries(attributes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def swept_coordinates(attributes: Mapping[str, Any], data: "xr.Dataset") -> dict[str, tuple[tuple[str, ...], Any]]:
+def swept_coordinates(attributes: Mapping[str, object], data: "xr.Dataset") -> dict[str, tuple[tuple[str, ...], Any]]:
     """Return the values of a sweep as coordinates, such as `swept_noise_of_problem`.
 
     Args:

@@ -7,13 +7,14 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 import pydantic
 from pydantic import BeforeValidator, Field
 
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import LARGEST_SEED, Integer, Number, Parameters, validate
+from bocu.core.plain import Plain
 from bocu.data.catalogue import Source
 from bocu.experiment.sweep_axes import Axis, in_full
 from bocu.io.yaml_files import read_yaml
@@ -50,7 +51,7 @@ class Entry(Parameters):
         description="Registered name or entry point (see `bocu list`), `module:Class`, or `path/to/file.py:Class`, "
         "relative to this file."
     )
-    parameters: dict[str, Any] = Field(default_factory=dict, description="Parameters that differ from the defaults.")
+    parameters: Plain = Field(default_factory=dict, description="Parameters that differ from the defaults.")
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -108,7 +109,7 @@ class MetricEntry(TitledEntry):
     """An objective that runs are scored by."""
 
     problems: list[Label] | None = Field(None, description="Labels of the problems it scores; all, if left out.")
-    under: str | dict[str, Any] | list[str | dict[str, Any]] | None = Field(
+    under: str | Plain | list[str | Plain] | None = Field(
         None,
         description="Another law to score the same runs under: a law, `{name, parameters}` or a name alone; a path of "
         "laws, `{from: LAW, to: LAW, steps: 5, until: 1}`, where `from` is the reference if left out; or a list of "

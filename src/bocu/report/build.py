@@ -61,6 +61,8 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
 
 HEAVIEST_SVG = 400_000
 """Bytes from which on a picture stands in the page as PNG: of very many curves it is the lighter one."""
+_MANY, _FIRST = 8, 3
+"""Words beyond which not all are listed, and how many are then."""
 PICTURE_SCALE = 0.64
 """Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
 
@@ -372,9 +374,9 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     rounds = {int(cube.iterations[-1]) for cube in cubes}
     sources = dict.fromkeys(str(each.get("data", {}).get("source", "")) for each in experiments)
     from_files = any(data_set(cube) for cube in cubes)
-    each = "; ".join(f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes)
+    each = some([f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes], "; ")
     return [
-        ("Problems", ", ".join(cube.problem for cube in cubes)),
+        ("Problems", some([cube.problem for cube in cubes])),
         ("Algorithms", ", ".join(algorithms)),
         ("Metrics", ", ".join(dict.fromkeys(metric for cube in cubes for metric in cube.metrics))),
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
@@ -382,6 +384,13 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
         ("Data sets", ", ".join(map(source_words, sources)) if from_files else "none: formulas and draws"),
     ]
+
+
+def some(words: Sequence[str], between: str = ", ") -> str:
+    """List words, of many the first: the page has all in its contents."""
+    if len(words) <= _MANY:
+        return between.join(words)
+    return f"{len(words)}: {between.join(words[:_FIRST])} and {len(words) - _FIRST} more"
 
 
 def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: _Chapter) -> dict[str, Any]:
