@@ -59,7 +59,9 @@ STEPS = [1, 2, 5, 10]
 THOUSANDS = 10_000
 """From where on an axis counts in thousands: longer numbers leave panels no room."""
 LETTERS_OF_AN_INCH = 15
-"""Letters of a row's name, or of its axis, that fit in an inch of its height."""
+"""Letters of a row's axis that fit in an inch of its height."""
+BOLD_LETTERS_OF_AN_INCH = 12
+"""Likewise of its name."""
 COLUMN_WIDTH = 68
 """Letters above all columns together."""
 
@@ -238,7 +240,8 @@ class Panels(Figure[PanelsParameters]):
             letters = int(LETTERS_OF_AN_INCH * self.parameters.row_height)
             places[0].set_ylabel(textwrap.fill(QUANTITIES[line[0].kind], letters))
             if len(grid) > 1 or (self.parameters.rows and self.parameters.rows[0].title):
-                _name_row(places[len(line) - 1], textwrap.fill(line[0].title, letters))
+                bold = int(BOLD_LETTERS_OF_AN_INCH * self.parameters.row_height)
+                _name_row(places[len(line) - 1], textwrap.fill(line[0].title, bold))
         for place, title in zip(axes[0], self._columns(grid[0]), strict=False):
             place.set_title(title)
         for place in axes[-1]:
