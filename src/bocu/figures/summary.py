@@ -122,11 +122,7 @@ class Summary(Figure[SummaryParameters]):
         _scale(grid[0], drawn)
         for axes in grid:
             axes.set_xlabel(f"final regret relative to {titles[reference]}")
-        told = [axes.get_legend_handles_labels() for axes in grid]
-        found = {word: handle for handles, words in told for handle, word in zip(handles, words, strict=True)}
-        shown = [titles[label] for label in labels]
-        columns = style.legend_columns(shown)
-        picture.legend([found[title] for title in shown], shown, loc="outside lower center", ncols=columns)
+        style.legend_below(picture, [titles[label] for label in labels])
         return self._described(cubes, rows, drawn, titles, reference, picture)
 
     @staticmethod
