@@ -100,7 +100,10 @@ class Summary(Figure[SummaryParameters]):
             reason = f"no problem has a positive mean regret of {reference} to compare with"
             return nothing_to_show(cubes[0], "Summary", reason, whole_experiment=True)
         labels = [label for label in names if any(label in row.ratios for row in drawn)]
-        if any(len({looks[label].colour for label in row.ratios}) < len(row.ratios) for row in drawn):
+        # Points have no dash: in the legend, colour and marker tell all algorithms apart.
+        points = {(looks[label].colour, looks[label].marker) for label in labels}
+        crowded = any(len({looks[label].colour for label in row.ratios}) < len(row.ratios) for row in drawn)
+        if crowded or len(points) < len(labels):
             looks = style.apart({label: looks[label] for label in labels})
         parts = _columns(drawn)
         # A row is as high as what stands in it.

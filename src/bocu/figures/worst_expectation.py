@@ -76,12 +76,12 @@ class WorstExpectation(Figure[WorstExpectationParameters]):
         curve = ambiguity_set.values_at(payoffs[None], reference, list(radii))[0]
         axes.plot(radii, curve, color=style.BLACK, label="worst expectation")
         low, high = float(curve.min()), float(max(curve.max(), found["tau"]))
-        for label, start, slope, colour in (
-            ("slope: WCS", found["so"], found["wcs"], style.BLUE),
-            ("slope: RS", found["tau"], found["rs"], style.GREEN),
+        for label, start, slope, colour, dash in (
+            ("slope: WCS", found["so"], found["wcs"], style.BLUE, style.DOTTED),
+            ("slope: RS", found["tau"], found["rs"], style.GREEN, style.DASH_DOT),
         ):
             if np.isfinite(slope):
-                axes.plot(radii, start + slope * radii, color=colour, linestyle=style.DOTTED, label=label)
+                axes.plot(radii, start + slope * radii, color=colour, linestyle=dash, label=label)
         dots = {"SO": (0.0, found["so"]), "DRO": (radius, found["dro"]), "RO": (float(radii[-1]), found["ro"])}
         dots |= {"MR": (found["beta"], found["mr"])} if np.isfinite(found["mr"]) else {}
         for (name, (at, value)), colour in zip(
@@ -97,7 +97,7 @@ class WorstExpectation(Figure[WorstExpectationParameters]):
         told = ", ".join(f"{name.upper()} {found[name]:.3g}" for name in ("so", "dro", "ro", "mr", "wcs", "rs"))
         caption = (
             f"{problem.title}, decision {decision}: the worst expectation over the set against its radius. Heights "
-            f"of dots: SO, DRO at radius {radius:.3g}, RO, MR with weight {found['beta']:.3g}; slopes of dotted lines: "
+            f"of dots: SO, DRO at radius {radius:.3g}, RO, MR with weight {found['beta']:.3g}; slopes of broken lines: "
             f"WCS and RS at aspiration {found['tau']:.3g}. {told}."
         )
         alternative = (
