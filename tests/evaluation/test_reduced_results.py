@@ -107,6 +107,9 @@ def test_what_is_no_reduction_is_refused(results, tmp_path):
     assert not (tmp_path / "out.nc").exists()
     with pytest.raises(BrokenFileError, match="reduced_version"):
         read_reduced(results / "synthetic/cubes/wells.nc")
+    synthetic_cubes.write(noisy().isel(iteration=0, seed=0).drop_vars(["iteration", "seed"]), tmp_path / "other.nc")
+    with ExitStack() as files, pytest.raises(BocuError, match="and no reduced results: no dimension seed, iteration"):
+        numbers_in(tmp_path / "other.nc", files)
 
 
 def compared(one, other, **options):
