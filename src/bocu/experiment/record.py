@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256 as sha256_of
 from pathlib import Path
+from typing import Any
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import Plain
@@ -22,7 +23,7 @@ def write_record(plan: Plan, files: Sequence[str | Path] = (), overrides: Mappin
     write_json(plan.paths.record, {**plan.describe(), **({MADE_FROM: made_from} if files else {})})
 
 
-def settings_of(record: Plain) -> Plain:
+def settings_of(record: Mapping[str, Any]) -> Plain:
     """Return the settings of the command line that say at which scale results were made, from their record."""
     config = record.get(MADE_FROM, {}).get("config", {})
     return {key: value for key, value in config.items() if key in _OF_SCALE}
