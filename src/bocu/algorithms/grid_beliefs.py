@@ -13,6 +13,7 @@ import numpy as np
 
 from bocu.algorithms.beliefs import Beliefs, Offers
 from bocu.core.errors import BocuError
+from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Round
 from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior, GridPrior
@@ -129,7 +130,7 @@ class GridBeliefs(Beliefs):
         table = partial(self._bounds, round, -sqrt_beta)
         return GridOffers(self.rule_in(round), round, None, table).best_on_average(weights)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return {"posteriors": [posterior.state() for posterior in self.posteriors]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -182,8 +183,8 @@ class DriftingBeliefs(GridBeliefs):
     def observe(self, decision: Decision, context: Context, value: float, t: int) -> None:
         self.process.observe(int(decision) * self.contexts + int(context), t, value)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return self.process.state()
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, object]) -> None:
         self.process.restore(dict(state))

@@ -20,6 +20,7 @@ from bocu.core.costs import Size, planning_only
 from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
+from bocu.core.plain import Plain
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
 from bocu.problems.given_design import Design, GivenDesign, read_design
@@ -83,7 +84,7 @@ class ProblemParameters(Parameters):
         """
         return {}
 
-    def priors(self) -> dict[str, dict[str, Any]]:
+    def priors(self) -> dict[str, Plain]:
         """Return the candidate priors to be fitted, one job each, by label.
 
         Each is plain data: `fit`, what fits it, as module:function, and the `statement` that it is handed.
@@ -279,7 +280,7 @@ class Problem(ABC, Generic[ProblemType]):
         self.initial = parameters.initial_points()
         self.protocol = parameters.protocol_among(self.protocols)
 
-    def _cite(self, prepared: Mapping[str, Any]) -> None:
+    def _cite(self, prepared: Mapping[str, object]) -> None:
         """Take over what the attributes of a prepared file say of the data behind it."""
         self.provenance = dict(prepared)
         self.simulated = bool(self.provenance.get("data_label"))

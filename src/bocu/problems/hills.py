@@ -8,7 +8,7 @@ against what the paper shows; at 0.3, the default, it gets stuck as there (docs/
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -77,7 +77,7 @@ class Hills(Problem[HillsParameters]):
     prior_labels = tuple(str(n) for n in range(HILLS + 1))
     best_prior: TimeVaryingPrior
 
-    def __init__(self, parameters: HillsParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: HillsParameters, inputs: Mapping[str, object]) -> None:
         super().__init__(parameters, inputs)
         self.positions = np.linspace(0.0, 1.0, self.parameters.grid)
         self.priors = self._priors()

@@ -26,7 +26,7 @@ _TRIED = 12
 
 def check_problem(
     what: str | type[Problem],
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     inputs: Inputs | None = None,
     *,
     rounds: int = 6,
@@ -137,7 +137,7 @@ class _Meeting:
                 self._member("initial_design: context", told.contexts, context)
             self._payoff(realisation, decision, context, "initial design")
 
-    def _member(self, said: str, domain: Domain, member: Any) -> None:
+    def _member(self, said: str, domain: Domain, member: object) -> None:
         if isinstance(domain, FiniteDomain):
             inside = isinstance(member, int | np.integer) and 0 <= member < domain.size
             self.found.wants(inside, f"{said}: found {member!r}; allowed: 0 to {domain.size - 1}")
