@@ -30,6 +30,9 @@ class Component:
     #: Of a metric, the label of the entry that states it, with others where it states several.
     entry: str = ""
 
+    #: What the experiment's file wants written for it; empty: what its class tells.
+    title: str = ""
+
     @functools.cached_property
     def kind(self) -> Any:
         """Its class, or the stand-in of one from outside."""

@@ -63,6 +63,14 @@ class Entry(Parameters):
         return data
 
 
+class TitledEntry(Entry):
+    """An entry that figures and tables write a title for."""
+
+    title: str = Field(
+        "", description="What figures and tables write for it; what its class tells of itself, if left out."
+    )
+
+
 class ProblemEntry(Entry):
     """A problem: protocol, contexts, reference and data are its parameters."""
 
@@ -82,7 +90,7 @@ class PriorEntry(Entry):
     )
 
 
-class ObjectiveEntry(Entry):
+class ObjectiveEntry(TitledEntry):
     """An uncertainty objective: set, radius and slope are its parameters."""
 
     problems: list[Label] | None = Field(
@@ -97,7 +105,7 @@ class ObjectiveEntry(Entry):
         return label
 
 
-class MetricEntry(Entry):
+class MetricEntry(TitledEntry):
     """An objective that runs are scored by."""
 
     problems: list[Label] | None = Field(None, description="Labels of the problems it scores; all, if left out.")
@@ -109,7 +117,7 @@ class MetricEntry(Entry):
     )
 
 
-class AlgorithmEntry(Entry):
+class AlgorithmEntry(TitledEntry):
     """An algorithm, and where it is to run."""
 
     problems: list[Label] | None = Field(

@@ -59,7 +59,7 @@ class Entries:
             parameters = family.read_parameters(entry.parameters, inside, reading)
             is_objective = family.is_objective
         made = ScoringObjective if kind == "metric" and is_objective else Component
-        return made(entry.label, found, parameters)
+        return made(entry.label, found, parameters, title=getattr(entry, "title", ""))
 
 
 def chosen(wanted: Sequence[str] | None, key: str, components: Mapping[str, Component], where: str) -> list[Component]:

@@ -156,6 +156,9 @@ class JobParameters:
     def cube(self, problem: str, part: str = "") -> Plain:
         """Return those of gathering a problem's scores."""
         seeds, component = self.plan.experiment.seeds, self.plan.problems[problem]
+        branches = self.plan.branches_of(problem)
+        of_objectives, of_metrics = self.plan.titles
+        metrics = [metric.label for metric in self.plan.metrics_of(problem)]
         description = {
             "experiment": self.plan.experiment.name,
             "problem_label": problem,
@@ -169,9 +172,11 @@ class JobParameters:
                     "algorithm_parameters": branch.algorithm.parameters.model_dump(mode="json"),
                     "score": self.plan.paths.score_file(branch, part),
                 }
-                for branch in self.plan.branches_of(problem)
+                for branch in branches
             ],
-            "metrics": [metric.label for metric in self.plan.metrics_of(problem)],
+            "metrics": metrics,
+            "metric_titles": {label: of_metrics[label] for label in metrics},
+            "objective_titles": {branch.key[1]: of_objectives[branch.key[1]] for branch in branches},
             "metric_specifications": [metric.specification for metric in self.plan.metrics_of(problem)],
             "seeds": [seeds.first, seeds.count],
             "iterations": self.plan.iterations(problem),

@@ -28,6 +28,7 @@ from bocu.experiment.looks import abouts
 from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL, ResultPaths
 from bocu.experiment.problem_entries import parameters_of, protocol_of
 from bocu.experiment.sweep_expansion import Sweep
+from bocu.experiment.titles import titles
 from bocu.problems.base import ProblemParameters
 
 
@@ -291,6 +292,12 @@ class Plan:
         """What cubes hold of every algorithm for figures and tables, by label."""
         algorithms = {branch.algorithm.label: branch.algorithm for branch in self.branches.values()}
         return abouts(algorithms, self.sweep)
+
+    @functools.cached_property
+    def titles(self) -> tuple[dict[str, str], dict[str, str]]:
+        """What figures and tables write for objectives and for metrics, by label."""
+        objectives = {branch.objective.label: branch.objective for branch in self.branches.values() if branch.objective}
+        return titles(list(objectives.values()), self.metrics)
 
     def outside(self) -> list[tuple[str, str, str]]:
         """Return kind, label and origin of everything that is none of ours."""

@@ -14,7 +14,8 @@ import numpy as np
 from bocu.advice.asked import read_radius, refuse_mixed_up, stated_set
 from bocu.advice.choices import Choice, Decisions, Range
 from bocu.advice.logs import FEWEST_ROWS, is_missing
-from bocu.advice.suggestion import Suggestion, suggest
+from bocu.advice.suggesting import suggest
+from bocu.advice.suggestion import Suggestion
 from bocu.advice.tables import Table
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest

@@ -19,7 +19,7 @@ from bocu.testing.breaches import Subject, subject
 from bocu.testing.games import named_game
 
 _LABEL = "checked"
-_SUFFIXES = (".png", ".svg", ".json")
+_SUFFIXES = (".png", ".svg", ".pdf", ".json")
 
 
 def check_figure(
