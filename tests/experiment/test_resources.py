@@ -9,8 +9,8 @@ import pytest
 from experiments import ALGORITHMS, tiny
 
 from bocu.algorithms.base import Algorithm
+from bocu.algorithms.prior_confidence import ConfidenceParameters
 from bocu.algorithms.time_varying import PEGPUCB
-from bocu.algorithms.unknown_prior import ConfidenceParameters
 from bocu.ambiguity.rows import SolveCost
 from bocu.core.costs import Size, Work
 from bocu.experiment import resources

@@ -35,6 +35,8 @@ class Metric(ABC, Generic[ParametersType]):
     Parameters: ClassVar[type[Parameters]] = NoParameters
     #: Whether continuous contexts are scored on their discretisation; else only under a stated law.
     discretised: ClassVar[bool] = True
+    #: Whether it compares finitely many decisions, and so scores none in a box.
+    finite_decisions: ClassVar[bool] = False
     #: The largest value of each round, where it was searched for before; rounds without are searched for.
     optima: Mapping[int, float] = {}
 
@@ -192,6 +194,7 @@ class BestFixedDecision(ExpectedPayoff):
         summary="expected payoff, against the best single decision in hindsight",
     )
     protocols = TIME_VARYING
+    finite_decisions = True
 
     def score(
         self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray

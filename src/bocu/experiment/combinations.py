@@ -46,6 +46,7 @@ class ProblemKind:
 
 KINDS = (
     ProblemKind("arms that change with time", TIME_VARYING, Outline(_TABLE, priors=_PRIORS)),
+    ProblemKind("box of arms that change with time", TIME_VARYING, Outline(_BOX, priors=_PRIORS)),
     ProblemKind("grids of decisions and contexts", GRID, Outline(_TABLE)),
     ProblemKind("grids, candidate priors", GRID, Outline(_TABLE, priors=_PRIORS)),
     ProblemKind("grids that change with time", ("general", "data-driven"), Outline(_TABLE, None, _PRIORS, True)),

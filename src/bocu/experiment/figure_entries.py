@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
@@ -71,4 +72,5 @@ def _shows(figure: Any, problem: Component, outline: Outline) -> bool:
     """Say whether a figure's class, or its stand-in, is defined for a problem."""
     protocol = protocol_of(problem)
     without = protocol not in TIME_VARYING and outline.priors == ()
-    return protocol in figure.protocols and not (figure.of_priors and without)
+    box = figure.finite_decisions and isinstance(outline.decisions, BoxDomain)
+    return protocol in figure.protocols and not (box or (figure.of_priors and without))

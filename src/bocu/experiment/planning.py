@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.algorithms.base import AlgorithmParameters
+from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import Reading
@@ -175,7 +176,7 @@ class _Combining:
             stated += of_entry
             for label in self._labels(entry.problems, where):
                 if self.entries.sweep.together(("metrics", entry.label), ("problems", label)):
-                    self._refuse_unscored(where, of_entry[0], self.problems[label])
+                    self._refuse_unscored(where, of_entry[0], label)
                     scoring[label].extend(of_entry)
         for label, own in scoring.items():
             if not own:
@@ -183,14 +184,20 @@ class _Combining:
                 raise BocuError(f"{where}metrics: none of them scores '{label}'; give one that does")
         return stated, scoring
 
-    @staticmethod
-    def _refuse_unscored(where: str, metric: Component, problem: Component) -> None:
+    def _refuse_unscored(self, where: str, metric: Component, label: str) -> None:
+        problem = self.problems[label]
         protocol = protocol_of(problem)
         if protocol not in metric.kind.protocols:
             raise BocuError(
-                f"{where}: '{metric.label}' cannot score '{problem.label}', "
+                f"{where}: '{metric.label}' cannot score '{label}', "
                 f"whose protocol is {protocol}; it is defined for the protocols "
                 f"{', '.join(metric.kind.protocols)}"
+            )
+        box = isinstance(self.outlines[label].decisions, BoxDomain)
+        if box and getattr(metric.kind, "finite_decisions", False):  # a stand-in has none
+            raise BocuError(
+                f"{where}: '{metric.label}' cannot score '{label}', whose decisions are a box; it compares "
+                "finitely many"
             )
         refuse_radius(where, metric, problem)
         refuse_unscorable(where, metric, problem, protocol)

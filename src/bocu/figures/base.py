@@ -150,6 +150,8 @@ class Figure(ABC, Generic[ParametersType]):
     digested: ClassVar[bool] = False
     #: Whether it is about candidate priors, and so drawn of problems that have some.
     of_priors: ClassVar[bool] = False
+    #: Whether it lays out finitely many decisions, and so is not drawn where they are a box.
+    finite_decisions: ClassVar[bool] = False
     #: Whether it is drawn where an experiment names no figures.
     by_default: ClassVar[bool] = True
     Parameters: ClassVar[type[Parameters]]

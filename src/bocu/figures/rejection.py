@@ -119,6 +119,7 @@ class Rejection(Figure[RejectionParameters]):
         paper="Ziomek et al. 2025, figure 1",
     )
     protocols = TIME_VARYING
+    finite_decisions = True
     Parameters = RejectionParameters
 
     def compose(self, inputs: Inputs) -> Drawing:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bocu.data.catalogue import Catalogue
     from bocu.experiment.branches import ProblemPaths
     from bocu.priors.statements import Candidate
+    from bocu.surrogates.box_time_varying import BoxPrior
     from bocu.surrogates.grid import GridPrior
     from bocu.surrogates.time_varying import TimeVaryingPrior
 
@@ -138,7 +139,7 @@ class Realisation(ABC):
         return Round(t=t, available=self.available(t))
 
     def available(self, t: int) -> np.ndarray | None:
-        """Return the indices of the decisions that may be taken in round `t`, ascending; None: all of them."""
+        """Return the decisions that may be taken in round `t`, as `Round` has them; None: all of them."""
         return None
 
     def margin(self, t: int) -> float | None:
@@ -270,7 +271,7 @@ class Problem(ABC, Generic[ProblemType]):
     initial: int
     simulated: bool = False
     prior_labels: tuple[str, ...] = ()
-    best_prior: "TimeVaryingPrior | GridPrior | None" = None
+    best_prior: "TimeVaryingPrior | BoxPrior | GridPrior | None" = None
     provenance: Mapping[str, Any] = {}
 
     def __init__(self, parameters: ProblemType, inputs: Mapping[str, Any]) -> None:

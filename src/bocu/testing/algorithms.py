@@ -275,6 +275,9 @@ class _Watched:
         self.found.wants(member.dtype == np.float64, f"{said} of {member.dtype}; allowed: float64")
         inside = bool(((member >= domain.lower) & (member <= domain.upper)).all())
         self.found.wants(inside, f"{said}; allowed: {domain.lower} to {domain.upper}")
+        if available is not None:
+            is_open = ((member >= available[:, 0]) & (member <= available[:, 1])).all(axis=1).any()
+            self.found.wants(bool(is_open), f"{said}, which is not available in this round")
 
 
 def _alike(one: Any, other: Any) -> bool:

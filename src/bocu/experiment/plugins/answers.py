@@ -48,6 +48,7 @@ def family(found: Any, entry: Entry) -> Plain:
             "scope": found.scope,
             "digested": found.digested,
             "of_priors": found.of_priors,
+            "finite_decisions": found.finite_decisions,
             "draws_problem": getattr(found.Parameters, "draws_problem", False),
         },
     }

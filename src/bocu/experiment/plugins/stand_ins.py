@@ -65,6 +65,7 @@ class StandIn:
         self.bases: tuple[str, ...] = tuple(told["bases"])
         self.is_objective: bool = told["is_objective"]
         self.of_priors: bool = told.get("of_priors", False)
+        self.finite_decisions: bool = told.get("finite_decisions", False)
         self.scope: str = told.get("scope", "problem")
         self.digested: bool = told.get("digested", False)
         self.finite_slope_at_zero: bool = told.get("finite_slope_at_zero", True)

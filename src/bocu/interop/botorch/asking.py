@@ -17,7 +17,8 @@ from pydantic import Field
 
 from bocu.algorithms.base import Algorithm
 from bocu.algorithms.botorch_model import TORCH_NUMBERS, BotorchModelParameters
-from bocu.algorithms.continuous_base import Scaling, SearchParameters, announced, plain
+from bocu.algorithms.continuous_base import Scaling, announced, plain
+from bocu.algorithms.search_parameters import SearchParameters
 from bocu.contexts.estimates import KernelDensity, draw
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, FiniteDomain
