@@ -326,7 +326,7 @@ print(hashlib.sha256(follow(f, p, M @ p, M, np.array([0.1]), np.empty(0), 1e-9)[
 """
 
 
-@pytest.mark.ci
+@pytest.mark.drill
 def test_no_bit_depends_on_who_compiled(tmp_path: Path) -> None:
     kept = dict.fromkeys(("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "TMPDIR"), str(tmp_path))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **kept}

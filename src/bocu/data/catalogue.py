@@ -295,7 +295,7 @@ def load_catalogue(path: str | os.PathLike[str]) -> Catalogue:
         BocuError: the file is missing, is not YAML, or has an unknown key or a value of the wrong kind; one line that
             names file, key, what was found and what is allowed.
     """
-    content = read_yaml(path)
+    content = cast("dict[str, Any]", read_yaml(Path(path)))
     where = f"{path}: "
     sets = {}
     for name, entry in _mapping(content, "datasets", where).items():
