@@ -124,3 +124,14 @@ def test_the_plan_hands_over_the_problem_and_no_cube(root):
     fingerprints = [plan.parameters.figure("contour", problem)["fingerprint"] for problem in ("two", "plant")]
     assert fingerprints[0] != fingerprints[1]
     draw("contour", {"problem": handed})
+
+
+def test_a_robust_decision_that_is_the_stochastic_one_is_said_to_be():
+    words = "robustness changes nothing: the distributionally robust decision is the stochastic one"
+    inputs = described("kirschner")
+    assert words in draw("function-and-distributions", inputs, set={"name": "tv", "radius": 0.0}).caption
+    apart = draw("function-and-distributions", inputs)
+    heights = marks(axes_of(apart, "context"))
+    assert heights["distributionally robust"] != heights["stochastic"]
+    assert words not in apart.caption
+    assert " under the truth." in apart.caption

@@ -2,6 +2,7 @@
 
 import re
 
+import matplotlib
 import numpy as np
 import pytest
 import synthetic_cubes
@@ -181,3 +182,23 @@ def test_arms_are_a_line_only_where_their_order_means_something(hills):
 def test_one_path_and_several_are_both_lists():
     assert [str(path) for path in paths_of("a.nc")] == ["a.nc"]
     assert len(paths_of(["a.nc", "b.nc"])) == 2
+
+
+def test_what_is_not_available_keeps_its_colour_on_any_ground(hills_inputs):
+    image = Landscape(LandscapeParameters()).draw(hills_inputs("landscape")).figure.axes[0].collections[0]
+    assert image.get_array().mask.any()
+    assert matplotlib.colors.to_hex(image.get_cmap().get_bad()).upper() == style.PALE
+
+
+def test_a_prior_rejected_in_its_first_round_is_seen_to_be_above_its_bound(hills_inputs, run):
+    rejected = run(0)["rejected_prior"]
+    found = [(int(prior), int(prior["iteration"])) for prior in rejected if prior >= 0]
+    prior, round_ = next(each for each in found if len(account(run(0), *each)[0]) == 1)
+    drawing = Rejection(RejectionParameters(seed=0, prior=str(prior))).draw(hills_inputs("rejection"))
+    below = drawing.figure.axes[1]
+    bound, error = below.get_lines()[:2]
+    assert list(error.get_xdata()) == [round_, round_]
+    assert error.get_ydata()[0] == 0 < bound.get_ydata()[0] < error.get_ydata()[1] < below.get_ylim()[1]
+    left, right = below.get_xlim()
+    across = below.transData.inverted().transform(bound.get_transform().transform(bound.get_xydata()))
+    assert (across[0, 0], across[-1, 0]) == pytest.approx((left, right))

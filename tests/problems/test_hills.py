@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from bocu.algorithms.prior_confidence import squared_noise_bound
 from bocu.algorithms.time_varying import PEGPUCB
-from bocu.algorithms.unknown_prior import squared_noise_bound
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.randomness import Streams

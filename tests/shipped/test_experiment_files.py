@@ -19,6 +19,7 @@ FILES = [
     "kirschner2020-wind",
     "kirschner2020-wind-margins",
     "ziomek2025",
+    "ziomek2025-continuous",
     "drmobo",
     "drmobo-sets",
     "grand-tour",

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bocu.commands.json_schema import DIALECT, json_schema_of
+from bocu.core.plain import Plain
+
 if TYPE_CHECKING:
     from bocu.experiment.registry import Entry
 
@@ -85,17 +88,13 @@ def settings_schema() -> dict[str, object]:
     """Return the schema of a settings file of `bocu suggest`."""
     from bocu.advice.settings import Settings
 
-    schema = Settings.model_json_schema(ref_template="#/$defs/{model}")
+    schema = json_schema_of(Settings)
     # What may be written in short.
     keys = schema["properties"]
     for key, short in (("contexts", {"type": "array", "items": {"type": "string"}}), ("outcome", {"type": "string"})):
         keys[key] = {"anyOf": [short, keys[key]]}
     keys["set"] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/SetEntry"}]}
-    # Bounds behind a validator of ours keep the names that pydantic has for them.
-    text = json.dumps(schema)
-    for bound, keyword in (("ge", "minimum"), ("gt", "exclusiveMinimum"), ("le", "maximum")):
-        text = text.replace(f'"{bound}": ', f'"{keyword}": ')
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **json.loads(text)}
+    return {"$schema": DIALECT, **schema}
 
 
 def settings_tables() -> str:
@@ -119,7 +118,7 @@ there by its first line: `# yaml-language-server: $schema=PATH`. See [suggest.md
 """
 
 
-def _own_table(title: str, model: Any, summary: str = "") -> str:
+def _own_table(title: str, model: object, summary: str = "") -> str:
     """Make a table of a model's own keys; sections inside it have tables of their own."""
     rows = [row for row in _rows(model) if "." not in row.split("`")[1]]
     head = [f"## {title}", "", *([summary, ""] if summary else [])]
@@ -130,10 +129,10 @@ def claims_schema() -> dict[str, object]:
     """Return the schema of a claims file; what a claim leaves out may stand once at the top."""
     from bocu.evaluation.claims import ClaimsFile
 
-    schema = ClaimsFile.model_json_schema(ref_template="#/$defs/{model}")
+    schema = json_schema_of(ClaimsFile)
     claim = schema["$defs"]["Claim"]
     claim["required"] = [key for key in claim["required"] if key != "experiment"]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return {"$schema": DIALECT, **schema}
 
 
 EXPERIMENT_MODULE = "bocu.experiment.configuration"
@@ -215,8 +214,8 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
     from bocu.experiment.configuration import Experiment
     from bocu.experiment.registry import aliases
 
-    schema = Experiment.model_json_schema(ref_template="#/$defs/{model}")
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    schema = json_schema_of(Experiment)
+    schema = {"$schema": DIALECT, **schema}
     definitions = schema["$defs"]
     kinds = {
         "ProblemEntry": "problem",
@@ -232,7 +231,7 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
         entry["allOf"] = []
         things = _known(kind, installed)
         for thing in things:
-            parameters = thing.load().Parameters.model_json_schema(ref_template="#/$defs/{model}")
+            parameters = json_schema_of(thing.load().Parameters)
             definitions.update(parameters.pop("$defs", {}))
             names = {"enum": [thing.name, *aliases(kind, thing.name)]}
             entry["allOf"].append(
@@ -255,7 +254,7 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
     return whole
 
 
-def _sweep_grid(definitions: dict[str, Any]) -> dict[str, Any]:
+def _sweep_grid(definitions: Plain) -> Plain:
     """Return the schema of a grid of a sweep, whose parameters may be written in short."""
     targets = definitions["Axis"]["properties"]["of"]
     targets["anyOf"] = [{"type": "string"}, {key: targets.pop(key) for key in ("items", "minItems", "type")}]
@@ -263,14 +262,14 @@ def _sweep_grid(definitions: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": {"anyOf": [{"$ref": "#/$defs/Axis"}, values]}}
 
 
-def _any_set(definitions: dict[str, Any], things: "list[Entry]") -> dict[str, Any]:
+def _any_set(definitions: Plain, things: "list[Entry]") -> Plain:
     """Return the schema of a set of any name, whose own keys stand beside its name; adds to the definitions."""
     from bocu.ambiguity.parameters import SetParameters
 
     name = dict(definitions["SetParameters"]["properties"]["name"])
     forms = []
     for thing in things:
-        schema = thing.load().Parameters.model_json_schema(ref_template="#/$defs/{model}")
+        schema = json_schema_of(thing.load().Parameters)
         definitions.update(schema.pop("$defs", {}))
         # Of those without a name all but the default are ruled out.
         required = [] if thing.name == SetParameters.model_fields["name"].default else ["name"]

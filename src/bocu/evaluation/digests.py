@@ -17,6 +17,7 @@ from bocu.evaluation.cubes import (
     CHECKPOINTS,
     DISCRETISATION_ERROR,
     METRIC_SPECIFICATION,
+    TITLES,
     checkpoint_rounds,
 )
 from bocu.evaluation.curves import (
@@ -138,9 +139,8 @@ class _Digest:
             if done.any():
                 self._branch(cube.isel(objective=place[0], algorithm=place[1]), place, done)
         told = [f"algorithm_{key}" for key in ("name", "parameters", *ABOUT)]
-        labels = {
-            name: cube[name].load() for name in (*cube.dims, *told, METRIC_SPECIFICATION) if name in cube.variables
-        }
+        known = (*cube.dims, *told, METRIC_SPECIFICATION, *TITLES)
+        labels = {name: cube[name].load() for name in known if name in cube.variables}
         labels = {name: label for name, label in labels.items() if set(label.dims) <= self.sizes.keys()}
         own = {
             "point_iteration": ("point", self.iterations[self.kept], "round of a point of a curve"),

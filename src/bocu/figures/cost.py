@@ -69,7 +69,7 @@ class Cost(Figure[CostParameters]):
         for axes, (objective, curves) in zip(grid.flat, panels.items(), strict=False):
             draw_curves(axes, curves, log_regret=self.parameters.log)
             if len(panels) > 1:
-                axes.set_title(objective)
+                axes.set_title(cube.objective_titles[objective])
             drawn, titles = axes.get_legend_handles_labels()
             handles |= dict(zip(titles, drawn, strict=True))
         for axes in grid[:, 0]:
@@ -86,7 +86,7 @@ class Cost(Figure[CostParameters]):
             "Times depend on the machine and on what else ran there."
         )
         ends = [
-            f"{'' if objective == NO_OBJECTIVE else f'pursuing {objective}, '}"
+            f"{'' if objective == NO_OBJECTIVE else f'pursuing {cube.objective_titles[objective]}, '}"
             + ", ".join(f"{curve.title} from {curve.mean[0]:.3g} to {curve.mean[-1]:.3g}" for curve in curves)
             for objective, curves in panels.items()
         ]
@@ -96,11 +96,11 @@ class Cost(Figure[CostParameters]):
     def _points(self, cube: Results, panels: Mapping[str, list[Curve]]) -> Drawing:
         """Draw the one median that there is of each as a point: it makes no curve."""
         table = _table(panels)
-        several = len(panels) > 1
+        several, pursued = len(panels) > 1, cube.objective_titles
         table["algorithm"] = [
-            f"{row.algorithm} ({row.objective})" if several else row.algorithm for row in table.itertuples()
+            f"{row.algorithm}, {pursued[row.objective]}" if several else row.algorithm for row in table.itertuples()
         ]
-        titled = {f"{c.title} ({o})" if several else c.title: c.look for o, own in panels.items() for c in own}
+        titled = {f"{c.title}, {pursued[o]}" if several else c.title: c.look for o, own in panels.items() for c in own}
         picture = style.new_figure(0.5 + 0.19 * len(table))
         axes = picture.subplots()
         marks.intervals(axes, table, "mean", titled)

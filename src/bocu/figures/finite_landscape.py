@@ -112,6 +112,24 @@ class Terrain:
             return f"All three optima lie at decision {self.optima[0].position:.3g}."
         return "Best decisions: " + ", ".join(f"{o.name} {o.position:.3g}" for o in self.optima) + "."
 
+    @property
+    def at_stake(self) -> str:
+        """What robustness gives up under the reference, and gains under the truth, in words."""
+        stochastic, robust = self.optima[0], self.optima[-1]
+        radius = f"radius {self.epsilon:.3g}"
+        if stochastic.index == robust.index:
+            return (
+                f"At {radius} robustness changes nothing: the distributionally robust decision is the stochastic one."
+            )
+        under = [
+            " and ".join(f"{self.payoffs[o.index] @ weights:.3g}" for o in (stochastic, robust))
+            for weights in (self.reference, self.truth)
+        ]
+        return (
+            f"The stochastic and the distributionally robust one ({radius}) expect {under[0]} under the reference, "
+            f"{under[1]} under the truth."
+        )
+
 
 MARKS: dict[str, dict[str, Any]] = {
     "stochastic": {"color": style.BLUE, "marker": "^"},
@@ -156,16 +174,9 @@ class FunctionAndDistributions(Figure[FiniteLandscapeParameters]):
         _name_axes(below, terrain)
         picture.colorbar(image, ax=below, aspect=25, pad=0.015).set_label(with_unit("payoff", terrain.units))
         picture.legend(loc="outside lower center", ncols=3)
-        stochastic, robust = terrain.optima[0], terrain.optima[-1]
-        means = [
-            " and ".join(f"{terrain.payoffs[o.index] @ weights:.3g}" for o in (stochastic, robust))
-            for weights in (terrain.reference, terrain.truth)
-        ]
         caption = (
             f"{terrain.title}: payoff without noise by context and decision; above, the reference and the true "
-            f"distribution of the context; dashed lines: the best decisions. {terrain.told} The stochastic and the "
-            f"distributionally robust one (radius {terrain.epsilon:.3g}) expect {means[0]} under the reference, "
-            f"{means[1]} under the truth."
+            f"distribution of the context; dashed lines: the best decisions. {terrain.told} {terrain.at_stake}"
         )
         alternative = (
             f"Heat map of payoffs, {len(terrain.decisions)} decisions by {len(terrain.contexts)} contexts, from "

@@ -36,9 +36,11 @@ class Landscape(Figure[LandscapeParameters]):
         summary="the problem itself: payoff by decision and round",
     )
     protocols = TIME_VARYING
+    finite_decisions = True
     Parameters = LandscapeParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
+        import matplotlib
         import pandas as pd
 
         cube = results_of(inputs)
@@ -55,8 +57,9 @@ class Landscape(Figure[LandscapeParameters]):
         picture = style.new_figure(2.7)
         axes = picture.subplots()
         shown = np.ma.masked_array(payoffs, ~available)
-        image = axes.pcolormesh(rounds, heights, shown, cmap=style.SEQUENTIAL, shading="nearest", rasterized=True)
-        axes.set_facecolor(style.PALE)
+        # What is not available has a colour of its own: the ground of a picture may be any.
+        colours = matplotlib.colormaps[style.SEQUENTIAL].with_extremes(bad=style.PALE)
+        image = axes.pcolormesh(rounds, heights, shown, cmap=colours, shading="nearest", rasterized=True)
         axes.plot(
             rounds,
             heights[best],

@@ -30,6 +30,11 @@ class Family:
     specifications: Sequence[Mapping[str, Any]]
     s: np.ndarray
 
+    @property
+    def title(self) -> str:
+        """Its label in words."""
+        return self.label.replace("-", " ")
+
 
 def families_of(results: "Results") -> list[Family]:
     """Gather the metrics of a cube or digest that score along paths of laws."""

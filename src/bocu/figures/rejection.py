@@ -119,6 +119,7 @@ class Rejection(Figure[RejectionParameters]):
         paper="Ziomek et al. 2025, figure 1",
     )
     protocols = TIME_VARYING
+    finite_decisions = True
     Parameters = RejectionParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
@@ -278,12 +279,17 @@ def _models(axes: "Axes", scene: Scene, units: str) -> None:
 def _account(axes: "Axes", scene: Scene, run: "xr.Dataset", units: str) -> None:
     rounds, error, limit = account(run, scene.moment.prior, scene.moment.round)
     own = f"absolute sum of the errors of prior {scene.labels[scene.moment.prior]}"
-    axes.plot(rounds, limit, color=style.INK, linestyle=style.DASHED, marker="_", label="bound")
-    axes.plot(rounds, error, color=style.REJECTED_MODEL["color"], marker=".", label=own)
+    look = {"color": style.REJECTED_MODEL["color"], "marker": ".", "label": own}
+    if len(rounds) > 1:
+        axes.plot(rounds, limit, color=style.INK, linestyle=style.DASHED, marker="_", label="bound")
+        axes.plot(rounds, error, **look)
+    else:  # one round is no curve: how far the error is above the bound is
+        axes.axhline(limit[0], color=style.INK, linestyle=style.DASHED, label="bound")
+        axes.plot([rounds[0]] * 2, [0.0, error[0]], **look)
     axes.plot(rounds[-1], error[-1], **style.SPOTLIGHT)
     axes.set_xlabel("round (those in which the prior was trusted)")
     axes.set_ylabel(with_unit("accumulated error", units))
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.12 * max(np.max(error), np.max(limit)))
     axes.set_xlim(max(0, rounds[0] - 1), rounds[-1] + max(1, 0.02 * rounds[-1]))
     axes.locator_params(axis="x", integer=True)
     style.grid(axes)

@@ -94,8 +94,8 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         for row, objective in zip(panels, objectives, strict=True):
             for axes, family in zip(row, families, strict=True):
                 _draw(axes, tables[objective, family.label], cube, self.parameters.spread)
-                pursued = f"pursuing {objective}:\n" if len(objectives) > 1 else ""
-                axes.set_title(f"{pursued}{family.label}")
+                pursued = f"pursuing {cube.objective_titles[objective]}:\n" if len(objectives) > 1 else ""
+                axes.set_title(f"{pursued}{family.title}")
                 axes.set_xlabel(self._axis)
                 axes.set_ylabel(with_unit("value", cube.units) if axes is row[0] else "")
         handles, labels = panels[0][0].get_legend_handles_labels()
@@ -132,10 +132,11 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
 
     def _described(self, cube: Cube, picture: Any, families: Sequence[Family], values: "pd.DataFrame") -> Drawing:
         counts = values[values["algorithm"] != BEST].groupby("algorithm", sort=False)["seed"].nunique().to_dict()
-        said = {family.label: _path_said(family) for family in families}
+        titles = {family.label: family.title for family in families}
+        said = {family.title: _path_said(family) for family in families}
         caption = (
             f"{cube.title}: what the decision recommended at the end of a run is worth by "
-            f"{spoken([family.label for family in families])} as contexts follow another law than the one met, "
+            f"{spoken(list(titles.values()))} as contexts follow another law than the one met, "
             f"{'; '.join(f'{label} {path}' for label, path in said.items())}. Mean (lines) and "
             f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}; black: the best decision "
             "under each law."
@@ -143,10 +144,10 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         means = values.groupby(["objective", "metric", "algorithm", "place"], sort=False)["value"].mean()
         ends = []
         for (objective, metric, algorithm), line in means.groupby(level=[0, 1, 2], sort=False):
-            pursued = "" if objective == NO_OBJECTIVE else f" pursuing {objective}"
-            ends.append(f"{algorithm}{pursued} by {metric} from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
+            pursued = "" if objective == NO_OBJECTIVE else f" pursuing {cube.objective_titles[objective]}"
+            ends.append(f"{algorithm}{pursued} by {titles[metric]} from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
         alternative = f"Line charts of value along a path of laws: {'; '.join(ends)}."
-        title = f"{TITLE}: {spoken([family.label for family in families])}"
+        title = f"{TITLE}: {spoken(list(titles.values()))}"
         if self.parameters.set is not None:
             title += f", by {self.parameters.set.family.about.title}"
         table = values.reset_index(level=["objective", "metric"])

@@ -184,6 +184,7 @@ SETTINGS: Mapping[str, Any] = {
     # Text stays text: it can be searched, read aloud and edited. Fixed salt: the same picture, the same bytes.
     "svg.fonttype": "none",
     "svg.hashsalt": "bocu",
+    "pdf.fonttype": 42,
     "path.simplify": True,
 }
 

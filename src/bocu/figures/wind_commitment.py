@@ -97,7 +97,7 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
         below.xaxis.set_major_formatter(ConciseDateFormatter(locator))
         picture.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=4)
         played = cube.iterations[cube.iterations >= 1] - 1
-        caption = f"{_said(realisation, revenue, metric, played)} {_provenance(cube)}"
+        caption = f"{_said(realisation, revenue, cube.metric_titles[metric], played)} {_provenance(cube)}"
         alternative = (
             f"Two line charts over {cube.iterations[-1]} hours. Revenue at the end, from most to least: "
             f"{_ends(revenue, -1)}. Robust regret at the end, from least to most: {_ends(regret, 1)}."

@@ -61,6 +61,8 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
 
 HEAVIEST_SVG = 400_000
 """Bytes from which on a picture stands in the page as PNG: of very many curves it is the lighter one."""
+_MANY, _FIRST = 8, 3
+"""Words beyond which not all are listed, and how many are then."""
 PICTURE_SCALE = 0.64
 """Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
 
@@ -131,12 +133,13 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
         raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
     pictures = [picture for chapter in chapters for picture in chapter.pictures]
     lineage, claimed = lineage_of(output), read_all([file for part in parts for file in part.claims])
+    written_for = _titles(cubes)
     page = {
         **_page(chapters, cubes, reference),
         **_told(chapters, output, reference),
         "audit": _audit([audit for part in parts for audit in part.audits]),
-        "claims": section(claimed),
-        "claims_beside": beside(claimed, pictures),
+        "claims": section(claimed, written_for),
+        "claims_beside": beside(claimed, pictures, written_for),
         "lineage": lineage.text if lineage else "",
     }
     for kind, found in csv_records(claimed).items() if claimed else ():
@@ -145,6 +148,17 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
     parquet = tables.parquet_beside(list(table_files(output).values()))
     page["parquet"] = {path.stem: f"tables/{path.name}" for path in parquet}
     write_text(output, page_template("bocu.report", "page.html.jinja").render(page))
+
+
+def _titles(cubes: Sequence[Results]) -> dict[str, dict[str, str]]:
+    """Return what is written for labels, by kind."""
+    found: dict[str, dict[str, str]] = {kind: {} for kind in ("problem", "objective", "metric", "algorithm")}
+    for cube in cubes:
+        found["problem"][str(cube.data.attrs["problem_label"])] = cube.title
+        found["objective"] |= cube.objective_titles
+        found["metric"] |= cube.metric_titles
+        found["algorithm"] |= cube.titles
+    return found
 
 
 class _Chapter:
@@ -187,8 +201,8 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
             kinds = _records(cube, checkpoints, reference)
             for kind, found in kinds.items():
                 write[kind](found)
-            shown["holes"] += kinds["holes"]
-            shown["resets"] += records.resets(cube)
+            shown["holes"] += [records.told(cube, hole) for hole in kinds["holes"]]
+            shown["resets"] += [records.told(cube, reset) for reset in records.resets(cube)]
             shown["findings"] += [(cube.problem, each) for each in findings(cube, kinds, reference)]
             sentences = [] if reference is None else against(cube, kinds, reference)
             shown["against"] += [(cube.problem, each) for each in sentences]
@@ -241,7 +255,7 @@ def _records(
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; links are relative to the page, that of its table empty where it has none."""
+    """A figure of the page; links are relative to the page, those of its PDF and table empty where it has none."""
 
     identifier: str
     label: str
@@ -255,6 +269,7 @@ class Picture:
     height: int
     png: str
     svg: str
+    pdf: str = ""
     table: str = ""
     boards: tuple[tables.Table, ...] = ()
 
@@ -280,6 +295,7 @@ def _picture(description: str | Path, folder: Path) -> Picture:
             height=round(height * PICTURE_SCALE),
             png=_link(png, folder),
             svg=_link(svg, folder),
+            pdf=_link(path.parent / words["pdf"], folder) if "pdf" in words else "",
             table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
             boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
         )
@@ -358,9 +374,9 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     rounds = {int(cube.iterations[-1]) for cube in cubes}
     sources = dict.fromkeys(str(each.get("data", {}).get("source", "")) for each in experiments)
     from_files = any(data_set(cube) for cube in cubes)
-    each = "; ".join(f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes)
+    each = some([f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes], "; ")
     return [
-        ("Problems", ", ".join(cube.problem for cube in cubes)),
+        ("Problems", some([cube.problem for cube in cubes])),
         ("Algorithms", ", ".join(algorithms)),
         ("Metrics", ", ".join(dict.fromkeys(metric for cube in cubes for metric in cube.metrics))),
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
@@ -368,6 +384,13 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
         ("Data sets", ", ".join(map(source_words, sources)) if from_files else "none: formulas and draws"),
     ]
+
+
+def some(words: Sequence[str], between: str = ", ") -> str:
+    """List words, of many the first: the page has all in its contents."""
+    if len(words) <= _MANY:
+        return between.join(words)
+    return f"{len(words)}: {between.join(words[:_FIRST])} and {len(words) - _FIRST} more"
 
 
 def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: _Chapter) -> dict[str, Any]:

@@ -282,6 +282,16 @@ def holes(cube: Results) -> list[Fields]:
     return records
 
 
+def told(cube: Results, record: Fields) -> Fields:
+    """Return a record with titles in place of the labels of objective, metric and algorithm."""
+    titles = {
+        "objective": "" if record["objective"] == NO_OBJECTIVE else cube.objective_titles[record["objective"]],
+        "algorithm": cube.titles[record["algorithm"]],
+        "metric": cube.metric_titles.get(record.get("metric", ""), ""),
+    }
+    return {**record, **titles}
+
+
 def resets(cube: Results) -> list[Fields]:
     """Name the runs in which all candidate priors were rejected, a record a run, with the first such round."""
     records = []
