@@ -11,6 +11,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtpsv
 from scipy.linalg.lapack import dtpttr
 
+HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))  # of the density of a normal variable
 INITIAL_CAPACITY = 32  # rows; storage doubles when full
 
 
