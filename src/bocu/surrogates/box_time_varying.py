@@ -16,7 +16,8 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.kernels import LEAST_VARIANCE, Kernel, Matern52, SquaredExponential, squared_distance
 from bocu.core.plain import State
-from bocu.surrogates.cholesky import HALF_LOG_TWO_PI, GrownCholesky
+from bocu.surrogates.cholesky import GrownCholesky
+from bocu.surrogates.constants import HALF_LOG_TWO_PI
 
 
 class MeanFunction(ABC):

@@ -21,7 +21,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
-from bocu.surrogates.cholesky import HALF_LOG_TWO_PI, INITIAL_CAPACITY
+from bocu.surrogates.constants import HALF_LOG_TWO_PI, INITIAL_CAPACITY
 from bocu.surrogates.roots import SpectralRoot
 
 if TYPE_CHECKING:
