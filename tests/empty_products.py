@@ -52,11 +52,11 @@ def write_products(plan: Plan) -> dict[str, str]:
     write("summary", paths.summary(), parameters.summary(), plan.digests())
     for figure, folders in plan.figure_problems.items():
         for folder in folders:
-            pictures = [paths.figure(figure, folder, suffix) for suffix in ("json", "png", "svg", "csv")]
+            pictures = [paths.figure(figure, folder, suffix) for suffix in ("json", "png", "svg", "pdf", "csv")]
             names = flat(inputs.figure(figure, folder))
             write(f"figure {folder}/{figure}", pictures[0], parameters.figure(figure, folder), names, *pictures[1:])
     Path(paths.report_tables()).mkdir(parents=True)
-    pictures = [file for suffix in ("png", "svg", "json", "csv") for file in plan.figure_files(suffix)]
+    pictures = [file for suffix in ("png", "svg", "pdf", "json", "csv") for file in plan.figure_files(suffix)]
     write("report", paths.report(), parameters.report(), [*pictures, *plan.digests(), paths.summary()])
     return found
 

@@ -20,6 +20,8 @@ ALGORITHMS = {
 }
 SLOPES = (1.0, 0.6, 0.59, 0.4, 0.3, 0.2)
 """Mean regret of a round, by algorithm: the second and third are hardly told apart."""
+TITLES = {"so": "Expected payoff", "ro": "Worst case"}
+"""What is written for metrics, by label."""
 
 
 def cube(label, metrics, seeds, rounds, title="Wells", missing=(), data_label="", seed=0):
@@ -50,6 +52,7 @@ def cube(label, metrics, seeds, rounds, title="Wells", missing=(), data_label=""
             "objective": variable("objective", ["any"]),
             "algorithm": variable("algorithm", names),
             "metric": variable("metric", list(metrics)),
+            "metric_title": variable("metric", [TITLES.get(metric, metric) for metric in metrics]),
             "seed": variable("seed", np.arange(seeds)),
             "iteration": variable("iteration", np.arange(1, rounds + 1)),
             "algorithm_name": variable("algorithm", list(ALGORITHMS.values())),

@@ -5,11 +5,16 @@ import pytest
 from decision_logs import kiosk
 
 import bocu
+from bocu.advice import fits
 from bocu.advice.cells import Cells, gathered, representatives
+from bocu.advice.choices import read_decisions
 from bocu.advice.large import LargePosterior, fewer_contexts, in_parts
-from bocu.advice.logs import Forecast
+from bocu.advice.logs import Forecast, read_log, weighted
+from bocu.advice.model import Learnt
+from bocu.advice.tables import read_table
 from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
-from bocu.surrogates.continuous.model import Posterior
+from bocu.surrogates.continuous.fitting import LogPosterior, Priors
+from bocu.surrogates.continuous.model import Posterior, standardise
 from bocu.surrogates.continuous.structure import Hyperparameters, product
 
 ASKED = {"decisions": "order:10..90", "contexts": ["rain"], "outcome": "profit"}
@@ -96,11 +101,48 @@ def test_more_contexts_than_a_set_takes_are_gathered_and_a_note_says_so(random):
 def test_a_log_of_many_rows_is_learnt_from_as_a_whole_and_says_what_was_fitted(monkeypatch):
     log = kiosk(200)
     exact = bocu.suggest(log, **ASKED, radius=0.2)
-    monkeypatch.setattr("bocu.advice.model.MOST_ROWS_OF_A_FIT", 80)
-    monkeypatch.setattr("bocu.advice.model.ROWS_OF_A_FIRST_FIT", 40)
+    monkeypatch.setattr("bocu.advice.fits.MOST_ROWS_OF_A_FIT", 80)
+    monkeypatch.setattr("bocu.advice.fits.ROWS_OF_A_FIRST_FIT", 40)
     part = bocu.suggest(log, **ASKED, radius=0.2)
     assert not any("were fitted to" in note for note in exact.notes)
     assert any("were fitted to 80 of 200 rows, spread over time" in note for note in part.notes)
     assert part.best.expected == pytest.approx(exact.best.expected, rel=0.02)
     assert part.best.guaranteed == pytest.approx(exact.best.guaranteed, rel=0.03)
     assert part.decision["order"] == pytest.approx(exact.decision["order"], abs=3.0)
+
+
+def test_an_ascent_that_is_told_the_curvature_ends_where_one_that_is_not_does(monkeypatch, random):
+    inputs = random.random((160, 3))
+    outputs = np.sin(4.0 * inputs[:, 0]) + inputs[:, 1] + 0.2 * random.normal(size=160)
+    structure = product(1, 2, "matern-5/2", "matern-5/2")
+    groups = np.array([0, 1, 2])
+    for noisy in (outputs, np.sin(4.0 * inputs[:, 0])):  # the second: noise ends at its bound
+        whole = fits.fitted(structure, inputs, noisy, groups)
+        monkeypatch.setattr(fits, "ROWS_OF_A_FIRST_FIT", 60)
+        stepwise = fits.fitted(structure, inputs, noisy, groups)
+        monkeypatch.undo()
+        objective = LogPosterior(structure, inputs, standardise(noisy)[2], Priors())
+        top = objective(whole.to_vector())[0]
+        assert objective(stepwise.to_vector())[0] == pytest.approx(top, rel=1e-4, abs=0.02)
+
+
+def test_what_a_trial_would_teach_is_what_a_row_more_does():
+    log = kiosk(30)
+    chosen = read_decisions(ASKED["decisions"])
+    seen = read_log(read_table(log, "log"), chosen, ["rain"], "profit")
+    forecast = weighted(seen.contexts[:4], np.arange(1.0, 5.0))
+    learnt = Learnt(chosen, seen, forecast, 1.0)
+    value, here = seen.decisions[2], learnt.posterior
+    after = learnt.variances_after(value, forecast.weights, np.arange(4))
+    points = np.hstack([np.tile(chosen.encode(value[None]), (4, 1)), learnt.scaled(forecast.contexts)])
+    prior = here.hyperparameters.output_scale * learnt.structure.correlation(
+        here.hyperparameters.lengthscales, points, points
+    )
+    for met, found in enumerate(after):
+        more = Posterior(
+            learnt.structure, here.hyperparameters, np.vstack([here.inputs, points[met]]), np.append(seen.outcome, 0.0)
+        )
+        mean = forecast.weights @ more.covariance(points)
+        left = forecast.weights @ prior @ forecast.weights - more.explained(mean[None])[0]
+        assert found == pytest.approx(here.scale**2 * left)
+    assert (after < learnt.spreads(value[None], forecast.weights)[0] ** 2).all()

@@ -1,6 +1,8 @@
 """Replays: what suggestions would have earned, judged by what did not advise."""
 
+import itertools
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,7 +11,7 @@ from decision_logs import drifting, kiosk
 from typer.testing import CliRunner
 
 import bocu
-from bocu.advice.replaying import DONE, STEADY, SUGGESTED
+from bocu.advice.replayed import DONE, STEADY, SUGGESTED
 from bocu.commands.main import app
 from bocu.core.errors import BocuError
 
@@ -122,3 +124,76 @@ def test_the_command_prints_words_or_json(tmp_path):
     assert "Judged by a model, fitted to the half of the rows that did not advise" in told
     plain = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
     assert f"as suggested over as was done: {plain['gains']['suggested over done']['gain']:.4g} (" in told
+
+
+def test_a_part_of_the_rows_has_its_own_gain_and_parts_are_all_rows(replayed):
+    parts = [part for part in replayed.parts if part.name == "rain"]
+    assert sum(part.rows for part in parts) == replayed.judged
+    gains = [part.gains[f"{SUGGESTED} over {DONE}"].gain for part in parts]
+    weights = [part.rows for part in parts]
+    assert np.average(gains, weights=weights) == pytest.approx(replayed.gains[f"{SUGGESTED} over {DONE}"].gain)
+    assert all(low.high < high.low for low, high in itertools.pairwise(parts))
+
+
+def test_values_that_stand_often_stay_in_one_part():
+    from bocu.advice.replaying import _places
+
+    assert _places(np.repeat([0.0, 1.0, 2.0, 5.0], [20, 1, 1, 8]), 3).tolist() == [0] * 20 + [2] * 10
+    assert np.ptp(_places(np.arange(9.0), 1)) == 0
+    assert np.bincount(_places(np.arange(9.0), 3)).tolist() == [3, 3, 3]
+
+
+def test_who_knew_the_rain_earns_more_than_who_knew_the_weather():
+    log = kiosk(44).assign(day=np.arange(44))
+    known = pd.DataFrame({"day": log.day[30:], "rain": log.rain[30:], "weight": 1.0})
+    asked = {**ASKED, "radius": 0.0, "time": "day", "first": 30}
+    blind, told = bocu.replay(log, **asked), bocu.replay(log, **asked, forecast=known)
+    assert told.forecasts
+    assert [step.row for step in told.steps] == [f"row {i}" for i in (*range(31, 45, 2), *range(32, 45, 2))]
+    assert told.earned[SUGGESTED].mean > blind.earned[SUGGESTED].mean
+    assert told.earned[DONE] == blind.earned[DONE]
+    assert "each row under the forecast that was at hand for it" in str(told)
+
+
+def test_several_outcomes_are_one_sum_and_each_is_told():
+    log = kiosk(44)
+    log["waste"] = log.order / 10.0
+    asked = {**ASKED, "outcome": "profit,waste:min", "weights": {"profit": 1.0, "waste": 5.0}, "steps": 2}
+    found = bocu.replay(log, **asked)
+    profit, waste = found.outcomes
+    for who in (DONE, STEADY, SUGGESTED):
+        assert found.earned[who].mean == pytest.approx(profit.earned[who].mean - 5.0 * waste.earned[who].mean)
+    saved = waste.gains[f"{SUGGESTED} over {DONE}"].gain
+    assert saved == pytest.approx(waste.earned[DONE].mean - waste.earned[SUGGESTED].mean)
+    assert saved > 0.0
+    assert (found.outcome, found.minimise) == ("profit - 5 waste", False)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"outcome": "profit,rain"}, "--weights: found none; several outcomes are replayed as one sum"),
+        ({"forecast": {"rain": [1]}}, "--forecast: a replay takes for each row the forecast made for its time"),
+        ({"forecast": {"rain": [1]}, "time": "day"}, "forecast: no column 'day' (time); a replay takes past forecasts"),
+        ({"forecast": {"rain": [1], "day": [40]}, "time": "day"}, "1 of the 25 rows after the first step have a fore"),
+        ({"forecast": {"rain": [1], "day": ["2024-01-01"]}, "time": "day"}, "found dates, where the log has numbers"),
+    ],
+)
+def test_a_replay_that_would_mean_nothing_is_refused_in_one_line(changed, said):
+    with pytest.raises(BocuError, match=re.escape(said)):
+        bocu.replay(kiosk(45).assign(day=range(45)), **{**ASKED, **changed})
+
+
+def test_the_command_takes_settings_and_writes_a_page(tmp_path):
+    kiosk(44).assign(when=range(44)).to_csv(tmp_path / "log.csv", index=False)
+    (tmp_path / "kiosk.yaml").write_text(
+        "decisions: {order: {low: 10, high: 90, unit: papers}}\ncontexts: [rain]\noutcome: profit\ntime: when\n"
+        "forecast: tomorrow.csv\nset: {radius: 0.2}\n"
+    )
+    words = ["replay", str(tmp_path / "log.csv"), "--settings", str(tmp_path / "kiosk.yaml")]
+    words += ["--steps", "2", "--constraint", "order <= 40", "--report", str(tmp_path / "page.html"), "--json"]
+    done = CliRunner().invoke(app, words)
+    plain = json.loads(done.stdout)
+    assert plain["units"] == {"order": "papers"}
+    assert all(step["decisions"][SUGGESTED]["order"] <= 40.0 + 1e-6 for step in plain["steps"])
+    assert f'data-from="/gains/{SUGGESTED} over {DONE}/gain"' in (tmp_path / "page.html").read_text(encoding="utf-8")

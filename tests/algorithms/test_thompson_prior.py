@@ -6,8 +6,8 @@ from finite_games import CONTEXTS, DATA, DECISIONS, NOISE, REFERENCE, announce
 from scipy.stats import multivariate_normal
 from test_unknown_prior_on_grids import OPINIONS, Reference, build, draw, grid_prior, objective, offering, turns
 
+from bocu.algorithms.prior_confidence import squared_noise_bound
 from bocu.algorithms.thompson_prior import HPGPTS, PEGPTS
-from bocu.algorithms.unknown_prior import squared_noise_bound
 from bocu.surrogates.grid import GridPrior
 
 CLOSE = (OPINIONS[2], grid_prior(0.4, "near", 0.3, 1.5))

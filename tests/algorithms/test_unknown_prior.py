@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bocu.algorithms.beliefs import first_maximum
+from bocu.algorithms.prior_confidence import SQRT_BETA, ConfidenceParameters, squared_noise_bound
 from bocu.algorithms.time_varying import PEGPUCB, MaximumLikelihood
-from bocu.algorithms.unknown_prior import SQRT_BETA, ConfidenceParameters, squared_noise_bound
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
@@ -139,4 +139,6 @@ def test_an_algorithm_without_a_use_for_the_problem_says_so() -> None:
     with pytest.raises(BocuError, match=r"^prior '0' has 4 arms, the problem 5"):
         MaximumLikelihood(description(arms=5), None, parameters, generator)
     with pytest.raises(BocuError, match="the decision space is a box"):
-        MaximumLikelihood(Description(box, box, 0.1, "time-varying", plain.priors), None, parameters, generator)
+        MaximumLikelihood(Description(box, box, 0.1, "general", priors=plain.priors), None, parameters, generator)
+    with pytest.raises(BocuError, match=r"^prior '0' is over no coordinates of a box, the problem 1"):
+        MaximumLikelihood(Description(box, box, 0.1, "time-varying", priors=plain.priors), None, parameters, generator)

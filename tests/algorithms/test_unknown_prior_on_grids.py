@@ -17,7 +17,7 @@ from finite_games import (
 )
 
 from bocu.algorithms.base import Algorithm
-from bocu.algorithms.unknown_prior import SQRT_BETA, squared_noise_bound
+from bocu.algorithms.prior_confidence import SQRT_BETA, squared_noise_bound
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
 from bocu.core.loading import load

@@ -74,12 +74,12 @@ def foretold(rows: int) -> str:
 
 def compare(rows: int) -> None:
     import bocu
-    from bocu.advice import model, suggestion
+    from bocu.advice import fits
 
     print(f"\n| {rows} rows | decision | expected | guaranteed | error | log density | seconds |")
     print("|---|---|---|---|---|---|---|")
-    for name, most in (("2,000 of them fitted", model.MOST_ROWS_OF_A_FIT), ("all of them fitted", rows)):
-        model.MOST_ROWS_OF_A_FIT = suggestion.MOST_ROWS_OF_A_FIT = most
+    for name, most in (("2,000 of them fitted", fits.MOST_ROWS_OF_A_FIT), ("all of them fitted", rows)):
+        fits.MOST_ROWS_OF_A_FIT = most
         start = time.process_time()
         found = told(bocu.suggest(log(rows), **ASKED))
         seconds = time.process_time() - start

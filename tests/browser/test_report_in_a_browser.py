@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import chromium
@@ -13,12 +14,14 @@ import numpy as np
 import pytest
 import synthetic_pages
 
+from bocu.evaluation.claims.model import Claim
+from bocu.evaluation.claims.records import write_verdicts
 from bocu.evaluation.statistics import TOO_FEW, paired_differences
 from bocu.figures.base import save
 from bocu.figures.reading import results_at
 from bocu.figures.regret import Regret, RegretParameters
 from bocu.report import tables
-from bocu.report.build import build
+from bocu.report.build import build_page
 from bocu.report.records import final_totals
 
 pytestmark = pytest.mark.browser
@@ -29,6 +32,17 @@ PROBLEMS = {
     "wells": {"title": HOSTILE},
     "dunes": {"data_label": SIMULATED, "missing": [("mle", seed) for seed in range(6)]},
 }
+CLAIMS = [
+    {"id": "all", "statement": "All decide.", "check": None},
+    {
+        "id": "wells",
+        "statement": "Wells.",
+        "problem": "wells",
+        "check": "final(mle) < final(random)",
+        "figure": "regret",
+    },
+    {"id": "dunes", "statement": "Dunes.", "metric": "ro", "check": "for problem in [dunes]: final(ts-bocu) < 9"},
+]
 WIDTHS = (390, 820, 1280)
 SEEDS = 24
 
@@ -51,16 +65,19 @@ def part(tmp_path_factory):
     everything = results / "figures/all/summary.json"
     everything.parent.mkdir()
     words = {**json.loads(files[2].read_text()), "problem": "", "title": "Figure 2 of the paper"}
-    files_of_it = {"png": "../wells/regret.png", "svg": "../wells/regret.svg", "csv": "../wells/regret.csv"}
+    files_of_it = {kind: f"../wells/regret.{kind}" for kind in ("png", "svg", "pdf", "csv")}
     everything.write_text(json.dumps({**words, **files_of_it}))
-    return made.__class__(made.experiment, made.cubes, made.summary, [files[2], everything])
+    verdicts = results / "claims.json"
+    stated = [Claim(experiment="made-up", **claim).model_dump(mode="json") for claim in CLAIMS]
+    write_verdicts([{"file": "claims.yaml", **claim} for claim in stated], "made-up", [], verdicts)
+    return replace(made, figures=[files[2], everything], claims=[verdicts])
 
 
 @pytest.fixture(scope="module")
 def page(part, tmp_path_factory) -> Path:
     """Their page, moved away from where it was made."""
     results = Path(part.summary).parents[1]
-    build(part.experiment, part.cubes, part.summary, part.figures, results / "report/index.html")
+    build_page([part], results / "report/index.html")
     moved = tmp_path_factory.mktemp("moved") / "made-up"
     shutil.copytree(results, moved)
     return moved / "report/index.html"
@@ -141,7 +158,7 @@ def test_simulated_data_are_announced_at_the_top(opened):
 def test_what_is_missing_is_said(opened):
     text = opened("document.getElementById('holes').parentNode.innerText")
     assert "No run is finished of never-run" in text
-    assert re.search(r"dunes: mle – no run: seeds 0-5", text)
+    assert re.search(r"dunes: MLE – no run: seeds 0-5", text)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -150,6 +167,9 @@ def test_everyone_can_read_and_reach_it(seen, width, scheme):
     seen.look(width, scheme, state="#?panel=wells-any-so&seeds=1&against=mle").drawn()
     assert seen.axe() == []
     assert seen("[document.documentElement.scrollWidth <= innerWidth]") == [True]
+    # Text of pictures is as large as eleven dots at least; they move sideways where that takes more room.
+    sizes = seen("[...document.images].map((each) => each.clientWidth / each.getAttribute('width'))")
+    assert min(sizes) == pytest.approx(1.0 if width > 800 else 0.8, abs=0.02)
     cut = seen(
         """[...document.querySelectorAll('.caption, figcaption, .answers dd')].filter((each) => each.offsetParent)
         .filter((each) => each.getBoundingClientRect().right > innerWidth || each.scrollWidth > each.clientWidth + 1)
@@ -214,6 +234,35 @@ def test_filters_act_on_figures_and_tables_alike_and_stand_in_the_address(seen, 
     assert shown(seen) == ["panel-dunes-any-ro"]
     assert set(seen.rows("dunes", "ro")) == {"mle", "oracle"}
     assert seen("document.getElementById('choose-family').value") == "time varying"
+
+
+def claims(opened):
+    rows = "[...document.querySelectorAll('#claims-table tbody tr')].filter((row) => !row.hidden)"
+    return opened(f"{rows}.map((row) => row.cells[0].textContent)")
+
+
+def test_claims_follow_the_filters(opened):
+    beside = "[...document.querySelectorAll('ul.claims li')].map((claim) => claim.hidden)"
+    assert claims(opened) == ["All decide.", "Wells.", "Dunes."]
+    assert opened(beside) == [False]
+    opened.choose("problem", "dunes")
+    assert claims(opened) == ["All decide.", "Dunes."]
+    assert opened(beside) == [True]
+    opened.choose("metric", "so")
+    assert claims(opened) == ["All decide."]
+    opened.choose("problem", "")
+    opened.choose("metric", "")
+    opened.choose("family", "time varying")  # of which random and mle are none and one
+    assert claims(opened) == ["All decide.", "Wells."]
+
+
+def test_titles_are_read_and_labels_are_in_reach(opened):
+    choices = "[...document.querySelectorAll('#choose-metric option')].map((o) => [o.value, o.textContent, o.title])"
+    assert opened(choices) == [["", "all", ""], ["so", "Expected payoff", "so"], ["ro", "Worst case", "ro"]]
+    name = opened("document.querySelector('#panel-dunes-any-ro strong')")
+    assert (name.text, name.get_attribute("title")) == ("Wells, Worst case", "dunes, ro")
+    captions = opened("[...document.querySelectorAll('.block > .caption[id*=-regret-]')].map((c) => c.textContent)")
+    assert all("scored by Expected payoff" in text or "scored by Worst case" in text for text in captions)
 
 
 def test_algorithms_are_toggled_in_curves_and_rows(opened):
@@ -434,7 +483,7 @@ def test_tables_curves_and_drawings_are_saved_from_within(opened, downloads):
         .find((button) => button.textContent === arguments[0]).click()"""
     opened.browser.execute_script(tool, "SVG")
     drawing = ElementTree.fromstring(downloaded(downloads, "wells-any-so-cumulative.svg"))
-    assert drawing.find("{http://www.w3.org/2000/svg}title").text == "wells, so"
+    assert drawing.find("{http://www.w3.org/2000/svg}title").text == f"{HOSTILE}, Expected payoff"
     assert len(drawing.findall(".//{http://www.w3.org/2000/svg}path")) == 12
     opened.browser.execute_script(tool, "CSV")
     rows = list(csv.DictReader(io.StringIO(downloaded(downloads, "wells-any-so-cumulative.csv"))))

@@ -1,4 +1,4 @@
-"""The page of a suggestion in a real Chromium, at the widths of a phone, a tablet and a desk."""
+"""The pages of a suggestion and of a replay in a real Chromium, at the widths of a phone, a tablet and a desk."""
 
 import json
 
@@ -20,12 +20,13 @@ def page(tmp_path_factory):
     profit = 10.0 - (price - 9.0) ** 2 / 10.0 - met * price / 20.0 + 2.0 * (shelf == "high")
     profit[5] += 20.0
     log = {evil: price, long: met, "shelf": shelf, "profit": profit, "waste": price}
-    found = bocu.suggest(
-        log, decisions=f"{evil}:1..20,shelf:{{low,high}}", contexts=[long], outcome="profit,waste:min", radius=0.2
-    )
-    file = tmp_path_factory.mktemp("suggestion") / "page.html"
-    file.write_text(found.to_html(), encoding="utf-8")
-    return file
+    asked = {"decisions": f"{evil}:1..20,shelf:{{low,high}}", "contexts": [long], "outcome": "profit,waste:min"}
+    folder = tmp_path_factory.mktemp("suggestion")
+    found = bocu.suggest(log, **asked, radius=0.2)
+    (folder / "page.html").write_text(found.to_html(), encoding="utf-8")
+    replayed = bocu.replay(log, **asked, radius=0.2, weights={"profit": 1.0, "waste": 0.1}, steps=2)
+    (folder / "replay.html").write_text(replayed.to_html(), encoding="utf-8")
+    return folder / "page.html"
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +66,14 @@ def test_outliers_are_marked_in_the_log_and_pictures_are_described(seen):
     labels = seen("[...document.querySelectorAll('figure svg')].map(svg => svg.getAttribute('aria-label').length)")
     assert len(labels) >= 8
     assert min(labels) > 20
+
+
+def test_a_replay_can_be_read_at_every_width_by_day_and_by_night_without_a_script(seen):
+    replayed = chromium.Opened(seen.browser, seen.page.with_name("replay.html"))
+    for width, scheme in ((375, "dark"), (1400, "light")):
+        replayed.look(width, scheme)
+        assert replayed("document.title").startswith("Replay: profit - 0.1 waste")
+        assert replayed("document.scripts.length") == 0
+        assert replayed("document.documentElement.scrollWidth <= innerWidth")
+        assert replayed.axe() == []
+        assert replayed("document.querySelectorAll('figure svg').length") >= 4

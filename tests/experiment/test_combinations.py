@@ -17,6 +17,7 @@ NEEDED = {"constant": {"decision": 0}, "botorch-acquisition": {"acquisition": "q
 GRID = {"decision_points": [3, 3], "context_points": [2, 3]}
 PROBLEMS = {
     "arms that change with time": [{"name": "hills"}],
+    "box of arms that change with time": [{"name": "hills-continuous"}],
     "grids of decisions and contexts": [
         {"name": "gp-sample", "label": protocol, "parameters": {**GRID, "protocol": protocol}}
         for protocol in ("general", "data-driven", "simulator")

@@ -49,7 +49,7 @@ def test_the_same_cube_gives_the_same_bytes(name, simulated_path, tmp_path):
     for folder in ("one", "two"):
         files = [tmp_path / folder / f"picture.{suffix}" for suffix in ("png", "svg", "json")]
         save(draw(name, {"cube": simulated_path}), *files)
-    for suffix in ("png", "svg", "json"):
+    for suffix in ("png", "svg", "pdf", "json"):
         one, two = (tmp_path / folder / f"picture.{suffix}" for folder in ("one", "two"))
         assert one.read_bytes() == two.read_bytes(), suffix
     xml.etree.ElementTree.parse(tmp_path / "one" / "picture.svg")
@@ -68,7 +68,7 @@ def test_the_description_names_pictures_relative_to_itself(cube_path, tmp_path):
     drawing = draw("regret", {"cube": cube_path})
     save(drawing, tmp_path / "p" / "r.png", tmp_path / "p" / "r.svg", tmp_path / "p" / "r.json")
     words = json.loads((tmp_path / "p" / "r.json").read_text())
-    assert (words["png"], words["svg"], words["problem"]) == ("r.png", "r.svg", "wells")
+    assert (words["png"], words["svg"], words["pdf"], words["problem"]) == ("r.png", "r.svg", "r.pdf", "wells")
     assert words["alternative"] == drawing.alternative
 
 

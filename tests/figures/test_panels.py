@@ -61,7 +61,7 @@ def test_runs_of_other_objectives_scored_by_each(cubes):
             assert line.get_ydata()[-1] == pytest.approx(mean_end("one", objective, "ts-bocu", metric))
         assert len({line.get_color() for line in found.values()}) == 2
     untitled = drawn(cubes, rows=rows, algorithms=["ts-bocu"]).figure.axes[0]
-    assert list(curves(untitled)) == ["TS-BOCU (dro)", "TS-BOCU (wcs)"]
+    assert list(curves(untitled)) == ["TS-BOCU, dro", "TS-BOCU, wcs"]
 
 
 def test_a_baseline_stays_grey_where_objectives_tell_curves_apart(cubes):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import matplotlib.patches as patches
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 import synthetic_cubes
 
 from bocu.core.errors import BocuError
-from bocu.core.parameters import validate
+from bocu.core.parameters import Reading, validate
+from bocu.evaluation.claims import read_claims
+from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
 from bocu.figures.base import save
 from bocu.figures.region import Region, RegionParameters
@@ -130,3 +133,42 @@ def test_a_map_names_what_the_file_names(parameters, message):
     make_plan({**experiment, "figures": [{"name": "region", "parameters": good}]})
     with pytest.raises(BocuError, match=message):
         make_plan({**experiment, "figures": [{"name": "region", "parameters": {**good, **parameters}}]})
+
+
+def test_a_map_of_a_claim_is_that_of_its_check(tmp_path):
+    (tmp_path / "claims").mkdir()
+    file = tmp_path / "claims" / "paper.yaml"
+    file.write_text(
+        "experiment: another\nclaims:\n"
+        "  - {id: ahead, statement: MLE is ahead., problem: hills, metric: so, check: final(mle) < final(random)}\n"
+        "  - {id: untold, statement: Nothing can tell., problem: hills, check: null}\n",
+        encoding="utf-8",
+    )
+    reading = Reading(tmp_path / "experiments")
+    found = validate(RegionParameters, {"claim": "paper/ahead", "x": "noise"}, "", reading)
+    spelt_out = {"title": "MLE is ahead.", "problem": "hills", "metric": "so", "check": "final(mle) < final(random)"}
+    assert found == validate(RegionParameters, {**spelt_out, "x": "noise"}, "", reading)
+    assert validate(RegionParameters, found.model_dump(mode="json"), "") == found  # a job has no claims file
+    titled = validate(
+        RegionParameters, {"claim": "paper/ahead", "title": "Mine", "problem": "hills-rough"}, "", reading
+    )
+    assert (titled.title, titled.problem) == ("Mine", "hills-rough")
+    for wrong, told in [
+        ({"claim": "paper/behind"}, "claim: no claim 'behind'; "),
+        ({"claim": "other/ahead"}, "found 'other/ahead'; allowed: FILE/ID with FILE.yaml in"),
+        ({"claim": "ahead"}, "found 'ahead'; allowed: FILE/ID"),
+        ({"claim": "paper/untold"}, "found 'paper/untold', which has no check"),
+        ({"claim": "paper/ahead", "check": "final(a) < 1"}, "found one beside a claim"),
+        ({"x": "noise"}, "check: this key is required, or a claim"),
+    ]:
+        with pytest.raises(BocuError, match=re.escape(told)):
+            validate(RegionParameters, wrong, "", reading)
+
+
+def test_maps_of_the_shipped_regions_take_their_checks_from_claims(root):
+    file = root / "config/experiments/ziomek2025-regions.yaml"
+    plan = make_plan(read_experiment_file(file), [file])
+    checks = {label: figure.parameters.check for label, figure in plan.figures.items()}
+    claims = read_claims(root / "config/claims/ziomek2025.yaml")
+    assert checks["ahead-of-mle"] == claims.claim("hills-ahead-of-mle").check
+    assert checks["ahead-of-fully-bayesian"] == claims.claim("hills-ahead-of-fully-bayesian").check

@@ -66,7 +66,7 @@ def test_no_decision_tried_beats_the_best_there_is(plan):
     for line in shares.get_lines():
         assert line.get_xdata().tolist() == [1, 2, 3, 4, 5, 6]
         assert (np.asarray(line.get_ydata()) >= 0.0).all()
-    assert "outputs by tv" in drawing.caption
+    assert "outputs by DRO (total variation)" in drawing.caption
     assert "3 seeds" in drawing.caption
 
 
@@ -100,7 +100,7 @@ def test_cubes_hold_fronts_and_hypervolumes(plan):
 def test_the_metric_is_the_first_unless_another_is_asked_for(plan):
     assert drawn(plan, "two").caption == drawn(plan, "two", metric="tv").caption
     other = drawn(plan, "two", metric="kl")
-    assert "outputs by kl" in other.caption
+    assert "outputs by DRO (Kullback-Leibler)" in other.caption
     assert len(other.figure.axes[0].get_lines()) == 3
     alone = drawn(plan, "two", algorithms=["random"])
     assert len(alone.figure.axes[0].get_lines()) == 2

@@ -121,8 +121,8 @@ def test_runs_that_cannot_be_told_from_the_reference_are_italic(tmp_path):
 def test_objectives_are_told_apart_where_an_algorithm_pursues_several(cubes):
     axes = tables(drawn(cubes, blocks=[{"metric": "dro", "pursued": ["dro", "wcs"], "title": "Both"}]))[0]
     rows = [label.get_text() for label in axes.get_yticklabels()]
-    assert rows == ["TS-BOCU (dro)", "TS-BOCU (wcs)", "DRBO (dro)", "DRBO (wcs)"]
-    assert cells(axes)["DRBO (wcs)", 1].get_text() == f"{ratio('three', 'wcs', 'drbo', 'dro'):.2f}"
+    assert rows == ["TS-BOCU, dro", "TS-BOCU, wcs", "DRBO, dro", "DRBO, wcs"]
+    assert cells(axes)["DRBO, wcs", 1].get_text() == f"{ratio('three', 'wcs', 'drbo', 'dro'):.2f}"
     titles = {"drbo/dro": "DRBO for DRO", "drbo/wcs": "DRBO for WCS"}
     axes = tables(drawn(cubes, blocks=[{"metric": "dro", "pursued": ["dro", "wcs"]}], titles=titles))[0]
     assert [label.get_text() for label in axes.get_yticklabels()][2:] == list(titles.values())

@@ -37,13 +37,13 @@ def test_pictures_are_embedded_described_and_linked_beside(site):
         assert len(picture["alt"]) > 60
         assert int(picture["width"]) > int(picture["height"]) > 0
     linked = [link["href"] for link in page.all("a") if link["href"].startswith("../figures/")]
-    assert len(linked) == 12  # PNG, SVG and table of each
+    assert len(linked) == 16  # PNG, SVG, PDF and table of each
     for link in linked:
         assert (site.output.parent / link).is_file()
 
 
 def test_a_heavy_picture_stands_there_as_dots(site, monkeypatch):
-    monkeypatch.setattr("bocu.report.build.HEAVIEST_SVG", 10)
+    monkeypatch.setattr("bocu.report.pictures.HEAVIEST_SVG", 10)
     assert all(picture["src"].startswith("data:image/png;base64,iVBOR") for picture in site.rebuild().all("img"))
     monkeypatch.undo()
     site.rebuild()
@@ -72,8 +72,8 @@ def test_what_was_run_stands_on_top(site):
 
 def test_holes_are_named(site):
     words = site.page.words
-    assert "simulated-wells : mle – no run : seed s 1-2, 4".replace(" ", "") in words.replace(" ", "")
-    assert "simulated-wells:random–norun:seed0" in words.replace(" ", "")
+    assert "simulated-wells : MLE – no run : seed s 1-2, 4".replace(" ", "") in words.replace(" ", "")
+    assert "simulated-wells:Random–norun:seed0" in words.replace(" ", "")
 
 
 def test_without_holes_nobody_speaks_of_any(make_site):
@@ -87,7 +87,7 @@ def test_finished_runs_that_a_metric_cannot_metric_are_holes_too(make_site):
     data = synthetic_cubes.cube()
     data["regret"].loc[{"metric": "ro", "algorithm": "oracle", "seed": 3, "iteration": 5}] = float("nan")
     page = make_site([data]).page
-    assert "oracle–noregretinsomeroundundermetricro:seed3" in page.words.replace(" ", "")
+    assert "Oracle(bestpriorknown)–noregretinsomeroundunderro:seed3" in page.words.replace(" ", "")
 
 
 def test_runs_that_rejected_all_priors_are_named(make_site):
@@ -95,7 +95,7 @@ def test_runs_that_rejected_all_priors_are_named(make_site):
     data["all_rejected"].loc[{"algorithm": "pe-gp-ucb", "seed": 3, "iteration": 9}] = 1
     words = make_site([data]).page.words
     assert "All candidate priors were rejected" in words
-    assert "pe-gp-ucb, seed 3, first in round 9" in words
+    assert "PE-GP-UCB, seed 3, first in round 9" in words
 
 
 def test_simulated_data_are_announced_on_the_page_and_at_each_place(site, make_site):

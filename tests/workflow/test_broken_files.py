@@ -150,13 +150,13 @@ def verified(pipeline, status):
 
 
 def test_verify_reads_all_and_finds_nothing_in_what_was_just_made(there):
-    assert verified(there, 0) == ([], "results/tiny: 15 files read, 0 faults, 0 not made yet")
+    assert verified(there, 0) == ([], "results/tiny: 16 files read, 0 faults, 0 not made yet")
 
 
 def test_links_of_a_page_lead_to_files_of_the_sweep(there):
     page = there.folder / REPORT / "index.html"
     links = set(re.findall(r'href="([^"#:]+)"', page.read_text()))
-    assert {"../runs/hills/any/random/", "tables/final-regret.csv", "../figures/hills/regret.svg"} <= links
+    assert {"../runs/hills/any/random/", "tables/final-regret.csv", "../figures/hills/regret.pdf"} <= links
     assert [link for link in links if not (page.parent / link).exists()] == []
     (island,) = re.findall(r'<script type="application/json" id="numbers-[^"]+">(.*?)</script>', page.read_text())
     files = [one["folder"] + file for one in json.loads(island)["algorithms"] for file in one["files"]]
@@ -165,13 +165,14 @@ def test_links_of_a_page_lead_to_files_of_the_sweep(there):
 
 
 def test_verify_names_each_fault_and_changes_nothing(there):
-    products = [RUN, SCORE, CUBE, "results/tiny/cubes/summary.nc", f"{FIGURE}.png", f"{FIGURE}.svg", f"{FIGURE}.json"]
+    pictures = [f"{FIGURE}.{suffix}" for suffix in ("png", "svg", "pdf", "json")]
+    products = [RUN, SCORE, CUBE, "results/tiny/cubes/summary.nc", *pictures]
     for product in (*products, f"{REPORT}/index.html"):
         truncate(there.folder / product)
     (there.folder / RUN.replace("0-1", "2-3")).unlink()
     faults, count = verified(there, 1)
     assert [fault.partition(": ")[0] for fault in faults] == [*products, f"{REPORT}/index.html"]
-    assert count == "results/tiny: 14 files read, 8 faults, 1 not made yet"
+    assert count == "results/tiny: 15 files read, 9 faults, 1 not made yet"
     assert not list(there.folder.rglob("*.broken"))
 
 

@@ -47,7 +47,7 @@ DOWNSTREAM = LATER | {("score", "scores/hills/any/fully-bayesian.nc")}
 @pytest.mark.parametrize(
     ("name", "old", "new", "expected"),
     [
-        ("src/bocu/algorithms/unknown_prior.py", "probability with which the conf", "chance that the conf", set()),
+        ("src/bocu/algorithms/prior_confidence.py", "probability with which the conf", "chance that the conf", set()),
         ("src/bocu/experiment/resources.py", "TIME_MARGIN = 3.0", "TIME_MARGIN = 4.0", set()),
         ("workflow/scripts/run.py", '"""Run a block of seeds."""', '"""Run seeds."""', set()),
         (

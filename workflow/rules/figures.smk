@@ -25,6 +25,7 @@ rule figure:
             subcategory="{folder}",
             labels={"figure": "{figure}", "format": "SVG"},
         ),
+        pdf=f"{plan.results}{{part}}/figures/{{folder}}/{{figure}}.pdf",
         description=f"{plan.results}{{part}}/figures/{{folder}}/{{figure}}.json",
         table=f"{plan.results}{{part}}/figures/{{folder}}/{{figure}}.csv",
     log:

@@ -20,6 +20,7 @@ rule report:
     input:
         pictures=lambda wildcards: plan.figure_files("png", wildcards.part)
         + plan.figure_files("svg", wildcards.part)
+        + plan.figure_files("pdf", wildcards.part)
         + plan.figure_files("csv", wildcards.part),
         descriptions=lambda wildcards: plan.figure_files("json", wildcards.part),
         digests=lambda wildcards: plan.digests(wildcards.part),

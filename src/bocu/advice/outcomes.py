@@ -196,6 +196,11 @@ class Combined:
         """Return standard deviations (n,) of expectations under distributions (n, C) or (C,)."""
         return self._joined([model.spreads(values, weights) for model in self.models])
 
+    def variances_after(self, value: np.ndarray, weights: np.ndarray, met: np.ndarray) -> np.ndarray:
+        """Return variances (n,) of the expected sum after a trial of a decision (d,) in contexts at positions (n,)."""
+        parts = [model.variances_after(value, weights, met) for model in self.models]
+        return np.asarray(np.tensordot(self._weights**2, np.stack(parts), axes=1))
+
     def pairs(self, values: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the expected sum (n,) of decisions (n, d), each in its own context, and its standard deviation."""
         means, spreads = zip(*(model.pairs(values, contexts) for model in self.models), strict=True)

@@ -1,7 +1,7 @@
-"""One page of a suggestion: offline, in words first, then pictures and tables.
+"""Pages: offline, in words first, then pictures and tables.
 
-The page is made from the plain data of `Suggestion.to_dict` and nothing else. Every number and text of it stands in an
-element whose `data-from` is the JSON pointer (RFC 6901) to where it comes from.
+A page is made from the plain data of `to_dict` and nothing else. Every number and text of it stands in an element whose
+`data-from` is the JSON pointer (RFC 6901) to where it comes from.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,49 +9,69 @@ from importlib import resources
 from typing import Any
 
 from bocu.advice import pictures
+from bocu.advice.drawing import svg
 from bocu.io.pages import page_template
 
-#: Rows of the log that the page shows; outliers come first.
+#: Rows of the log that a page shows.
 MOST_ROWS = 300
 
+Pictures = Mapping[str, Callable[..., Any]]
 
-def page_of(plain: Mapping[str, Any]) -> str:
-    """Return the page as HTML.
-
-    Args:
-        plain: as `Suggestion.to_dict` returns it, or as it was read from JSON.
-    """
-    rows = plain["details"]["rows"]
-    order = sorted(range(len(rows)), key=lambda i: not rows[i]["outlier"])
-    return str(
-        page_template("bocu.advice", "suggestion.html.jinja").render(
-            plain=plain,
-            style=_text("bocu.report", "style.css") + _text("bocu.advice", "templates/suggestion.css"),
-            number=lambda *path: _traced(plain, path),
-            order=order[:MOST_ROWS],
-            left_out=max(len(rows) - MOST_ROWS, 0),
-            learnt=sorted(range(len(plain["influences"])), key=lambda i: -plain["influences"][i]["swing"]),
-            draw=lambda kind, *arguments: _drawn(plain, kind, *arguments),
-            most_contexts=pictures.MOST_CONTEXTS,
-        )
-    )
-
-
-_DRAWN: Mapping[str, Callable[..., Any]] = {
+_PICTURES: Pictures = {
     "slice": pictures.slice_picture,
     "curve": pictures.curve_picture,
     "trade-off": pictures.trade_off_picture,
     "weights": pictures.weights_picture,
     "learnt": pictures.learnt_picture,
     "front": pictures.front_picture,
+    "radius": pictures.radius_picture,
 }
 
 
-def _drawn(plain: Mapping[str, Any], kind: str, description: str, *arguments: int) -> Any:
-    from markupsafe import Markup
+def page_of(plain: Mapping[str, Any]) -> str:
+    """Return the page of a suggestion as HTML; outliers come first among its rows.
 
-    name = "-".join([kind, *map(str, arguments)])
-    return Markup(pictures.svg(_DRAWN[kind](plain, *arguments), name, description))
+    Args:
+        plain: as `Suggestion.to_dict` returns it, or as it was read from JSON.
+    """
+    rows = plain["details"]["rows"]
+    order = sorted(range(len(rows)), key=lambda i: not rows[i]["outlier"])
+    return rendered(
+        "suggestion.html.jinja",
+        plain,
+        _PICTURES,
+        order=order[:MOST_ROWS],
+        left_out=max(len(rows) - MOST_ROWS, 0),
+        learnt=sorted(range(len(plain["influences"])), key=lambda i: -plain["influences"][i]["swing"]),
+        most_contexts=pictures.MOST_CONTEXTS,
+    )
+
+
+def rendered(template: str, plain: Mapping[str, Any], drawn: Pictures, **others: Any) -> str:
+    """Return a page as HTML.
+
+    Args:
+        template: name of the file.
+        plain: what the page tells.
+        drawn: pictures by name, each made of what the page tells and of further arguments.
+        others: what else the template takes.
+    """
+
+    def draw(kind: str, description: str, *arguments: int) -> Any:
+        from markupsafe import Markup
+
+        name = "-".join([kind, *map(str, arguments)])
+        return Markup(svg(drawn[kind](plain, *arguments), name, description))
+
+    return str(
+        page_template("bocu.advice", template).render(
+            plain=plain,
+            style=_text("bocu.report", "style.css") + _text("bocu.advice", "templates/page.css"),
+            number=lambda *path: _traced(plain, path),
+            draw=draw,
+            **others,
+        )
+    )
 
 
 def _traced(plain: Any, path: tuple[str | int, ...]) -> Any:

@@ -1,54 +1,17 @@
-"""Pictures of a suggestion, drawn from its plain data alone, as vector graphics that take the colours of their page."""
+"""Pictures of a suggestion, drawn from its plain data alone."""
 
-import io
-import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bocu.advice.drawing import Plain, as_text, labelled, opened, short, with_unit
 from bocu.figures import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Plain = Mapping[str, Any]
-
-#: Inches: about the width of a phone, whose pictures are then shown at their own size.
-_WIDTH, _HEIGHT = 4.3, 2.9
-
-#: Colours that are drawn with, and the variables of the page that take their place.
-PAGE_COLOURS: Mapping[str, str] = {
-    style.INK: "var(--ink)",
-    "#e4e4e4": "var(--rule)",
-    style.BLUE: "var(--one)",
-    style.VERMILLION: "var(--two)",
-    style.GREY: "var(--soft)",
-}
-
-#: Contexts that a picture of weights shows, and letters of a name that it has room for.
+#: Contexts that a picture of weights shows.
 MOST_CONTEXTS = 10
-_LETTERS = 22
-
-
-def svg(figure: "Figure", name: str, description: str) -> str:
-    """Return a picture as an element of a page, whose colours are the page's and whose identifiers are its own."""
-    from xml.sax.saxutils import quoteattr
-
-    target = io.StringIO()
-    with style.applied():
-        _as_text()
-        figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    text = target.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text)
-    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    for drawn, shown in PAGE_COLOURS.items():
-        text = re.sub(re.escape(drawn), shown, text, flags=re.IGNORECASE)
-    return text.replace("<svg", f'<svg role="img" aria-label={quoteattr(description)}', 1)
 
 
 def slice_picture(plain: Plain, index: int) -> "Figure":
@@ -56,19 +19,19 @@ def slice_picture(plain: Plain, index: int) -> "Figure":
     import seaborn as sns
 
     cut = plain["details"]["slices"][index]
-    figure, axes = _opened()
+    figure, axes = opened()
     outliers = [row["outlier"] for row in plain["details"]["rows"][: len(cut["rows"])]]
     names = isinstance(cut["suggested"], str)
     places = {level: i for i, level in enumerate(cut["at"])}
     at = np.arange(len(places)) if names else np.array(cut["at"], dtype=float)
     with style.applied():
-        _as_text()
+        as_text()
         if names:
             expected, low, high = (np.array(cut[key]) for key in ("expected", "low", "high"))
             axes.errorbar(
                 at, expected, [expected - low, high - expected], fmt="o", color=style.BLUE, capsize=4, zorder=3
             )
-            axes.set_xticks(at, [_short(level) for level in cut["at"]])
+            axes.set_xticks(at, [short(level) for level in cut["at"]])
             if cut["guaranteed"] is not None:
                 axes.plot(at, cut["guaranteed"], linestyle="none", marker="_", markersize=14, color=style.VERMILLION)
         else:
@@ -92,7 +55,7 @@ def slice_picture(plain: Plain, index: int) -> "Figure":
                 zorder=4 if outlying else 2,
                 legend=False,
             )
-        _labelled(axes, _with_unit(plain, cut["name"]), _with_unit(plain, plain["outcome"]))
+        labelled(axes, with_unit(plain, cut["name"]), with_unit(plain, plain["outcome"]))
     return figure
 
 
@@ -101,9 +64,9 @@ def curve_picture(plain: Plain) -> "Figure":
     import seaborn as sns
 
     curve = plain["details"]["curve"]
-    figure, axes = _opened()
+    figure, axes = opened()
     with style.applied():
-        _as_text()
+        as_text()
         axes.plot(curve["size"], curve["suggested"], color=style.BLUE, label="suggested")
         axes.plot(
             curve["size"],
@@ -127,7 +90,7 @@ def curve_picture(plain: Plain) -> "Figure":
             axes.invert_xaxis()
         axes.legend()
         share = "share of worst contexts" if plain["set"] == "cvar" else "radius"
-        _labelled(axes, share, f"guaranteed {_with_unit(plain, plain['outcome'])}")
+        labelled(axes, share, f"guaranteed {with_unit(plain, plain['outcome'])}")
     return figure
 
 
@@ -136,11 +99,11 @@ def trade_off_picture(plain: Plain) -> "Figure":
     import seaborn as sns
 
     trade = plain["details"]["trade_off"]
-    figure, axes = _opened()
+    figure, axes = opened()
     others = np.array(trade["others"]).reshape(-1, 2)
     best = plain["best"]
     with style.applied():
-        _as_text()
+        as_text()
         sns.scatterplot(
             x=others[:, 0], y=others[:, 1], ax=axes, color=style.GREY, s=12, alpha=0.55, label="other decisions"
         )
@@ -154,8 +117,8 @@ def trade_off_picture(plain: Plain) -> "Figure":
         )
         axes.plot([best["expected"]], [best["guaranteed"]], **{**style.SPOTLIGHT, "markerfacecolor": style.VERMILLION})
         axes.legend()
-        shown = _with_unit(plain, plain["outcome"])
-        _labelled(axes, f"expected {shown}", f"guaranteed {shown}")
+        shown = with_unit(plain, plain["outcome"])
+        labelled(axes, f"expected {shown}", f"guaranteed {shown}")
     return figure
 
 
@@ -164,13 +127,11 @@ def weights_picture(plain: Plain) -> "Figure":
     import seaborn as sns
 
     contexts = plain["details"]["contexts"][:MOST_CONTEXTS]
-    labels = [
-        _short(", ".join(f"{name} {value:.4g}" for name, value in one["context"].items()), 40) for one in contexts
-    ]
-    figure, axes = _opened(0.75 + 0.26 * len(contexts))
+    labels = [short(", ".join(f"{name} {value:.4g}" for name, value in one["context"].items()), 40) for one in contexts]
+    figure, axes = opened(0.75 + 0.26 * len(contexts))
     kinds = {"weight": "forecast", "worst": "worst"}
     with style.applied():
-        _as_text()
+        as_text()
         sns.barplot(
             x=[one[key] for key in kinds for one in contexts],
             y=[f"{i}" for _ in kinds for i in range(len(contexts))],
@@ -194,9 +155,9 @@ def learnt_picture(plain: Plain) -> "Figure":
     import seaborn as sns
 
     entries = sorted(plain["influences"], key=lambda entry: -entry["swing"])
-    figure, axes = _opened(0.7 + 0.3 * len(entries))
+    figure, axes = opened(0.7 + 0.3 * len(entries))
     with style.applied():
-        _as_text()
+        as_text()
         sns.barplot(
             x=[entry["swing"] for entry in entries],
             y=[f"{i}" for i in range(len(entries))],
@@ -206,10 +167,10 @@ def learnt_picture(plain: Plain) -> "Figure":
             saturation=1.0,
             dodge=False,
         )
-        axes.set_yticks(range(len(entries)), [_short(entry["name"]) for entry in entries])
+        axes.set_yticks(range(len(entries)), [short(entry["name"]) for entry in entries])
         axes.legend(title=None, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0))  # no bar is beneath it
         axes.grid(visible=True, axis="x")
-        axes.set_xlabel(f"moves {_with_unit(plain, plain['outcome'])} by")
+        axes.set_xlabel(f"moves {with_unit(plain, plain['outcome'])} by")
         axes.set_ylabel("")
     return figure
 
@@ -219,9 +180,9 @@ def front_picture(plain: Plain) -> "Figure":
     import seaborn as sns
 
     first, second = (one["name"] for one in plain["outcomes"][:2])
-    figure, axes = _opened()
+    figure, axes = opened()
     with style.applied():
-        _as_text()
+        as_text()
         sns.scatterplot(
             x=[one["guaranteed"][first] for one in plain["front"]],
             y=[one["guaranteed"][second] for one in plain["front"]],
@@ -232,55 +193,36 @@ def front_picture(plain: Plain) -> "Figure":
         for one in plain["front"]:
             if one["which"]:
                 axes.annotate(
-                    _short(one["which"]),
+                    short(one["which"]),
                     (one["guaranteed"][first], one["guaranteed"][second]),
                     xytext=(4, 4),
                     textcoords="offset points",
                     color=style.INK,
                 )
         told = "expected" if plain["best"]["guaranteed"] is None else "guaranteed"
-        _labelled(axes, f"{told} {_with_unit(plain, first)}", f"{told} {_with_unit(plain, second)}")
+        labelled(axes, f"{told} {with_unit(plain, first)}", f"{told} {with_unit(plain, second)}")
     return figure
 
 
-def _opened(height: float = _HEIGHT) -> "tuple[Figure, Axes]":
+def radius_picture(plain: Plain) -> "Figure":
+    """Draw how far blocks of the log lay from the rows before them, and the radius that the next is to lie within."""
+    estimate = plain["estimate"]
+    blocks = np.arange(1, estimate["blocks"] + 1)
+    figure, axes = opened()
     with style.applied():
-        _as_text()
-        figure = style.new_figure(height, _WIDTH)
-        return figure, figure.add_subplot()
-
-
-def _as_text() -> None:
-    """Let names be text, whatever is in them: nothing is read as a formula."""
-    import matplotlib as mpl
-
-    mpl.rcParams.update(
-        {
-            "text.parse_math": False,
-            "axes.formatter.use_mathtext": False,
-            "font.size": 9.0,
-            "axes.labelsize": 9.0,
-            "xtick.labelsize": 8.5,
-            "ytick.labelsize": 8.5,
-            "legend.fontsize": 8.5,
-            "axes.titlesize": 9.0,
-        }
-    )
-
-
-def _labelled(axes: "Axes", x: str, y: str) -> None:
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.grid(visible=True, axis="y")
-
-
-def _with_unit(plain: Plain, name: str) -> str:
-    unit = plain["units"].get(name, "")
-    return f"{_short(name)} [{_short(unit)}]" if unit else _short(name)
-
-
-def _short(text: str, most: int = _LETTERS) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+        as_text()
+        axes.plot(
+            blocks, estimate["distances"], color=style.BLUE, marker="o", markersize=5, linestyle="none", label="blocks"
+        )
+        if estimate["growth"]:
+            axes.plot(blocks, estimate["trend"], color=style.GREY, linestyle=style.DOTTED, label="their trend")
+        axes.axhline(estimate["radius"], color=style.VERMILLION, linestyle=style.DASHED, label="radius")
+        axes.plot([blocks[-1] + 1], [estimate["radius"]], color=style.VERMILLION, marker="v", linestyle="none")
+        axes.set_ylim(bottom=0.0)
+        axes.legend(loc="lower right")
+        rows = "row" if estimate["horizon"] == 1 else f"{estimate['horizon']} rows"
+        labelled(axes, f"blocks of {rows} in time; last: the next", f"distance of '{plain['set']}'")
+    return figure
 
 
 def _jitter(i: int) -> float:

@@ -53,20 +53,26 @@ class RadiusEstimate:
         radius: in units of the set.
         horizon: rows of a block, and of the future that the radius is for.
         blocks: number of distances it was found from.
+        rank: of the order statistic, the least distance being the first.
         coverage: probability asked for.
         largest, median: of these distances.
         growth: by how much distances may grow from block to block, where that made the radius larger; else 0.
         cells: number of cells that contexts were sorted into; None where distances are between points.
+        distances: of the blocks, in the order of time, (blocks,).
+        trend: straight line through these, at each block, (blocks,).
     """
 
     radius: float
     horizon: int
     blocks: int
+    rank: int
     coverage: float
     largest: float
     median: float
     growth: float
     cells: int | None
+    distances: tuple[float, ...]
+    trend: tuple[float, ...]
 
     def notes(self, *, around_log: bool) -> list[str]:
         """Return what it is, a line each.
@@ -139,11 +145,14 @@ def estimate_radius(
         radius=float(max(steady, growing)),
         horizon=horizon,
         blocks=blocks,
+        rank=_rank(blocks, coverage),
         coverage=coverage,
         largest=float(found.max()),
         median=float(np.median(found)),
         growth=_slope(found) if growing > steady else 0.0,
         cells=between.cells,
+        distances=tuple(found.tolist()),
+        trend=tuple((found.mean() + _steepness(found) * _centred(found)).tolist()),
     )
 
 
@@ -194,8 +203,11 @@ def _takes_points(stated: SetParameters) -> bool:
 
 def _order_statistic(values: np.ndarray, coverage: float) -> float:
     """Return the least of values (n,) that a further, exchangeable one stays below with the probability given."""
-    rank = math.ceil(coverage * (len(values) + 1) - 1e-9)
-    return float(np.sort(values)[rank - 1])
+    return float(np.sort(values)[_rank(len(values), coverage) - 1])
+
+
+def _rank(count: int, coverage: float) -> int:
+    return math.ceil(coverage * (count + 1) - 1e-9)
 
 
 def _slope(values: np.ndarray) -> float:
@@ -204,10 +216,20 @@ def _slope(values: np.ndarray) -> float:
     How fast distances grow is known no better from so few of them, and at the slope itself a drifting log's next block
     lay too far too often.
     """
-    at = np.arange(len(values)) - (len(values) - 1) / 2.0
-    slope = float(at @ values / (at @ at))
+    at, slope = _centred(values), _steepness(values)
     left = values - values.mean() - slope * at
     return slope + math.sqrt(float(left @ left) / (len(values) - 2) / float(at @ at))
+
+
+def _steepness(values: np.ndarray) -> float:
+    """Return the least-squares slope of values (n,) in their position."""
+    at = _centred(values)
+    return float(at @ values / (at @ at))
+
+
+def _centred(values: np.ndarray) -> np.ndarray:
+    """Return the positions of values (n,), less their mean."""
+    return np.arange(len(values)) - (len(values) - 1) / 2.0
 
 
 def _drawn_on(values: np.ndarray, coverage: float) -> float:
@@ -216,12 +238,11 @@ def _drawn_on(values: np.ndarray, coverage: float) -> float:
     What is left of them around the least-squares line is scaled by its leverage, as Student's prediction interval has
     it, so that at the values and at the next position it has one variance.
     """
-    count = len(values)
-    at = np.arange(count) - (count - 1) / 2.0
+    count, at = len(values), _centred(values)
     spread, ahead = float(at @ at), (count + 1) / 2.0
     if (steeper := _slope(values)) <= 0.0:
         return -math.inf
-    left = values - values.mean() - float(at @ values) / spread * at
+    left = values - values.mean() - _steepness(values) * at
     left /= np.sqrt(1.0 - 1.0 / count - at**2 / spread)
     scale = math.sqrt(1.0 + 1.0 / count + ahead**2 / spread)
     return float(values.mean() + steeper * ahead + scale * _order_statistic(left, coverage))

@@ -1,148 +1,72 @@
 """What the suggestions would have earned: a log walked through in time, advised from its past, judged by what is apart.
 
 Rows are dealt into two halves in turn. At each step advice comes from `suggest`, given the rows of one half before that
-step and nothing else; it is judged on the other rows of that half after it. Whoever judges has not advised: either rows
-of the log that the adviser did not have and that decided alike in like contexts, or a model fitted to the other half.
-So luck that advice was fitted to earns it nothing. Each half advises once.
+step and nothing else, or the forecast that was at hand for a row too; it is judged on the other rows of that half after
+it (`bocu.advice.judging`). Each half advises once.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bocu.advice.choices import Choice, Decisions, read_decisions
-from bocu.advice.details import NINETY_FIVE
-from bocu.advice.logs import LEAVE_OUT, Log, read_log, weighted
-from bocu.advice.model import Learnt
+from bocu.advice.asked import checked_units, read_radius, refuse_mixed_up, stated_set, what_is_decided
+from bocu.advice.choices import Decisions
+from bocu.advice.judging import MOST_FORECAST, PAIRS, Half, Verdict, joined
+from bocu.advice.logs import LEAVE_OUT, Log, read_logs
 from bocu.advice.names import ONE_HOT
-from bocu.advice.suggestion import suggest
+from bocu.advice.outcomes import Outcome, read_outcomes, sum_in_words
+from bocu.advice.replayed import (
+    AUTO,
+    BY_LOG,
+    BY_MODEL,
+    JUDGES,
+    STEADY,
+    SUGGESTED,
+    Brought,
+    Earned,
+    Gain,
+    JudgedRow,
+    Part,
+    Replay,
+    Step,
+)
+from bocu.advice.suggesting import suggest
 from bocu.advice.tables import Table, read_table
-from bocu.advice.time import in_time, rows_of
+from bocu.advice.time import Clock, in_time, rows_of
+from bocu.ambiguity.checks import radius as checked_radius
 from bocu.core.errors import BocuError, shown
-from bocu.evaluation.statistics import student_factor
-
-AUTO, BY_LOG, BY_MODEL = "auto", "log", "model"
-JUDGES = (AUTO, BY_LOG, BY_MODEL)
-
-#: Who decides: as was done, the best expectation, and what is suggested.
-DONE, STEADY, SUGGESTED = "done", "expectation", "suggested"
 
 #: The fewest rows that are replayed, and the part of the log before the first step.
 FEWEST_ROWS, _FIRST = 40, 3
 
-#: A row stands for a decision in a context where each number is no further than this share of its range from it.
-NEAR = 0.05
-
 #: The log is the judge where it has like rows for this share of what is judged, and for so many.
 _ENOUGH_SHARE, _ENOUGH = 0.5, 20
 
-#: The fewest rows that the log judges.
-_FEWEST_MATCHED = 10
+#: The fewest rows that the log judges, and that have a forecast.
+_FEWEST_JUDGED = 10
 
-#: The last rows of a half before a step that advise, and rows of each half that are judged, spread evenly.
-_MOST_ADVISING, _MOST_JUDGED = 1000, 500
-
-#: Share of the worst rows whose mean is told.
-_WORST = 0.1
-
-
-@dataclass(frozen=True)
-class Earned:
-    """What one way to decide earns.
-
-    Attributes:
-        mean: of the rows that were judged, in units of the outcome.
-        worst: mean over their worst tenth.
-    """
-
-    mean: float
-    worst: float
-
-
-@dataclass(frozen=True)
-class Gain:
-    """What one way to decide earns more (or costs less) than another, a row.
-
-    Attributes:
-        gain: mean of the paired differences; more is better.
-        interval: where it lies with probability 0.95.
-    """
-
-    gain: float
-    interval: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Step:
-    """Advice at one step, from one half of the rows before it.
-
-    Attributes:
-        line: the last row that advised, as the log calls it.
-        rows: number of rows that advised.
-        decisions: by who decides.
-        size: radius or level of the set; None without one.
-    """
-
-    line: str
-    rows: int
-    decisions: dict[str, dict[str, float | int | str]]
-    size: float | None
-
-
-@dataclass(frozen=True)
-class Replay:
-    """What suggestions would have earned; `print` tells it in words.
-
-    Attributes:
-        outcome, minimise, objective: what was asked.
-        judge: "log" or "model".
-        rows: number of rows that the log has.
-        judged: number of rows that ways to decide were judged on.
-        matched: number of rows for which the log has like ones, whoever judges.
-        logged: mean outcome of the rows judged, as the log has it.
-        earned: by who decides.
-        gains: of the suggested over the done, the suggested over the expectation, the expectation over the done.
-        steps: advice, step by step, of both halves.
-        notes: what was done to read the log.
-    """
-
-    outcome: str
-    minimise: bool
-    objective: str
-    judge: str
-    rows: int
-    judged: int
-    matched: int
-    logged: float
-    earned: dict[str, Earned]
-    gains: dict[str, Gain]
-    steps: list[Step]
-    notes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain data, as `--json` prints it."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        from bocu.advice.replay_words import told
-
-        return told(self)
+#: Share of the worst rows whose mean is told, and parts that a context or the time is cut into.
+_WORST, _PARTS = 0.1, 3
 
 
 def replay(
     log: Any,
     *,
-    decisions: str,
     contexts: Sequence[str],
-    outcome: str,
+    outcome: str | Sequence[str],
+    decisions: str | Decisions | None = None,
+    weights: Mapping[str, float] | None = None,
+    forecast: Any = None,
     minimise: bool = False,
     objective: str = "dro",
     time: str | None = None,
     first: int | None = None,
     steps: int = 8,
     judge: str = AUTO,
+    alternatives: Any = None,
+    units: Mapping[str, str] | None = None,
     **asked: Any,
 ) -> Replay:
     """Tell what suggestions would have earned against what was done and against expectation alone.
@@ -151,7 +75,11 @@ def replay(
         log: path of a CSV file, pandas table, xarray data set, or columns by name.
         decisions: what is decided, as in `suggest`.
         contexts: columns of what is met after deciding.
-        outcome: column of what was earned or paid.
+        outcome: column of what was earned or paid; of several, as "profit,waste:min" or a sequence.
+        weights: of several outcomes, what a unit of each counts.
+        forecast: like `log`: past forecasts, each row with the time of the row of the log that it was at hand for, and
+            `weight` or not; rows of one time are members of one forecast. Left out, the reference is what was met
+            before.
         minimise: whether the outcome is a cost.
         objective: "dro", "so", "ro" or "cvar".
         time: column of dates or numbers that rows are in the order of; left out, they are in the order of time.
@@ -159,211 +87,252 @@ def replay(
         steps: how often advice is asked for anew.
         judge: "log": rows that decided alike in like contexts; "model": a model of the other half; "auto": the log
             where it has like rows for half of what is judged.
-        asked: further arguments of `suggest`, but no forecast: the reference is what was met before. Rows that lack a
-            value are left out.
+        alternatives: as in `suggest`.
+        units: of columns, by name.
+        asked: further arguments of `suggest`. Rows that lack a value are left out.
 
     Raises:
         BocuError: arguments or files are at fault, or the log is too short.
     """
     if judge not in JUDGES:
         raise BocuError(f"--judge: found {shown(judge)}; allowed: {', '.join(JUDGES)}")
+    outcomes, names = _outcomes(outcome, minimise, weights), tuple(contexts)
+    columns = [one.name for one in outcomes]
+    radius = read_radius(asked.get("radius"))
+    stated_set(objective, asked.get("set", "tv"), radius, asked.get("keys") or {}, asked.get("alpha", 0.1))
+    if isinstance(radius, float):
+        checked_radius(radius, "--radius")
     notes: list[str] = []
     table, clock = in_time(read_table(log, "log"), time, notes)
-    chosen, names = read_decisions(decisions), tuple(contexts)
-    seen = read_log(table, chosen, names, outcome, LEAVE_OUT)
+    chosen, _ = what_is_decided(decisions, alternatives, table, [*names, *columns])
+    refuse_mixed_up(chosen, names, outcomes, objective)
+    logs = read_logs(table, chosen, names, columns, LEAVE_OUT)
+    seen = logs[0]
     clock = clock.of(table, seen.lines)
     table = _only(table, seen.lines)
-    code = asked.get("names", ONE_HOT)
     cuts = _cuts(clock.times, first, steps)
-    sign = -1.0 if minimise else 1.0
+    forecasts = None if forecast is None else _forecasts(forecast, time, clock)
 
-    def advise(rows: np.ndarray) -> Step:
+    def advise(rows: np.ndarray, row: int | None) -> Step:
         line = str(table.lines[rows[-1]])
         try:
             found = suggest(
                 rows_of(table, rows),
-                decisions=decisions,
+                decisions=chosen,
                 contexts=names,
                 outcome=outcome,
+                weights=weights,
+                forecast=None if row is None or forecasts is None else forecasts[clock.times[row]],
                 minimise=minimise,
                 objective=objective,
                 time=time,
+                alternatives=alternatives,
                 **asked,
             )
         except BocuError as error:
             raise BocuError(f"as of {line}, from {len(rows)} rows: {error}") from None
-        return Step(line, len(rows), {SUGGESTED: found.decision, STEADY: found.steady.decision}, found.size)
+        decided = {SUGGESTED: found.decision, STEADY: found.steady.decision}
+        return Step(line, len(rows), decided, found.size, None if row is None else str(table.lines[row]))
 
-    halves = [_Half(half, seen, chosen, cuts, sign, code, advise) for half in (0, 1)]
-    matched = sum(int(half.matched.sum()) for half in halves)
-    judged = sum(len(half.rows) for half in halves)
-    if judge == AUTO:
-        judge = BY_LOG if matched >= max(_ENOUGH, _ENOUGH_SHARE * judged) else BY_MODEL
-    verdicts = [half.by_log() if judge == BY_LOG else half.by_model() for half in halves]
-    payoffs = {who: np.concatenate([verdict.payoffs[who] for verdict in verdicts]) for who in verdicts[0].payoffs}
-    blocks = np.concatenate([verdict.blocks for verdict in verdicts])
-    if len(blocks) < _FEWEST_MATCHED or len(np.unique(blocks)) < 2:
-        raise BocuError(
-            f"--judge log: the log has like rows for {len(blocks)} of the decisions; {_FEWEST_MATCHED} in two steps "
-            "are wanted; take --judge model"
+    judged = np.ones(len(clock.times), dtype=bool)
+    if forecasts is not None:
+        judged = np.isin(clock.times, list(forecasts))
+        notes += _without_forecast(judged[cuts[0] :])
+    halves = [
+        Half(
+            half,
+            logs,
+            outcomes,
+            chosen,
+            cuts,
+            judged,
+            asked.get("names", ONE_HOT),
+            advise,
+            each=forecasts is not None,
         )
+        for half in (0, 1)
+    ]
+    matched, of = (sum(count) for count in zip(*((half.matched.sum(), len(half.rows)) for half in halves), strict=True))
+    if judge == AUTO:
+        judge = BY_LOG if matched >= max(_ENOUGH, _ENOUGH_SHARE * of) else BY_MODEL
+    verdict = joined([half.by_log() if judge == BY_LOG else half.by_model() for half in halves])
+    if len(verdict.rows) < _FEWEST_JUDGED or len(np.unique(verdict.blocks)) < 2:
+        raise BocuError(
+            f"--judge log: the log has like rows for {len(verdict.rows)} of the decisions; {_FEWEST_JUDGED} in two "
+            "steps are wanted; take --judge model"
+        )
+    counted = np.array([one.weight for one in outcomes])
+    sign = outcomes[0].sign if len(outcomes) == 1 else 1.0
+    payoffs = {who: counted @ found for who, found in verdict.payoffs.items()}
+    logged = sign * (counted @ verdict.logged)
     return Replay(
-        outcome=outcome,
-        minimise=minimise,
+        outcome=sum_in_words(outcomes) if len(outcomes) > 1 else outcomes[0].name,
+        minimise=sign < 0.0,
         objective=objective,
+        set=asked.get("set", "tv") if radius is not None else None,
+        radius=radius,
         judge=judge,
         rows=len(seen.outcome),
-        judged=len(blocks),
-        matched=matched,
-        logged=sign * float(np.concatenate([verdict.logged for verdict in verdicts]).mean()),
+        judged=len(verdict.rows),
+        matched=int(matched),
+        logged=float(logged.mean()),
         earned={who: _earned(found, sign) for who, found in payoffs.items()},
-        gains={
-            f"{one} over {other}": _gain(
-                payoffs[one] - payoffs[other], blocks, [verdict.doubts[one, other] for verdict in verdicts]
-            )
-            for one, other in _PAIRS
-        },
+        gains=_gains(verdict, counted),
+        parts=_parts(verdict, counted, names, seen, time, clock),
+        outcomes=_brought(verdict, outcomes) if len(outcomes) > 1 else [],
+        blocks=len(np.unique(verdict.blocks)),
+        advised=int(of),
+        forecasts=forecasts is not None,
         steps=[step for half in halves for step in half.steps],
+        judgements=_judgements(verdict, payoffs, logged, names, seen, sign),
         notes=(*notes, *seen.notes),
+        units=checked_units(units or {}, [*chosen.names, *names, *columns]),
     )
 
 
-_PAIRS = ((SUGGESTED, DONE), (SUGGESTED, STEADY), (STEADY, DONE))
-
-
-@dataclass(frozen=True)
-class _Verdict:
-    """Payoffs of rows by who decides, (n,), the outcomes that were logged (n,), and the step of each row (n,).
-
-    `doubts` are standard deviations of mean differences that the judge has, whatever the rows.
-    """
-
-    payoffs: dict[str, np.ndarray]
-    logged: np.ndarray
-    blocks: np.ndarray
-    doubts: dict[tuple[str, str], float]
-
-
-class _Half:
-    """One half of the rows: advice from it, and the judgement of that advice.
-
-    Attributes:
-        rows: positions of the rows that are judged, (n,).
-        matched: which of them have rows like all that was advised, (n,).
-        steps: advice.
-    """
-
-    def __init__(
-        self,
-        half: int,
-        seen: Log,
-        decisions: Decisions,
-        cuts: np.ndarray,
-        sign: float,
-        code: str,
-        advise: Callable[[np.ndarray], Step],
-    ) -> None:
-        self.seen, self.decisions, self.sign, self._code = seen, decisions, sign, code
-        positions = np.arange(len(seen.outcome))
-        mine = positions % 2 == half
-        self._others = positions[~mine]
-        after = positions[mine & (positions >= cuts[0])]
-        self.rows = after[np.linspace(0, len(after) - 1, min(len(after), _MOST_JUDGED)).round().astype(int)]
-        self.steps: list[Step] = []
-        self._blocks = np.searchsorted(cuts, self.rows, side="right") - 1
-        advised = {SUGGESTED: [], STEADY: []}  # type: dict[str, list[np.ndarray]]
-        for cut in cuts[:-1]:
-            step = advise(positions[mine & (positions < cut)][-_MOST_ADVISING:])
-            self.steps.append(step)
-            for who, found in advised.items():
-                found.append(_values(decisions, step.decisions[who]))
-        self._decided = {who: np.array(found)[self._blocks] for who, found in advised.items()}
-        self._decided[DONE] = seen.decisions[self.rows]
-        unseen = ~mine | (positions >= cuts[self._blocks][:, None])
-        away = {who: np.where(unseen, self._away(found), np.inf) for who, found in self._decided.items() if who != DONE}
-        self.matched = np.all([found.min(axis=1) <= NEAR for found in away.values()], axis=0)
-        self._nearest = {who: found.argmin(axis=1) for who, found in away.items()}
-
-    def by_log(self) -> _Verdict:
-        """Judge by the outcome of the nearest row that did not advise, of rows that have one near enough.
-
-        One outcome each, and no average of several, has as much noise as that of what was done.
-        """
-        rows = self.rows[self.matched]
-        payoffs = {DONE: self.sign * self.seen.outcome[rows]}
-        payoffs |= {who: self.sign * self.seen.outcome[at[self.matched]] for who, at in self._nearest.items()}
-        return _Verdict(payoffs, payoffs[DONE], self._blocks[self.matched], dict.fromkeys(_PAIRS, 0.0))
-
-    def by_model(self) -> _Verdict:
-        """Judge by a model of the rows of the other half, in the contexts that were met."""
-        others, met = self._others, self.seen.contexts[self.rows]
-        log = replace(
-            self.seen,
-            decisions=self.seen.decisions[others],
-            contexts=self.seen.contexts[others],
-            outcome=self.seen.outcome[others],
-            lines=tuple(self.seen.lines[i] for i in others.tolist()),
+def _outcomes(outcome: str | Sequence[str], minimise: bool, weights: Mapping[str, float] | None) -> tuple[Outcome, ...]:
+    found = read_outcomes(outcome, minimise, weights)
+    if len(found) > 1 and not weights:
+        raise BocuError(
+            "--weights: found none; several outcomes are replayed as one sum, the same at all steps: "
+            + ",".join(f"{one.name}=NUMBER" for one in found)
         )
-        learnt = Learnt(self.decisions, log, weighted(met, np.ones(len(met))), self.sign, code=self._code)
-        at = {
-            who: np.hstack([self.decisions.encode(values), learnt.scaled(met)]) for who, values in self._decided.items()
-        }
-        here = learnt.posterior
-        cross = {who: here.covariance(points) for who, points in at.items()}
-        return _Verdict(
-            {who: here.shift + here.scale * (here.mean + found @ here.weights) for who, found in cross.items()},
-            self.sign * self.seen.outcome[self.rows],
-            self._blocks,
-            {(one, other): _doubt(learnt, at[one], at[other], cross[one] - cross[other]) for one, other in _PAIRS},
+    return found if len(found) > 1 else (replace(found[0], weight=1.0),)
+
+
+def _forecasts(forecast: Any, time: str | None, clock: Clock) -> dict[float, Table]:
+    """Return the members of past forecasts, by the time of the row of the log that they were at hand for."""
+    if time is None:
+        raise BocuError("--forecast: a replay takes for each row the forecast made for its time; --time is wanted")
+    table = read_table(forecast, "forecast")
+    if time not in table.columns:
+        raise BocuError(
+            f"{table.name}: no column '{time}' (time); a replay takes past forecasts, each for a row of the log by its "
+            "time; one for tomorrow alone cannot be replayed"
         )
-
-    def _away(self, values: np.ndarray) -> np.ndarray:
-        """Return how far rows of the log (t,) are from decisions (n, d) in the contexts met, (n, t).
-
-        It is the largest difference of a number, as a share of its range; infinite where a name differs.
-        """
-        met, far = self.seen.contexts, np.zeros((len(values), len(self.seen.outcome)))
-        for i, part in enumerate(self.decisions.parts):
-            apart = np.abs(values[:, i, None] - self.seen.decisions[:, i])
-            far = np.maximum(far, np.where(apart > 0.0, np.inf, 0.0) if isinstance(part, Choice) else apart / part.span)
-        for column in met.T:
-            far = np.maximum(far, np.abs(column[self.rows, None] - column) / (np.ptp(column) or 1.0))
-        return far
+    table, when = in_time(table, time, [])
+    if when.unit != clock.unit:
+        kinds = {"days": "dates", "": "numbers"}
+        raise BocuError(
+            f"{table.name}: column '{time}': found {kinds[when.unit]}, where the log has {kinds[clock.unit]}"
+        )
+    starts = np.unique(when.times, return_index=True)
+    return {
+        float(at): rows_of(table, rows)
+        for at, rows in zip(starts[0], np.split(np.arange(len(when.times)), starts[1][1:]), strict=True)
+    }
 
 
-def _doubt(learnt: Learnt, points: np.ndarray, others: np.ndarray, cross: np.ndarray) -> float:
-    """Return the standard deviation of the mean payoff at points (n, D) less that at others (n, D).
-
-    `cross` (n, t) is the covariance of each difference with the log.
-    """
-    here = learnt.posterior
-
-    def mean(first: np.ndarray, second: np.ndarray) -> float:
-        found = learnt.structure.correlation(here.hyperparameters.lengthscales, first, second)
-        return here.hyperparameters.output_scale * float(found.mean())
-
-    prior = mean(points, points) - 2.0 * mean(points, others) + mean(others, others)
-    explained = float(here.explained(cross.mean(axis=0)[None])[0])
-    return float(here.scale * np.sqrt(max(prior - explained, 0.0)))
+def _without_forecast(judged: np.ndarray) -> list[str]:
+    """Say how many of the rows after the first step (n,) have a forecast, and how many of those are judged."""
+    count = int(judged.sum())
+    if count < _FEWEST_JUDGED:
+        raise BocuError(
+            f"--forecast: {count} of the {len(judged)} rows after the first step have a forecast of their time; "
+            f"{_FEWEST_JUDGED} are wanted"
+        )
+    notes = []
+    if count < len(judged):
+        notes.append(f"{len(judged) - count} of {len(judged)} rows after the first step have no forecast: not judged")
+    if count > 2 * MOST_FORECAST:
+        notes.append(f"of {count} rows with a forecast {2 * MOST_FORECAST} are judged, spread evenly")
+    return notes
 
 
 def _earned(payoffs: np.ndarray, sign: float) -> Earned:
     worst = np.sort(payoffs)[: max(1, round(_WORST * len(payoffs)))]
-    return Earned(sign * float(payoffs.mean()), sign * float(worst.mean()))
+    return Earned(sign * float(payoffs.mean()), sign * float(worst.mean()), sign * float(payoffs.sum()))
 
 
-def _gain(differences: np.ndarray, blocks: np.ndarray, doubts: Sequence[float]) -> Gain:
-    """Return the mean of differences (n,) in blocks (n,), and its interval.
+def _gains(verdict: Verdict, weights: np.ndarray, chosen: np.ndarray | None = None) -> dict[str, Gain]:
+    """Return gains by pairs of who decides; none of rows of a single step."""
+    found = {_pair(pair): verdict.gain(pair, weights, chosen) for pair in PAIRS}
+    return {pair: gain for pair, gain in found.items() if gain is not None}
 
-    Rows of a block share their advice, so its rows are one observation of Student's interval; to its variance comes
-    that of the judges, who are independent of each other.
-    """
-    mean, count = float(differences.mean()), len(np.unique(blocks))
-    sums = np.bincount(blocks, weights=differences - mean)
-    error = float(np.sqrt((sums**2).sum() * count / (count - 1))) / len(differences)
-    doubt = float(np.sqrt(np.square(doubts).sum())) / len(doubts)
-    half = float(np.hypot(student_factor(count) * error, NINETY_FIVE * doubt))
-    return Gain(mean, (mean - half, mean + half))
+
+def _parts(
+    verdict: Verdict, weights: np.ndarray, names: Sequence[str], seen: Log, time: str | None, clock: Clock
+) -> list[Part]:
+    """Return the gains where each context is low, middling and high, and in the early, middle and late part."""
+    met = seen.contexts[verdict.rows]
+    when = verdict.rows + 1.0 if clock.unit == "rows" else clock.times[verdict.rows]
+    found = []
+    in_time = min(_PARTS, len(np.unique(verdict.blocks)) // 2)  # an interval takes two steps
+    columns = [*((name, values, _PARTS) for name, values in zip(names, met.T, strict=True))]
+    for name, values, parts in [*columns, (time or "row", when, in_time)]:
+        places = _places(values, parts)
+        for place in np.unique(places) if np.ptp(places) else ():
+            some = places == place
+            found.append(
+                Part(
+                    name,
+                    *_limit(values[some], dated=name == time and clock.unit == "days"),
+                    int(some.sum()),
+                    _gains(verdict, weights, some) or None,
+                )
+            )
+    return found
+
+
+def _places(values: np.ndarray, parts: int) -> np.ndarray:
+    """Return in which part of like size each of values (n,) lies; equal ones stay together, a few are no part."""
+    limits = np.unique(np.quantile(values, np.linspace(0.0, 1.0, parts + 1)[1:-1])) if parts > 1 else np.empty(0)
+    places = np.searchsorted(limits, values, side="left")
+    for place in range(len(limits)):
+        if (places == place).sum() < len(values) / (2 * parts):
+            places[places == place] = place + 1
+    last = places == len(limits)
+    if last.sum() < len(values) / (2 * parts) and not last.all():
+        places[last] = places[~last].max()
+    return places
+
+
+def _limit(values: np.ndarray, *, dated: bool) -> tuple[float | str, float | str]:
+    """Return the least and the largest of values (n,), of days since 1970 as dates."""
+    low, high = float(values.min()), float(values.max())
+    return (_date(low), _date(high)) if dated else (low, high)
+
+
+def _date(days: float) -> str:
+    return str(np.datetime64(0, "D") + np.timedelta64(int(np.floor(days)), "D"))
+
+
+def _brought(verdict: Verdict, outcomes: Sequence[Outcome]) -> list[Brought]:
+    return [
+        Brought(
+            one.name,
+            one.minimise,
+            one.weight,
+            {who: _earned(found[i], one.sign) for who, found in verdict.payoffs.items()},
+            _gains(verdict, np.eye(len(outcomes))[i]),
+        )
+        for i, one in enumerate(outcomes)
+    ]
+
+
+def _judgements(
+    verdict: Verdict,
+    payoffs: dict[str, np.ndarray],
+    logged: np.ndarray,
+    names: Sequence[str],
+    seen: Log,
+    sign: float,
+) -> list[JudgedRow]:
+    ahead = {_pair((one, other)): np.cumsum(payoffs[one] - payoffs[other]) for one, other in PAIRS}
+    return [
+        JudgedRow(
+            seen.lines[row],
+            dict(zip(names, seen.contexts[row].tolist(), strict=True)),
+            float(logged[i]),
+            {who: sign * float(found[i]) for who, found in payoffs.items()},
+            {pair: float(found[i]) for pair, found in ahead.items()},
+        )
+        for i, row in enumerate(verdict.rows.tolist())
+    ]
+
+
+def _pair(pair: tuple[str, str]) -> str:
+    return f"{pair[0]} over {pair[1]}"
 
 
 def _cuts(times: np.ndarray, first: int | None, steps: int) -> np.ndarray:
@@ -389,13 +358,3 @@ def _only(table: Table, lines: Sequence[str]) -> Table:
     """Return the rows of a table that are called so."""
     kept = set(lines)
     return rows_of(table, np.array([i for i, line in enumerate(table.lines) if line in kept]))
-
-
-def _values(decisions: Decisions, named: dict[str, float | int | str]) -> np.ndarray:
-    """Return a decision (d,) of its values by name."""
-    return np.array(
-        [
-            float(part.levels.index(str(named[part.name])) if isinstance(part, Choice) else named[part.name])
-            for part in decisions.parts
-        ]
-    )

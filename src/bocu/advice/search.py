@@ -28,6 +28,9 @@ _LEVELS = (1.0, 0.75, 0.5, 0.25, 0.1)
 
 _LARGEST_STEP, _SMALLEST_STEP = 1 / 16, 1e-4
 
+#: What worst expectations are off by, as a share of their range, at most.
+_ROUNDING = 1e-6
+
 Measure = Callable[[np.ndarray], np.ndarray]
 
 
@@ -161,7 +164,35 @@ class Search:
 
     def best(self, measure: Measure) -> np.ndarray:
         """Return the decision (d,) of highest measure: of the candidates, then of ever closer neighbours."""
-        found = measure(self.pool)
+        return self._refined(measure, self._measured(measure))
+
+    def best_by_size(self) -> list[tuple[Rule, np.ndarray]]:
+        """Return the decision (d,) of best guarantee over smaller and larger sets, this rule's among them, in order.
+
+        A larger set guarantees no more: whoever guarantees less over the set before than somebody does over this one
+        is not asked.
+        """
+        found = []
+        most = self.expectations(self.pool)
+        for rule in self.rule.sizes():
+            top = int(np.argmax(most))
+            least = rule.guaranteed(self._of_pool[top : top + 1])[0]
+            left = np.flatnonzero(most >= least - _ROUNDING * (abs(least) + np.ptp(most)))
+            most = np.full(len(most), -np.inf)
+            most[left] = rule.guaranteed(self._of_pool[left])
+            found.append((rule, self._refined(self.guaranteed_by(rule), most)))
+        return found
+
+    def _measured(self, measure: Measure) -> np.ndarray:
+        """Return a measure (n,) of the candidates."""
+        return self._values_of_pool if measure == self.values else measure(self.pool)
+
+    @functools.cached_property
+    def _values_of_pool(self) -> np.ndarray:
+        return self.values(self.pool)
+
+    def _refined(self, measure: Measure, found: np.ndarray) -> np.ndarray:
+        """Return the decision (d,) that ever smaller steps lead to from the best of what candidates measure (n,)."""
         at, top = self.pool[int(np.argmax(found))], float(found.max())
         step = _LARGEST_STEP
         while step > _SMALLEST_STEP:
@@ -179,5 +210,5 @@ class Search:
         for i, part in enumerate(self.learnt.decisions.parts):
             least = 0.5 if isinstance(part, Choice) else DIFFERENT * part.span
             differs |= np.abs(self.pool[:, i] - value[i]) >= least
-        found = np.where(differs, self.values(self.pool), -np.inf)
+        found = np.where(differs, self._values_of_pool, -np.inf)
         return self.pool[int(np.argmax(found))] if differs.any() else None

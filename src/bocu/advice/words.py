@@ -75,6 +75,11 @@ def _decision(suggestion: Suggestion) -> list[str]:
     else:
         lines.append("No decision is better if the forecast is right")
     lines.append(f"A single {name} lies around its expectation with standard deviation {suggestion.noise:.4g}{unit}")
+    known = (best.interval[1] - best.interval[0]) / 2.0
+    lines.append(
+        f"Trying it once would teach: its expectation, known to within {known:.4g}{unit}, would be known to within "
+        f"{suggestion.taught:.4g}{unit}"
+    )
     lines.append(f"Learnt from {suggestion.rows} rows; the forecast has {suggestion.contexts} different contexts")
     return lines
 

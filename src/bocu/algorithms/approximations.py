@@ -5,7 +5,7 @@ The approximation (see `bocu.ambiguity.approximations`) takes the place of the w
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -62,7 +62,7 @@ class Approximation(UncertaintyObjective):
             return worst_case(payoffs, reference, self.ambiguity_set).value
         return self._approximate(payoffs, reference, identity_sensitivity(payoffs) if self.identity else None)
 
-    def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
+    def with_epsilon(self, epsilon: float) -> Self:
         """Approximate at another radius."""
         return replace(self, ambiguity_set=self.ambiguity_set.with_epsilon(epsilon))
 

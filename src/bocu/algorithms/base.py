@@ -163,7 +163,7 @@ class Algorithm(ABC, Generic[ParametersType]):
         """Return the quantities of `reports` for the round that was just told."""
         return {}
 
-    def reinstate(self, report: Mapping[str, Any], round: Round) -> None:
+    def reinstate(self, report: Mapping[str, object], round: Round) -> None:
         """Put back what `ask` had worked out, so that `tell` without `ask` replays a recorded round exactly.
 
         Args:

@@ -15,6 +15,7 @@ from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError, shown
 from bocu.core.loading import from_registry, load
 from bocu.core.parameters import READING, Parameters
+from bocu.core.plain import Plain
 
 LIBRARIES = ("botorch", "gpytorch")
 """Packages whose factories and acquisition functions go by where they stand: their versions tell which they are."""
@@ -75,7 +76,7 @@ class BotorchModelParameters(Parameters):
         "`botorch.models:SingleTaskGP`, `file.py:factory`, relative to the experiment file, or a registered name "
         "(see `bocu list models`), which may also stand alone: `model: botorch-default`"
     )
-    parameters: dict[str, Any] = Field(default_factory=dict, description="keyword arguments of the factory")
+    parameters: Plain = Field(default_factory=dict, description="keyword arguments of the factory")
 
     @pydantic.model_validator(mode="before")
     @classmethod

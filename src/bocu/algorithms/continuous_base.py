@@ -9,15 +9,15 @@ contexts and in the functional. All of it happens in unit cubes, into which boxe
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-import pydantic
 from pydantic import Field
 
 from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
 from bocu.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.algorithms.botorch_model import BotorchModelParameters
+from bocu.algorithms.search_parameters import SearchParameters
 from bocu.algorithms.theorems import Bound, HuangWidth, Knowledge, width
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
@@ -108,21 +108,6 @@ class ModelParameters(ProductModelParameters):
             return super().expense(context_coordinates)
         # In more than two coordinates every context is evaluated.
         return (4.0, 5.0) if context_coordinates <= 2 else (5.0, 20.0)
-
-
-class SearchParameters(Parameters):
-    """How the acquisition function is maximised."""
-
-    raw: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
-        1024, description="scrambled Sobol points that starts are drawn from"
-    )
-    restarts: Annotated[Integer, Field(ge=1)] = Field(50, description="starts that climb")
-
-    @pydantic.model_validator(mode="after")
-    def _starts_are_drawn_from_raw(self) -> Self:
-        if self.restarts > self.raw:
-            raise ValueError(f"restarts: allowed up to the {self.raw} raw points that they are drawn from")
-        return self
 
 
 class ContinuousAlgorithmParameters(AlgorithmParameters):

@@ -21,13 +21,15 @@ import pydantic
 from pydantic import Field
 
 from bocu.algorithms.beliefs import Offers
-from bocu.algorithms.unknown_prior import SQRT_BETA, ConfidenceParameters, UnknownPriorAlgorithm
+from bocu.algorithms.prior_confidence import SQRT_BETA, ConfidenceParameters
+from bocu.algorithms.unknown_prior import UnknownPriorAlgorithm
 from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Number, Positive, nearest
 from bocu.core.protocols import TIME_VARYING
-from bocu.core.rounds import Outline
+from bocu.core.rounds import Decision, Outline
+from bocu.surrogates.box_time_varying import BoxPrior
 from bocu.surrogates.forgetful import Fading, ForgetfulPosteriors, InformationGain, Memory, Restarts, Window
 from bocu.surrogates.grid import GridPrior
 from bocu.surrogates.time_varying import ArmPosteriors, TimeVaryingPosteriors, TimeVaryingPrior, drifting
@@ -127,6 +129,7 @@ class KnownPriorAlgorithm(UnknownPriorAlgorithm[Known]):
         BocuError: the problem has no such prior, or too many pairs of decision and context.
     """
 
+    boxes = False
     protocols = (*TIME_VARYING, "general", "data-driven")  # type: ignore[assignment]
 
     @classmethod
@@ -146,7 +149,7 @@ class KnownPriorAlgorithm(UnknownPriorAlgorithm[Known]):
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
         return super().work(parameters, replace(size, priors=1, kernels=1, arms=size.points, contexts=1), rounds)
 
-    def valid_sqrt_beta(self, t: int) -> float:
+    def valid_sqrt_beta(self, t: int, prior: int = 0) -> float:
         delta, rule = self.parameters.delta, self.parameters.confidence
         if rule == "practice":
             return math.sqrt(0.8 * math.log(4.0 * t))
@@ -181,9 +184,11 @@ class KnownPriorAlgorithm(UnknownPriorAlgorithm[Known]):
             self._source = offered[0 if label == FIRST else places[label]]
         return (self._over_arms(self._source),)
 
-    def _over_arms(self, prior: TimeVaryingPrior | GridPrior) -> TimeVaryingPrior:
+    def _over_arms(self, prior: TimeVaryingPrior | BoxPrior | GridPrior) -> TimeVaryingPrior:
         if isinstance(prior, TimeVaryingPrior):
             return prior
+        if isinstance(prior, BoxPrior):
+            raise BocuError(f"prior '{prior.label}' is over a box; one over finitely many arms is wanted")
         if prior.size > MOST_ARMS:
             raise BocuError(f"found {prior.size} pairs of decision and context; allowed: up to {MOST_ARMS} here")
         return drifting(prior, 0.0, prior.label)
@@ -192,7 +197,7 @@ class KnownPriorAlgorithm(UnknownPriorAlgorithm[Known]):
         places = (place for place, prior in enumerate(self.description.priors) if prior is self._source)
         return [next(places, -1)]
 
-    def _choose(self, offers: Offers) -> tuple[int, int]:
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
         return offers.first_best([0])
 
     def _trust(self) -> np.ndarray:

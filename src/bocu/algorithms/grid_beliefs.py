@@ -13,7 +13,8 @@ import numpy as np
 
 from bocu.algorithms.beliefs import Beliefs, Offers
 from bocu.core.errors import BocuError
-from bocu.core.rounds import Context, Round
+from bocu.core.plain import State
+from bocu.core.rounds import Context, Decision, Round
 from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior, GridPrior
 from bocu.surrogates.time_varying import ArmPosteriors
@@ -49,7 +50,7 @@ class GridOffers(Offers):
     def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:
         best = [self._rule.argmax(self._payoffs(int(prior)), self._reference) for prior in priors]
         first = int(np.argmax([offer.value for offer in best])) if len(best) > 1 else 0
-        return int(priors[first]), best[first].index
+        return int(priors[first]), self._index(best[first].index)
 
     def best_on_average(self, weights: np.ndarray) -> int:
         trusted = np.flatnonzero(weights)  # a rating may be -inf, whose product with 0 is no number
@@ -59,7 +60,10 @@ class GridOffers(Offers):
         averaged = sum(weight * self._rule(table, self._reference) for weight, table in tables)
         if np.isneginf(averaged).all():  # an aspiration out of reach: the decision that comes nearest to it
             averaged = sum(weight * (table @ self._reference) for weight, table in tables)
-        return int(np.argmax(averaged))
+        return self._index(int(np.argmax(averaged)))
+
+    def _index(self, position: int) -> int:
+        return position if self._available is None else int(self._available[position])
 
     def _payoffs(self, prior: int) -> np.ndarray:
         table = self._table(prior)
@@ -75,14 +79,13 @@ class GridBeliefs(Beliefs):
     Attributes:
         posteriors: one for each prior.
         rule: what rates a table of payoffs, at a radius that may change from round to round.
-        decisions: their number.
     """
 
     def __init__(self, priors: Sequence[GridPrior], rule: UncertaintyObjective) -> None:
         self.posteriors = [GridPosterior(prior) for prior in priors]
         self.rule = rule
         self.points = priors[0].size
-        self.decisions = priors[0].shape[0]
+        self.arms = priors[0].shape[0]
 
     @property
     def log_evidence(self) -> np.ndarray:
@@ -92,7 +95,7 @@ class GridBeliefs(Beliefs):
         """Return the rule at what was announced for a round."""
         return self.rule if round.epsilon is None else self.rule.with_epsilon(round.epsilon)
 
-    def offers(self, round: Round, available: np.ndarray, sqrt_beta: float) -> Offers:
+    def offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
         return self._offers(round, available, partial(self._bounds, round, sqrt_beta))
 
     def samples(self, round: Round, available: np.ndarray, generator: np.random.Generator) -> Offers:
@@ -107,9 +110,9 @@ class GridBeliefs(Beliefs):
         posterior = self.posteriors[prior]
         return posterior.mean(), posterior.deviation()
 
-    def foresee(self, prior: int, decision: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
+    def foresee(self, prior: int, decision: Decision, round: Round) -> tuple[np.ndarray, np.ndarray]:
         mean, deviation = self.moments(prior, round)
-        return mean[decision].copy(), deviation[decision].copy()
+        return mean[int(decision)].copy(), deviation[int(decision)].copy()
 
     def rate(self, payoffs: np.ndarray, round: Round) -> float:
         return float(self.rule_in(round)(payoffs[None, :], round.reference)[0])
@@ -117,17 +120,17 @@ class GridBeliefs(Beliefs):
     def place(self, context: Context) -> int:
         return int(context)
 
-    def observe(self, decision: int, context: Context, value: float, t: int) -> None:
+    def observe(self, decision: Decision, context: Context, value: float, t: int) -> None:
         for posterior in self.posteriors:
-            posterior.add(decision, int(context), value)
+            posterior.add(int(decision), int(context), value)
 
-    def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: float) -> int:
+    def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: np.ndarray) -> int:
         if round is None:
             return 0
         table = partial(self._bounds, round, -sqrt_beta)
         return GridOffers(self.rule_in(round), round, None, table).best_on_average(weights)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return {"posteriors": [posterior.state() for posterior in self.posteriors]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -135,12 +138,12 @@ class GridBeliefs(Beliefs):
             posterior.restore(stored)
 
     def _offers(self, round: Round, available: np.ndarray, table: Callable[[int], np.ndarray]) -> Offers:
-        among = None if len(available) == self.decisions else available
+        among = None if len(available) == self.arms else available
         return GridOffers(self.rule_in(round), round, among, table)
 
-    def _bounds(self, round: Round, factor: float, prior: int) -> np.ndarray:
+    def _bounds(self, round: Round, factors: np.ndarray, prior: int) -> np.ndarray:
         mean, deviation = self.moments(prior, round)
-        return mean + factor * deviation
+        return mean + factors[prior] * deviation
 
     @cached_property
     def _samplers(self) -> "list[PathwiseSampler]":
@@ -163,7 +166,7 @@ class DriftingBeliefs(GridBeliefs):
         self.rule = rule
         self.points = self.process.arms
         self.contexts = contexts
-        self.decisions = self.points // contexts
+        self.arms = self.points // contexts
 
     @property
     def log_evidence(self) -> np.ndarray:
@@ -171,17 +174,17 @@ class DriftingBeliefs(GridBeliefs):
 
     def moments(self, prior: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
         mean, deviation = self.process.predict(round.t)
-        shape = self.decisions, self.contexts
+        shape = self.arms, self.contexts
         return mean[prior].reshape(shape), deviation[prior].reshape(shape)
 
     def sample(self, round: Round, generator: np.random.Generator, prior: int) -> np.ndarray:
-        return self.process.draw([prior], round.t, generator).reshape(self.decisions, self.contexts)
+        return self.process.draw([prior], round.t, generator).reshape(self.arms, self.contexts)
 
-    def observe(self, decision: int, context: Context, value: float, t: int) -> None:
-        self.process.observe(decision * self.contexts + int(context), t, value)
+    def observe(self, decision: Decision, context: Context, value: float, t: int) -> None:
+        self.process.observe(int(decision) * self.contexts + int(context), t, value)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return self.process.state()
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, object]) -> None:
         self.process.restore(dict(state))

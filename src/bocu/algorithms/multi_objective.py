@@ -17,7 +17,8 @@ from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
 from bocu.acquisition.functionals import ExpectedValue
 from bocu.acquisition.objectives import functional
 from bocu.algorithms.base import Pursued
-from bocu.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm, SearchParameters
+from bocu.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm
+from bocu.algorithms.search_parameters import SearchParameters
 from bocu.algorithms.theorems import Bound, DrmoboWidth
 from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import State
 from bocu.core.rounds import Round
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class _NotPlain(Exception):
     """What was met cannot be written down."""
 
 
-def plain_state(algorithm: "Algorithm[Any]") -> dict[str, Any]:
+def plain_state(algorithm: "Algorithm[Any]") -> State:
     """Return the attributes of an algorithm as data that nothing done later changes.
 
     Returns:
@@ -43,7 +44,7 @@ def plain_state(algorithm: "Algorithm[Any]") -> dict[str, Any]:
     left: dict[str, str] = {}
     while True:
         writer = _Writer(handed_in)
-        plain: dict[str, Any] = {}
+        plain: State = {}
         for name in [name for name in attributes if name not in left]:
             before = dict(writer.known)
             try:
@@ -62,7 +63,7 @@ def needs_telling(state: Mapping[str, Any]) -> bool:
     return bool(state.get(TOLD_AGAIN))
 
 
-def when_told(state: Mapping[str, Any]) -> dict[str, Any]:
+def when_told(state: Mapping[str, Any]) -> State:
     """Return what is left to restore once that was done."""
     return {**state, TOLD_AGAIN: {}}
 
@@ -87,7 +88,7 @@ def put_back(algorithm: "Algorithm[Any]", state: Mapping[str, Any]) -> None:
         )
 
 
-def _handed_in(algorithm: "Algorithm[Any]") -> dict[str, Any]:
+def _handed_in(algorithm: "Algorithm[Any]") -> State:
     """Return what an algorithm gets whenever it is built, by a name of ours."""
     found = {name: getattr(algorithm, name) for name in _HANDED_IN}
     for name in [each.name for each in fields(algorithm.description)]:
@@ -256,7 +257,7 @@ def _take_generator(generator: np.random.Generator) -> tuple[Any, ...]:
     return type(bits).__name__, dict(bits.state), spawning
 
 
-def _make_generator(name: str, state: dict[str, Any], spawning: tuple[Any, ...]) -> np.random.Generator:
+def _make_generator(name: str, state: State, spawning: tuple[Any, ...]) -> np.random.Generator:
     entropy, key, pool, spawned = spawning
     seeds = np.random.SeedSequence(entropy, spawn_key=key, pool_size=pool, n_children_spawned=spawned)
     bits = getattr(np.random, name)(seeds)
@@ -264,7 +265,7 @@ def _make_generator(name: str, state: dict[str, Any], spawning: tuple[Any, ...])
     return np.random.Generator(bits)
 
 
-def _make_legacy(state: dict[str, Any]) -> np.random.RandomState:
+def _make_legacy(state: State) -> np.random.RandomState:
     generator = np.random.RandomState()
     generator.set_state(state)
     return generator

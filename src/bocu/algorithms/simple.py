@@ -8,7 +8,7 @@ from pydantic import Field
 from bocu.algorithms.base import Algorithm, Pursued
 from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import Domain, FiniteDomain
+from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, ParametersType
 from bocu.core.parameters import Parameters as TypedParameters
@@ -54,6 +54,8 @@ class Random(WithoutModel[RandomParameters]):
     def ask(self, round: Round) -> Decision:
         if round.available is None:
             return _uniform(self.description.decisions, self.generator)
+        if isinstance(self.description.decisions, BoxDomain):
+            return _uniform_in(np.asarray(round.available), self.generator)
         return int(round.available[self.generator.integers(len(round.available))])
 
     def tell(self, decision: Decision, context: Context, value: Payoff) -> None:
@@ -103,6 +105,12 @@ class Constant(WithoutModel[ConstantParameters]):
         self.decision = _decision(self.parameters.decision, description.decisions)
 
     @classmethod
+    @planning_only
+    def refuses(cls, protocol: str, outline: Outline) -> str:
+        box = "it takes one of finitely many decisions" if isinstance(outline.decisions, BoxDomain) else ""
+        return super().refuses(protocol, outline) or box
+
+    @classmethod
     def check(cls, parameters: ConstantParameters, outline: Outline) -> None:
         if outline.decisions is None:
             return
@@ -126,6 +134,13 @@ def _uniform(domain: Domain, generator: np.random.Generator) -> Decision:
     if isinstance(domain, FiniteDomain):
         return int(generator.integers(domain.size))
     return generator.uniform(domain.lower, domain.upper)
+
+
+def _uniform_in(boxes: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Draw a point of disjoint boxes, by their corners (boxes, 2, D)."""
+    volumes = np.prod(boxes[:, 1] - boxes[:, 0], axis=1)
+    lower, upper = boxes[generator.choice(len(boxes), p=volumes / volumes.sum())]
+    return generator.uniform(lower, upper)
 
 
 def _decision(wanted: int | list[float], domain: Domain) -> Decision:

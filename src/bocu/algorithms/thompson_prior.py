@@ -12,7 +12,7 @@ import numpy as np
 from bocu.algorithms.beliefs import Offers
 from bocu.algorithms.time_varying import PEGPUCB, FullyBayesian
 from bocu.core.about import About, Look
-from bocu.core.rounds import Round
+from bocu.core.rounds import Decision, Round
 
 
 class PEGPTS(PEGPUCB):
@@ -27,8 +27,9 @@ class PEGPTS(PEGPUCB):
         paper="after the abstract of Sandberg and Chehreghani 2025",
         look=Look("vermillion", "dotted", "o"),
     )
+    boxes = False
 
-    def _offers(self, round: Round, available: np.ndarray, sqrt_beta: float) -> Offers:
+    def _offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
         return self.surrogate.samples(round, available, self.generator)
 
 
@@ -44,10 +45,11 @@ class HPGPTS(FullyBayesian):
         paper="after the abstract of Sandberg and Chehreghani 2025",
         look=Look("green", "dotted", "D"),
     )
+    boxes = False
 
-    def _offers(self, round: Round, available: np.ndarray, sqrt_beta: float) -> Offers:
+    def _offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
         return self.surrogate.samples(round, available, self.generator)
 
-    def _choose(self, offers: Offers) -> tuple[int, int]:
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
         weights = self._weights()
         return offers.first_best([int(self.generator.choice(len(weights), p=weights))])

@@ -15,24 +15,22 @@ from pydantic import Field
 
 from bocu.algorithms.base import Reported
 from bocu.algorithms.beliefs import Offers
-from bocu.algorithms.unknown_prior import (
+from bocu.algorithms.prior_choices import (
     ACTIVE_REPORT,
     CHOICE_REPORTS,
     PAYOFF,
     WEIGHT_REPORT,
     Choice,
-    Confidence,
-    ConfidenceParameters,
-    UnknownPriorAlgorithm,
     one_hot,
-    squared_noise_bound,
 )
+from bocu.algorithms.prior_confidence import SearchedParameters, squared_noise_bound
+from bocu.algorithms.unknown_prior import Confidence, UnknownPriorAlgorithm
 from bocu.core.about import About, Look
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 from bocu.core.plain import State
-from bocu.core.rounds import Outline
+from bocu.core.rounds import Decision, Outline
 
 
 class _Accounts:
@@ -73,7 +71,7 @@ class _Accounts:
         self.width = np.array(state["width"], dtype=float)
 
 
-class EliminationParameters(ConfidenceParameters):
+class EliminationParameters(SearchedParameters):
     """Parameters of PE-GP-UCB."""
 
     on_no_prior: Literal["reset", "stop"] = Field(
@@ -132,7 +130,7 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
         self._accounts = _Accounts(len(self.priors))
         self._verdict = _Verdict()
 
-    def _choose(self, offers: Offers) -> tuple[int, int]:
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
         return offers.first_best(np.flatnonzero(self._accounts.active))
 
     def _metric(self, choice: Choice, t: int, value: float) -> None:
@@ -140,7 +138,7 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
         if choice.prior < 0:
             return
         accounts, prior = self._accounts, choice.prior
-        width = choice.width if self.parameters.test == "as-chosen" else self.valid_sqrt_beta(t) * choice.sd
+        width = choice.width if self.parameters.test == "as-chosen" else self.valid_sqrt_beta(t, prior) * choice.sd
         accounts.book(prior, value - choice.mean, width)
         xi = squared_noise_bound(self.description.noise, len(self.priors), t, self.parameters.delta)
         error = float(accounts.total[prior])
@@ -199,7 +197,7 @@ class _WeightedPriors(UnknownPriorAlgorithm[Confidence]):
         return {**super().report(), "prior_weight": self._reported_weights}
 
 
-class MaximumLikelihood(_WeightedPriors[ConfidenceParameters]):
+class MaximumLikelihood(_WeightedPriors[SearchedParameters]):
     """GP-UCB under the prior of the highest evidence so far; in round 1 that is the first prior."""
 
     about = About(
@@ -208,16 +206,16 @@ class MaximumLikelihood(_WeightedPriors[ConfidenceParameters]):
         paper="Ziomek et al. 2025",
         look=Look("blue", "dashed", "s"),
     )
-    Parameters = ConfidenceParameters
+    Parameters = SearchedParameters
 
-    def _choose(self, offers: Offers) -> tuple[int, int]:
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
         return offers.first_best([int(np.argmax(self.surrogate.log_evidence))])
 
     def _trust(self) -> np.ndarray:
         return one_hot(int(np.argmax(self.surrogate.log_evidence)), len(self.priors))
 
 
-class BayesianParameters(ConfidenceParameters):
+class BayesianParameters(SearchedParameters):
     """Parameters of the fully Bayesian rule."""
 
     hyperprior: tuple[Annotated[Number, Field(gt=0.0)], ...] | None = Field(
@@ -260,7 +258,7 @@ class FullyBayesian(_WeightedPriors[BayesianParameters]):
         self._log_hyperprior = np.log(hyperprior)
         super()._begin()
 
-    def _choose(self, offers: Offers) -> tuple[int, int]:
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
         weights = self._weights()
         return int(np.argmax(weights)), offers.best_on_average(weights)
 
@@ -271,7 +269,7 @@ class FullyBayesian(_WeightedPriors[BayesianParameters]):
         return self._weights()
 
 
-class BalancingParameters(ConfidenceParameters):
+class BalancingParameters(SearchedParameters):
     """Parameters of Regret Balancing."""
 
     mode: Literal["paper", "valid"] = Field(
@@ -310,7 +308,7 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
         self._accounts = _Accounts(len(self.priors))
         self._lower = np.full(len(self.priors), np.nan)
 
-    def _choose(self, offers: Offers) -> tuple[int, int]:
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
         plays = np.where(self._accounts.active, self._accounts.plays, np.iinfo(np.int64).max)
         return offers.first_best([int(np.argmin(plays))])
 
@@ -352,7 +350,7 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
         self._lower = np.array(state["lower"], dtype=float)
 
 
-class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
+class Oracle(UnknownPriorAlgorithm[SearchedParameters]):
     """TV-GP-UCB with the best prior known: a yardstick, not a competitor.
 
     `chosen_prior` is that prior's index among the candidates, or -1 where it is none of them.
@@ -367,7 +365,7 @@ class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
         look=Look("black", "long-dash", "*"),
         yardstick=True,
     )
-    Parameters = ConfidenceParameters
+    Parameters = SearchedParameters
 
     @classmethod
     @planning_only
@@ -383,7 +381,7 @@ class Oracle(UnknownPriorAlgorithm[ConfidenceParameters]):
         position = (k for k, prior in enumerate(self.description.priors) if prior is self.description.best_prior)
         return [next(position, -1)]
 
-    def _choose(self, offers: Offers) -> tuple[int, int]:
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
         return offers.first_best([0])
 
     def _trust(self) -> np.ndarray:

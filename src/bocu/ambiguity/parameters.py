@@ -88,7 +88,7 @@ class SetParameters(Parameters):
     @pydantic.model_validator(mode="wrap")
     @classmethod
     def _of_the_set_named(
-        cls, data: Any, validate: pydantic.ModelWrapValidatorHandler[SetParameters], info: pydantic.ValidationInfo
+        cls, data: object, validate: pydantic.ModelWrapValidatorHandler[SetParameters], info: pydantic.ValidationInfo
     ) -> SetParameters:
         given = {"name": data} if isinstance(data, str) else data
         if not isinstance(given, Mapping):
@@ -163,7 +163,7 @@ class SetParameters(Parameters):
 StatedSet = pydantic.SerializeAsAny[SetParameters]
 
 
-def by_default(name: str, **keys: Any) -> Any:
+def by_default(name: str, **keys: object) -> Any:
     """Return the default of a key that holds a set, as plain data: no set is imported before one is needed."""
     return {"name": name, **keys}
 

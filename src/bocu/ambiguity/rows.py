@@ -72,11 +72,14 @@ class SolveCost:
         seconds: a point of a payoff table with 64 contexts.
         growth: exponent of the number of contexts.
         memory_mb: what its compiled code takes, MB.
+        searched: share of the decisions that a search for the best one solves, in a table with 64 contexts; bounds
+            exclude the others. It grows with the contexts, up to all.
     """
 
     seconds: float
     growth: float = 0.0
     memory_mb: float = 0.0
+    searched: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

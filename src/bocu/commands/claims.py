@@ -21,9 +21,12 @@ class Form(StrEnum):
 
 def claims_command(
     file: Annotated[Path, typer.Argument(help="Claims file, such as config/claims/ziomek2025.yaml.")],
-    results: Annotated[Path, typer.Option(help="Folder of results, with a folder for each experiment.")] = Path(
-        "results"
-    ),
+    results: Annotated[
+        Path,
+        typer.Option(
+            help="Results: a folder with one for each experiment, or with reduced ones, NAME.nc; or one of these."
+        ),
+    ] = Path("results"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every comparison.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, a row a claim.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a section of a page.")] = False,
@@ -49,7 +52,9 @@ def claims_command(
     records = [record(file.name, claim, own) for claim, own in zip(stated, found, strict=True)]
     form = wanted[0] if wanted else Form.TEXT
     if form is Form.MARKDOWN or page is not None:
-        command = f"bocu claims {file.as_posix()}" + (f" --page {page.as_posix()}" if page else " --markdown")
+        judged_by = "" if results == Path("results") else f" --results {results.as_posix()}"
+        written = f" --page {page.as_posix()}" if page else " --markdown"
+        command = f"bocu claims {file.as_posix()}{judged_by}{written}"
         text = section(records, list(cubes.scales(records)), command)
         if page is not None:
             write_section(page, text)

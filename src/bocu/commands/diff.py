@@ -1,27 +1,42 @@
-"""`bocu diff`: whether two results are the same."""
+"""`bocu diff`: whether two results are the same, in their bits or within what seeds leave open."""
 
 import sys
+from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from bocu.evaluation.agreement import Agreement
+
 SAME, DIFFERENT, FAULT = 0, 1, 2
+_NAMED = 3  # runs that only one side has
 
 
 def diff_command(
     one: Annotated[Path, typer.Argument(help="Run file, prior, score or cube; or a folder such as results/NAME.")],
-    other: Annotated[Path, typer.Argument(help="What to compare it with: another file, or another folder.")],
+    other: Annotated[
+        Path, typer.Argument(help="What to compare it with: another file, or another folder; reduced results.")
+    ],
+    within: Annotated[
+        bool, typer.Option("--within", help="Compare regret over seeds by intervals: for another CPU.")
+    ] = False,
+    level: Annotated[
+        float, typer.Option(min=0.5, max=0.9999, help="Confidence of all intervals of --within together.")
+    ] = 0.95,
 ) -> None:
     """Compare two results without times and provenance.
 
     Numbers are compared bit by bit. Of each variable that differs the first entry is shown, by the labels of its
-    coordinates, and the largest difference. Exit status: 0 the same, 1 different, 2 not to be compared.
+    coordinates, and the largest difference. With --within regret of every problem, objective, algorithm and metric is
+    compared by intervals over seeds, paired where both have the same seeds. Exit status: 0 the same (or: nothing
+    differs), 1 different, 2 not to be compared.
     """
     from bocu.core.errors import BocuError
 
     try:
-        same = _compare(one, other)
+        same = _agree(one, other, level) if within else _compare(one, other)
     except BocuError as error:
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(FAULT) from None
@@ -47,3 +62,50 @@ def _compare(one: Path, other: Path) -> bool:
     elif one.is_dir():
         typer.echo(f"{len(files) - unequal} of {len(files)} files identical, {len(alone)} only on one side")
     return not unequal and not alone
+
+
+def _agree(one: Path, other: Path, level: float) -> bool:
+    from contextlib import ExitStack
+
+    from bocu.core.errors import BocuError
+    from bocu.evaluation.agreement import DIFFERS, EQUAL, agreements
+    from bocu.evaluation.claims.reduced import numbers_in
+    from bocu.io.tables import table
+
+    with ExitStack() as files:
+        found = agreements(numbers_in(one, files), numbers_in(other, files), level)
+    if not found.shared:
+        raise BocuError(f"{one}, {other}: nothing that both have: no run of a problem under a metric")
+    told = [agreement for agreement in found.shared if agreement.verdict != EQUAL]
+    head = ("problem", "objective", "algorithm", "metric", "regret", "verdict", "difference", "seeds", "p")
+    if told:
+        for line in table(head, map(_cells, told)):
+            typer.echo(line)
+    if found.alone:
+        more = ", ..." if len(found.alone) > _NAMED else ""
+        typer.echo(f"only on one side: {len(found.alone)} runs, {', '.join(found.alone[:_NAMED])}{more}")
+    counts = Counter(agreement.verdict for agreement in found.shared)
+    typer.echo(f"{len(found.shared)} compared at {level:.4g}, corrected together (Holm): " + _listed(counts))
+    return not counts[DIFFERS]
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+
+
+def _cells(found: "Agreement") -> tuple[str, ...]:
+    from math import isnan
+
+    gap, place = found.gap, found.place
+    interval = "-" if isnan(gap.value) else f"{gap.value:.3g} [{gap.low:.3g}, {gap.high:.3g}]"
+    return (
+        found.problem,
+        place.objective,
+        place.algorithm,
+        place.metric,
+        found.word,
+        found.verdict,
+        interval,
+        f"{gap.count} {'paired' if found.paired else 'unpaired'}",
+        "-" if isnan(found.p_value) else f"{found.p_value:.2g}",
+    )

@@ -26,6 +26,7 @@ COMMANDS = {
     "resume": "bocu.commands.resume:resume_command",
     "why": "bocu.commands.why:why_command",
     "diff": "bocu.commands.diff:diff_command",
+    "reduce": "bocu.commands.reduce:reduce_command",
     "prune": "bocu.commands.prune:prune_command",
     "verify": "bocu.commands.verify:verify_command",
     "report": "bocu.commands.report:report_command",

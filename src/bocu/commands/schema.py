@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bocu.commands.json_schema import DIALECT, json_schema_of
+from bocu.core.plain import Plain
 
 if TYPE_CHECKING:
     from bocu.experiment.registry import Entry
@@ -117,7 +118,7 @@ there by its first line: `# yaml-language-server: $schema=PATH`. See [suggest.md
 """
 
 
-def _own_table(title: str, model: Any, summary: str = "") -> str:
+def _own_table(title: str, model: object, summary: str = "") -> str:
     """Make a table of a model's own keys; sections inside it have tables of their own."""
     rows = [row for row in _rows(model) if "." not in row.split("`")[1]]
     head = [f"## {title}", "", *([summary, ""] if summary else [])]
@@ -253,7 +254,7 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
     return whole
 
 
-def _sweep_grid(definitions: dict[str, Any]) -> dict[str, Any]:
+def _sweep_grid(definitions: Plain) -> Plain:
     """Return the schema of a grid of a sweep, whose parameters may be written in short."""
     targets = definitions["Axis"]["properties"]["of"]
     targets["anyOf"] = [{"type": "string"}, {key: targets.pop(key) for key in ("items", "minItems", "type")}]
@@ -261,7 +262,7 @@ def _sweep_grid(definitions: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": {"anyOf": [{"$ref": "#/$defs/Axis"}, values]}}
 
 
-def _any_set(definitions: dict[str, Any], things: "list[Entry]") -> dict[str, Any]:
+def _any_set(definitions: Plain, things: "list[Entry]") -> Plain:
     """Return the schema of a set of any name, whose own keys stand beside its name; adds to the definitions."""
     from bocu.ambiguity.parameters import SetParameters
 

@@ -63,15 +63,14 @@ def suggest_command(
     import json
 
     from bocu.advice.outcomes import read_weights
-    from bocu.advice.settings import read_settings
-    from bocu.advice.suggestion import suggest
+    from bocu.advice.suggesting import suggest
+    from bocu.commands.advice import arguments, names_of
     from bocu.commands.worst_case import keys_of
-    from bocu.core.errors import BocuError
     from bocu.io.files import write_text
 
     asked: dict[str, Any] = {
         "decisions": decisions,
-        "contexts": None if contexts is None else [name.strip() for name in contexts.split(",") if name.strip()],
+        "contexts": names_of(contexts),
         "outcome": outcome,
         "weights": None if weights is None else read_weights(weights),
         "constraints": constraint,
@@ -90,48 +89,7 @@ def suggest_command(
         "forget": forget,
         "horizon": horizon,
     }
-    stated = _stated(context, asked)
-    written = {} if settings is None else read_settings(settings)
-    if "set" in stated and written.get("set") != stated["set"]:
-        written["keys"] = {}  # those of another set
-    if "outcome" in stated:
-        written["weights"] = None  # those of other outcomes
-    arguments = {**written, **stated}
-    for part in ("keys", "constraints"):
-        both = [one[part] for one in (written, stated) if one.get(part)]
-        if len(both) == 2:
-            arguments[part] = {**both[0], **both[1]} if part == "keys" else [*both[0], *both[1]]
-    for key in ("contexts", "outcome"):
-        if not arguments.get(key):
-            where = f", and {settings}: {key}: found none" if settings else ""
-            raise BocuError(f"--{key}: found none{where}; at least one column is wanted")
-    if arguments.get("units"):
-        arguments["units"] = {name: unit for name, unit in arguments["units"].items() if name in _columns(arguments)}
-    found = suggest(log, **arguments)
+    found = suggest(log, **arguments(context, settings, asked))
     if report is not None:
         write_text(report, found.to_html())
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found).rstrip())
-
-
-def _columns(arguments: dict[str, Any]) -> list[str]:
-    """Return the columns that are asked for, where decisions are stated."""
-    from bocu.advice.choices import read_decisions
-    from bocu.advice.outcomes import read_outcomes
-
-    decided = arguments.get("decisions")
-    decisions = read_decisions(decided) if isinstance(decided, str) else decided
-    outcomes = read_outcomes(arguments["outcome"], False, None)
-    return [*(decisions.names if decisions else ()), *arguments["contexts"], *(one.name for one in outcomes)]
-
-
-_CALLED = {"set": "name", "constraints": "constraint"}
-
-
-def _stated(context: typer.Context, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return what the command line states of what is asked."""
-
-    def given(key: str) -> bool:
-        source = context.get_parameter_source(_CALLED.get(key, key))
-        return bool(context.args) if key == "keys" else source is not None and source.name == "COMMANDLINE"
-
-    return {key: value for key, value in asked.items() if given(key)}

@@ -9,6 +9,7 @@ from pydantic import Field
 from bocu.core.errors import BocuError
 from bocu.core.loading import from_registry
 from bocu.core.parameters import READING, Parameters, Reading, validate
+from bocu.core.plain import Plain
 
 
 class NamedParameters(Parameters):
@@ -18,7 +19,7 @@ class NamedParameters(Parameters):
     kind: ClassVar[str]
 
     name: str = Field(description="a registered name, an entry point, `module:Class` or `file.py:Class`")
-    parameters: dict[str, Any] = Field(default_factory=dict, description="those that differ from the defaults")
+    parameters: Plain = Field(default_factory=dict, description="those that differ from the defaults")
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -49,7 +50,7 @@ def _reader(family: Any) -> Any:
     return lambda stated, where, reading: validate(family.Parameters, stated, where, reading)
 
 
-def named_in(data: Any) -> Iterator[str]:
+def named_in(data: object) -> Iterator[str]:
     """Return every name that plain data state with parameters, however deep."""
     if isinstance(data, Mapping):
         if isinstance(data.get("name"), str) and isinstance(data.get("parameters"), Mapping):

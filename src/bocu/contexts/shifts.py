@@ -18,6 +18,7 @@ from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import Count, Number, Parameters, Positive
+from bocu.core.plain import Plain
 
 
 class ShiftParameters(NamedParameters):
@@ -28,7 +29,7 @@ class ShiftParameters(NamedParameters):
     name: str = Field(
         description="the shift (see `bocu list shifts`), an entry point, `module:Class` or `file.py:Class`"
     )
-    parameters: dict[str, Any] = Field(default_factory=dict, description="its parameters")
+    parameters: Plain = Field(default_factory=dict, description="its parameters")
 
 
 class Shift(ABC):
@@ -222,7 +223,7 @@ def mixed(base: LawParameters, to: LawParameters, share: float) -> LawParameters
     return restated("mixture", {"of": parts})
 
 
-def restated(name: str, parameters: Mapping[str, Any]) -> LawParameters:
+def restated(name: str, parameters: Mapping[str, object]) -> LawParameters:
     """Return a law of other parameters.
 
     Raises:

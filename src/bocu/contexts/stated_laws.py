@@ -16,6 +16,7 @@ from bocu.contexts.named import NamedParameters
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import NoParameters, Number, Parameters, Positive
+from bocu.core.plain import Plain
 
 
 class LawParameters(NamedParameters):
@@ -24,7 +25,7 @@ class LawParameters(NamedParameters):
     kind: ClassVar[str] = "law"
 
     name: str = Field(description="the law (see `bocu list laws`), an entry point, `module:Class` or `file.py:Class`")
-    parameters: dict[str, Any] = Field(default_factory=dict, description="those that differ from the defaults")
+    parameters: Plain = Field(default_factory=dict, description="those that differ from the defaults")
 
     def over(self, dimension: int) -> JointLaw:
         """Return the law of contexts of so many coordinates.

@@ -93,7 +93,7 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
     return f"{meant} ({listing})" if meant else listing
 
 
-def _meant(name: Any, known: Collection[str]) -> str:
+def _meant(name: object, known: Collection[str]) -> str:
     # Comparing takes time that grows with the text; no name is long.
     if not isinstance(name, str) or len(name) >= 100:
         return ""
@@ -141,7 +141,7 @@ def _listed(key: str, value: object) -> list[tuple[str, Parameters]]:
 
 
 def _first_fault(
-    model: object, data: object, error: pydantic.ValidationError, context: Mapping[str, Any]
+    model: object, data: object, error: pydantic.ValidationError, context: Mapping[str, object]
 ) -> tuple[str, str]:
     """Return the path of keys of the first fault, and what is wrong there."""
     # Unknown keys first: a misspelt key also makes the right one look missing.
@@ -236,7 +236,7 @@ def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> object:
     return data
 
 
-def _union_fault(annotation: object, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
+def _union_fault(annotation: object, value: object, context: Mapping[str, object]) -> tuple[str, str]:
     """Say what is wrong with a value of several allowed forms: by the form that it has, or all forms there are."""
     if (form := _form_meant(_members(annotation), value)) is not None:
         try:

@@ -8,3 +8,6 @@ State = dict[str, Any]
 
 Specification = Mapping[str, Any]
 """What numbers depend on, as a run's `params` have it: nested mappings of numbers, strings and lists of those."""
+
+Plain = dict[str, Any]
+"""What JSON holds: nested dicts of numbers, truth values, strings and lists of those."""

@@ -9,6 +9,7 @@ import numpy as np
 from bocu.core.domains import Domain
 
 if TYPE_CHECKING:
+    from bocu.surrogates.box_time_varying import BoxPrior
     from bocu.surrogates.grid import GridPrior
     from bocu.surrogates.time_varying import TimeVaryingPrior
 
@@ -46,8 +47,8 @@ class Description:
     protocol: str
     outputs: int = 1
     model: "GridPrior | None" = None
-    priors: "Sequence[TimeVaryingPrior] | Sequence[GridPrior]" = ()
-    best_prior: "TimeVaryingPrior | GridPrior | None" = None
+    priors: "Sequence[TimeVaryingPrior] | Sequence[BoxPrior] | Sequence[GridPrior]" = ()
+    best_prior: "TimeVaryingPrior | BoxPrior | GridPrior | None" = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ class Round:
 
     Attributes:
         t: the round, from 1 on.
-        available: indices of the decisions that may be taken, ascending; None: all of them.
+        available: indices of the decisions that may be taken, ascending; in a box the corners of the boxes that are
+            open, shape (boxes, 2, dimension); None: all of them.
         reference: reference distribution over the contexts, shape (contexts,).
         epsilon: radius of the ambiguity set; None where there is none.
         weights: scalarisation weights, shape (outputs,).
@@ -95,7 +97,7 @@ class Situation:
         reference: reference distribution over the contexts, shape (contexts,).
         truth: distribution that contexts come from, shape (contexts,); the learner is not told.
         observed: number of contexts that were seen before.
-        available: indices of the decisions that may be taken, ascending; None: all of them.
+        available: decisions that may be taken, as `Round` has them; None: all of them.
         margin: radius that the problem itself announces; None where it announces none.
         weights: scalarisation weights of the outputs, shape (outputs,); None where there is one output.
     """

@@ -3,9 +3,9 @@
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BrokenFileError
+from bocu.core.plain import Plain
 from bocu.io.files import write_json
 
 
@@ -40,7 +40,7 @@ class Audit:
     largest: float = 0.0
     largest_gap: float = 0.0
     worst: str = ""
-    groups: list[dict[str, Any]] = field(default_factory=list)
+    groups: list[Plain] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
     beyond_count: int = 0
     beyond: list[str] = field(default_factory=list)

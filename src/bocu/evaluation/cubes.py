@@ -32,8 +32,10 @@ ABOUT = {
 METRIC_SPECIFICATION = "metric_specification"
 SWEPT = "swept"
 """Attribute of a sweep: see `swept_entries`, JSON."""
-OF_METRICS = (METRIC_SPECIFICATION, DISCRETISATION_ERROR)
-"""What it holds of every metric."""
+TITLES = ("objective_title", "metric_title")
+"""What is written for every objective and metric."""
+OF_METRICS = (METRIC_SPECIFICATION, DISCRETISATION_ERROR, *TITLES)
+"""What it holds of every metric, and titles, which are left out where several problems stand together."""
 
 
 def build_cube(description: Mapping[str, object], output: str | Path) -> None:
@@ -41,9 +43,9 @@ def build_cube(description: Mapping[str, object], output: str | Path) -> None:
 
     Args:
         description: what the plan says of it: `branches` (labels, score file, name, parameters and about of
-            the algorithm of each), `metrics`, `metric_specifications` (plain, of each), `seeds` (first,
-            count), `iterations`, `initial` (size of the initial design), names for the attributes, and of a sweep
-            `swept`: see `swept_entries`.
+            the algorithm of each), `metrics`, `metric_specifications` (plain, of each), `metric_titles` and
+            `objective_titles` (by label, labels where there are none), `seeds` (first, count), `iterations`, `initial`
+            (size of the initial design), names for the attributes, and of a sweep `swept`: see `swept_entries`.
         output: the cube, with dimensions (objective, algorithm, metric, seed, iteration), of some problems prior,
             weight and output.
 
@@ -163,6 +165,11 @@ class _Cube:
             file.coordinate(dim, dim, labels, {"long_name": dim, "units": "1"})
         stated = [canonical_json(metric) for metric in self.description["metric_specifications"]]
         file.coordinate(METRIC_SPECIFICATION, "metric", stated, {"long_name": "what it is, JSON", "units": "1"})
+        for name in TITLES:
+            dim = name.partition("_")[0]
+            written = self.description.get(f"{name}s", {})
+            told = [written.get(label, label) for label in self.coordinates[dim]]
+            file.coordinate(name, dim, told, {"long_name": f"what is written for the {dim}", "units": "1"})
         if self.errors:
             file.coordinate(DISCRETISATION_ERROR, "metric", self.errors, DISCRETISATION_ATTRIBUTES)
         known = {branch["algorithm"]: branch for branch in self.description["branches"]}
@@ -180,7 +187,7 @@ class _Cube:
         names_of = {key: self.description[key] for key in ("experiment", "problem_label", "problem_name")}
         # xarray takes the variables named here for coordinates.
         named = " ".join(f"algorithm_{key}" for key in ("name", "parameters", *ABOUT))
-        named += f" {METRIC_SPECIFICATION}" + (f" {DISCRETISATION_ERROR}" if self.errors else "")
+        named += f" {' '.join(TITLES)} {METRIC_SPECIFICATION}" + (f" {DISCRETISATION_ERROR}" if self.errors else "")
         swept = {SWEPT: canonical_json(self.description[SWEPT])} if SWEPT in self.description else {}
         file.attributes({**self.attributes, **lists, **names_of, **swept, "coordinates": named})
 
@@ -236,7 +243,7 @@ def swept_entries(attributes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def swept_coordinates(attributes: Mapping[str, Any], data: "xr.Dataset") -> dict[str, tuple[tuple[str, ...], Any]]:
+def swept_coordinates(attributes: Mapping[str, object], data: "xr.Dataset") -> dict[str, tuple[tuple[str, ...], Any]]:
     """Return the values of a sweep as coordinates, such as `swept_noise_of_problem`.
 
     Args:

@@ -5,7 +5,7 @@ Every objective is one as it stands (`ObjectiveMetric`); classes of their own ar
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Generic, Literal
+from typing import ClassVar, Generic, Literal
 
 import numpy as np
 from pydantic import Field
@@ -14,6 +14,7 @@ from bocu.core.about import About
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.loading import load
 from bocu.core.parameters import NoParameters, Parameters, ParametersType
+from bocu.core.plain import Plain
 from bocu.core.protocols import EVERY, SCALARISED, TIME_VARYING
 from bocu.core.rounds import Situation
 from bocu.evaluation.discretised import on_cells
@@ -34,6 +35,8 @@ class Metric(ABC, Generic[ParametersType]):
     Parameters: ClassVar[type[Parameters]] = NoParameters
     #: Whether continuous contexts are scored on their discretisation; else only under a stated law.
     discretised: ClassVar[bool] = True
+    #: Whether it compares finitely many decisions, and so scores none in a box.
+    finite_decisions: ClassVar[bool] = False
     #: The largest value of each round, where it was searched for before; rounds without are searched for.
     optima: Mapping[int, float] = {}
 
@@ -191,6 +194,7 @@ class BestFixedDecision(ExpectedPayoff):
         summary="expected payoff, against the best single decision in hindsight",
     )
     protocols = TIME_VARYING
+    finite_decisions = True
 
     def score(
         self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
@@ -211,7 +215,7 @@ class BestFixedDecision(ExpectedPayoff):
 class ObjectiveMetricParameters(Parameters):
     """The objective, as a specification states it."""
 
-    objective: dict[str, Any] = Field(description="its class, and its parameters as plain data")
+    objective: Plain = Field(description="its class, and its parameters as plain data")
 
 
 class ObjectiveMetric(Metric[ObjectiveMetricParameters]):

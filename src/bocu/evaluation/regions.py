@@ -6,19 +6,19 @@ all of dozens of points right at once, and would leave most undecided.)
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bocu.core.errors import BocuError
 from bocu.evaluation.claims.expansion import leaves, quantities
 from bocu.evaluation.claims.model import Claim
+from bocu.evaluation.claims.numbers import Source, as_numbers
 from bocu.evaluation.claims.verdicts import UNDECIDED, Finding, Verdict, verdict
-from bocu.evaluation.cubes import swept_entries
 from bocu.evaluation.statistics import CONFIDENCE
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
 Value = float | str
 RUNS = ("objective", "algorithm", "metric")
@@ -45,12 +45,12 @@ class Cell:
         return found[0] if len(found) == 1 else None
 
 
-def region(claim: Claim, cubes: "Sequence[xr.Dataset]") -> list[Cell]:
+def region(claim: Claim, cubes: Sequence[Source]) -> list[Cell]:
     """Return the verdict on a claim at every point of a sweep.
 
     Args:
         claim: about one problem, by the labels of the experiment's file.
-        cubes: those of the experiment.
+        cubes: those of the experiment, or their numbers.
 
     Returns:
         The points at which all that the claim names has finished seeds, in the order of the cubes.
@@ -62,17 +62,18 @@ def region(claim: Claim, cubes: "Sequence[xr.Dataset]") -> list[Cell]:
 
     cells, reason = [], f"{claim.id}: no cube is of the problem '{claim.problem}' of the file"
     named = labels_of(claim)
-    for cube in cubes:
-        entries = swept_entries(cube.attrs)
-        label = str(cube.attrs["problem_label"])
-        own = entries.get("problem", {}).get(label, {"base": label, "at": {}})
-        if claim.problem not in (None, own["base"]):
-            continue
-        for at, names in _points(own["at"], entries, named):
-            try:
-                cells.append(Cell(at, label, verdict(claim, cube, names)))
-            except BocuError as error:  # of a list of grids not all combinations run
-                reason = str(error)
+    with ExitStack() as files:
+        for cube in cubes:
+            numbers = as_numbers(cube, files)
+            label = numbers.known.problem
+            own = numbers.swept.get("problem", {}).get(label, {"base": label, "at": {}})
+            if claim.problem not in (None, own["base"]):
+                continue
+            for at, names in _points(own["at"], numbers.swept, named):
+                try:
+                    cells.append(Cell(at, label, verdict(claim, numbers, names)))
+                except BocuError as error:  # of a list of grids not all combinations run
+                    reason = str(error)
     if not cells:
         raise BocuError(reason)
     cells = [cell for cell in cells if cell.verdict.seeds]

@@ -126,7 +126,7 @@ def read_under(stated: object, where: str, reading: Reading) -> list[PathPoint]:
     return [PathPoint(to=_end(stated, where, reading))]
 
 
-def _end(stated: Any, where: str, reading: Reading) -> Any:
+def _end(stated: object, where: str, reading: Reading) -> Any:
     if isinstance(stated, str):
         return stated if stated in get_args(Met) else _end({"name": stated}, where, reading)
     if not isinstance(stated, Mapping):
@@ -139,6 +139,6 @@ def several(stated: object) -> bool:
     return isinstance(stated, list) or (isinstance(stated, Mapping) and "name" not in stated and "s" not in stated)
 
 
-def read_point(specification: Mapping[str, Any] | None) -> PathPoint | None:
+def read_point(specification: Mapping[str, object] | None) -> PathPoint | None:
     """Return the law of a metric's specification; None where it scores under what was met."""
     return None if specification is None else PathPoint.model_validate(specification)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bocu.core.parameters import Parameters, Reading, validate
+from bocu.core.plain import Plain
 from bocu.data.catalogue import Catalogue
 from bocu.experiment.fingerprints.fingerprint import run_roots
 from bocu.experiment.registry import Entry as Registered
@@ -29,6 +30,9 @@ class Component:
     #: Of a metric, the label of the entry that states it, with others where it states several.
     entry: str = ""
 
+    #: What the experiment's file wants written for it; empty: what its class tells.
+    title: str = ""
+
     @functools.cached_property
     def kind(self) -> Any:
         """Its class, or the stand-in of one from outside."""
@@ -48,7 +52,7 @@ class Component:
         return read
 
     @property
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> Plain:
         """Its class and parameters, as plain data."""
         return {"class": self.registered.identity, "parameters": self.parameters.model_dump(mode="json"), **self._law}
 
@@ -58,7 +62,7 @@ class Component:
         return not self.registered.origin and (self.under is not None or self.kind.discretised)
 
     @property
-    def _law(self) -> dict[str, Any]:
+    def _law(self) -> Plain:
         return {} if self.under is None else {"under": self.under}
 
 
@@ -70,7 +74,7 @@ class ScoringObjective(Component):
         return True
 
     @property
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> Plain:
         # The metric is named beside the objective, so that scores by other metrics do not reach its code.
         objective = {"class": self.registered.identity, "parameters": self.parameters.model_dump(mode="json")}
         return {"class": OBJECTIVE_METRIC, "parameters": {"objective": objective}, **self._law}
@@ -113,7 +117,7 @@ class Branch:
         return self.problem.label, self.objective.label if self.objective else NO_OBJECTIVE, self.algorithm.label
 
     @functools.cached_property
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> Plain:
         """Everything that its numbers depend on, but for seeds and files, as plain data without labels."""
         return {
             "schema": SPECIFICATION_SCHEMA,

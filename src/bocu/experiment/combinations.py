@@ -46,6 +46,7 @@ class ProblemKind:
 
 KINDS = (
     ProblemKind("arms that change with time", TIME_VARYING, Outline(_TABLE, priors=_PRIORS)),
+    ProblemKind("box of arms that change with time", TIME_VARYING, Outline(_BOX, priors=_PRIORS)),
     ProblemKind("grids of decisions and contexts", GRID, Outline(_TABLE)),
     ProblemKind("grids, candidate priors", GRID, Outline(_TABLE, priors=_PRIORS)),
     ProblemKind("grids that change with time", ("general", "data-driven"), Outline(_TABLE, None, _PRIORS, True)),
@@ -146,7 +147,7 @@ def _stated_sets() -> dict[str | None, Any]:
     return {name: kind.model_construct(name=name, radius=RADIUS) for name, kind in found.items()}
 
 
-def _objectives(kind: type[Parameters], stated: Any) -> Iterator[Parameters | str]:
+def _objectives(kind: type[Parameters], stated: object) -> Iterator[Parameters | str]:
     """Return an objective's parameters in each way that it may take a slope, or why they cannot be."""
     required = {key: PLACEHOLDER for key, field in kind.model_fields.items() if field.is_required()}
     given = {**required, **({} if stated is None else {"set": stated})}
@@ -155,7 +156,7 @@ def _objectives(kind: type[Parameters], stated: Any) -> Iterator[Parameters | st
         yield _validated(kind, {**given, "slope": {"difference": PLACEHOLDER}})
 
 
-def _validated(kind: type[Parameters], given: Mapping[str, Any]) -> Parameters | str:
+def _validated(kind: type[Parameters], given: Mapping[str, object]) -> Parameters | str:
     try:
         return kind.model_validate(given)
     except pydantic.ValidationError as error:

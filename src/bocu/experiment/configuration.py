@@ -7,13 +7,14 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 import pydantic
 from pydantic import BeforeValidator, Field
 
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import LARGEST_SEED, Integer, Number, Parameters, validate
+from bocu.core.plain import Plain
 from bocu.data.catalogue import Source
 from bocu.experiment.sweep_axes import Axis, in_full
 from bocu.io.yaml_files import read_yaml
@@ -50,7 +51,7 @@ class Entry(Parameters):
         description="Registered name or entry point (see `bocu list`), `module:Class`, or `path/to/file.py:Class`, "
         "relative to this file."
     )
-    parameters: dict[str, Any] = Field(default_factory=dict, description="Parameters that differ from the defaults.")
+    parameters: Plain = Field(default_factory=dict, description="Parameters that differ from the defaults.")
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -60,6 +61,14 @@ class Entry(Parameters):
         if isinstance(data, Mapping) and isinstance(data.get("name"), str) and "label" not in data:
             data = {**data, "label": default_label(data["name"])}
         return data
+
+
+class TitledEntry(Entry):
+    """An entry that figures and tables write a title for."""
+
+    title: str = Field(
+        "", description="What figures and tables write for it; what its class tells of itself, if left out."
+    )
 
 
 class ProblemEntry(Entry):
@@ -81,7 +90,7 @@ class PriorEntry(Entry):
     )
 
 
-class ObjectiveEntry(Entry):
+class ObjectiveEntry(TitledEntry):
     """An uncertainty objective: set, radius and slope are its parameters."""
 
     problems: list[Label] | None = Field(
@@ -96,11 +105,11 @@ class ObjectiveEntry(Entry):
         return label
 
 
-class MetricEntry(Entry):
+class MetricEntry(TitledEntry):
     """An objective that runs are scored by."""
 
     problems: list[Label] | None = Field(None, description="Labels of the problems it scores; all, if left out.")
-    under: str | dict[str, Any] | list[str | dict[str, Any]] | None = Field(
+    under: str | Plain | list[str | Plain] | None = Field(
         None,
         description="Another law to score the same runs under: a law, `{name, parameters}` or a name alone; a path of "
         "laws, `{from: LAW, to: LAW, steps: 5, until: 1}`, where `from` is the reference if left out; or a list of "
@@ -108,7 +117,7 @@ class MetricEntry(Entry):
     )
 
 
-class AlgorithmEntry(Entry):
+class AlgorithmEntry(TitledEntry):
     """An algorithm, and where it is to run."""
 
     problems: list[Label] | None = Field(

@@ -7,10 +7,11 @@ import functools
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
+from bocu.core.plain import Plain
 from bocu.experiment.branches import Branch
 from bocu.experiment.fingerprints.fingerprint import fingerprint, named_code
 from bocu.io.files import canonical_json
@@ -35,11 +36,11 @@ class JobParameters:
 
     # Data sets
 
-    def download(self, dataset: str, file: str) -> dict[str, Any]:
+    def download(self, dataset: str, file: str) -> Plain:
         """Return those of downloading a file."""
         return {"known": self.plan.catalogue.known(dataset, file), "fingerprint": self.fingerprint("download")}
 
-    def mirror(self, dataset: str, file: str) -> dict[str, Any]:
+    def mirror(self, dataset: str, file: str) -> Plain:
         """Return those of copying a file from the mirror."""
         return {
             "mirror": self.plan.experiment.data.mirror,
@@ -47,7 +48,7 @@ class JobParameters:
             "fingerprint": self.fingerprint("mirror"),
         }
 
-    def simulate(self, dataset: str, file: str) -> dict[str, Any]:
+    def simulate(self, dataset: str, file: str) -> Plain:
         """Return those of making a stand-in."""
         return {"fingerprint": self.fingerprint("simulate", *self.simulate_roots(dataset))}
 
@@ -55,7 +56,7 @@ class JobParameters:
         """Return the code that a stand-in starts from, but for the script."""
         return [f"bocu.data.simulated.{dataset}:simulate"]
 
-    def prepared(self, source: str, dataset: str, prepared: str) -> dict[str, Any]:
+    def prepared(self, source: str, dataset: str, prepared: str) -> Plain:
         """Return those of preparing a data set."""
         _, record, _, minutes = self.plan.catalogue.prepared_file(source, dataset, prepared)
         function = self.plan.catalogue.record(dataset, record).prepare
@@ -67,13 +68,13 @@ class JobParameters:
             "fingerprint": self.fingerprint("prepare", function),
         }
 
-    def table(self, dataset: str, record: str) -> dict[str, Any]:
+    def table(self, dataset: str, record: str) -> Plain:
         """Return those of computing parts of a table by a simulator."""
         computed = self.plan.catalogue.record(dataset, record).computed
         assert computed is not None
         return {**computed.model_dump(), "fingerprint": self.fingerprint("table_part", computed.table)}
 
-    def prior(self, problem: str, prior: str) -> dict[str, Any]:
+    def prior(self, problem: str, prior: str) -> Plain:
         """Return those of fitting a prior."""
         specifications = self.plan.priors(problem)
         if prior not in specifications:
@@ -91,7 +92,7 @@ class JobParameters:
 
     # Runs and what becomes of them
 
-    def run(self, branch: Branch, first: int | str, last: int | str) -> dict[str, Any]:
+    def run(self, branch: Branch, first: int | str, last: int | str) -> Plain:
         """Return those of running a block of seeds."""
         return {
             "specification": canonical_json({**branch.specification, "seeds": [int(first), int(last)]}),
@@ -106,7 +107,7 @@ class JobParameters:
     def _run_script(self) -> str:
         return self.script("run")  # asked for by every job, several times
 
-    def optima(self, problem: str, entry: str) -> dict[str, Any]:
+    def optima(self, problem: str, entry: str) -> Plain:
         """Return those of searching for the best decisions of a problem under the metrics of an entry."""
         searched = self.plan.optima(problem)
         if entry not in searched:
@@ -125,7 +126,7 @@ class JobParameters:
         metrics = [metric.specification for metric in self.plan.optima(problem)[entry]]
         return named_code([self.plan.problems[problem].specification, metrics])
 
-    def score(self, branch: Branch, part: str = "") -> dict[str, Any]:
+    def score(self, branch: Branch, part: str = "") -> Plain:
         """Return those of scoring a branch."""
         metrics = [
             {"label": metric.label, **metric.specification} for metric in self.plan.metrics_of(branch.problem.label)
@@ -152,9 +153,12 @@ class JobParameters:
             for label, problem in self.plan.problems.items()
         }
 
-    def cube(self, problem: str, part: str = "") -> dict[str, Any]:
+    def cube(self, problem: str, part: str = "") -> Plain:
         """Return those of gathering a problem's scores."""
         seeds, component = self.plan.experiment.seeds, self.plan.problems[problem]
+        branches = self.plan.branches_of(problem)
+        of_objectives, of_metrics = self.plan.titles
+        metrics = [metric.label for metric in self.plan.metrics_of(problem)]
         description = {
             "experiment": self.plan.experiment.name,
             "problem_label": problem,
@@ -168,9 +172,11 @@ class JobParameters:
                     "algorithm_parameters": branch.algorithm.parameters.model_dump(mode="json"),
                     "score": self.plan.paths.score_file(branch, part),
                 }
-                for branch in self.plan.branches_of(problem)
+                for branch in branches
             ],
-            "metrics": [metric.label for metric in self.plan.metrics_of(problem)],
+            "metrics": metrics,
+            "metric_titles": {label: of_metrics[label] for label in metrics},
+            "objective_titles": {branch.key[1]: of_objectives[branch.key[1]] for branch in branches},
             "metric_specifications": [metric.specification for metric in self.plan.metrics_of(problem)],
             "seeds": [seeds.first, seeds.count],
             "iterations": self.plan.iterations(problem),
@@ -180,7 +186,7 @@ class JobParameters:
             description["swept"] = swept
         return {"description": canonical_json(description), "fingerprint": self.fingerprint("cube")}
 
-    def _swept(self, problem: str) -> dict[str, Any]:
+    def _swept(self, problem: str) -> Plain:
         """Return what a sweep has made of a problem and of what runs on it, as cubes have it."""
         branches, sweep = self.plan.branches_of(problem), self.plan.sweep
         entries = {
@@ -199,11 +205,11 @@ class JobParameters:
         }
         return {dim: own for dim, own in found.items() if own}
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Plain:
         """Return those of the summary of all problems."""
         return {"fingerprint": self.fingerprint("summary")}
 
-    def figure(self, label: str, folder: str) -> dict[str, Any]:
+    def figure(self, label: str, folder: str) -> Plain:
         """Return those of drawing a figure."""
         described = {"specification": canonical_json(self.plan.figures[label].specification)}
         if self._draws_problem(label):
@@ -219,7 +225,7 @@ class JobParameters:
     def _draws_problem(self, label: str) -> bool:
         return bool(getattr(self.plan.figures[label].parameters, "draws_problem", False))
 
-    def claims(self) -> dict[str, Any]:
+    def claims(self) -> Plain:
         """Return those of judging what is claimed: the claims as they were read, so that a comment reruns nothing."""
         return {
             "experiment": self.plan.experiment.name,
@@ -227,7 +233,7 @@ class JobParameters:
             "fingerprint": self.fingerprint("claims"),
         }
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Plain:
         """Return those of the report."""
         # The page is made from more than code.
         digest = sha256()

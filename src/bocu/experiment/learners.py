@@ -6,7 +6,6 @@ usual case in one line, a `bocu.Description` says any other.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ def learner(
     lengthscale: float | Sequence[float] = 0.2,
     outputs: int = 1,
     seed: int = 0,
-    **parameters: Any,
+    **parameters: object,
 ) -> Algorithm:
     """Build an algorithm for a loop of one's own.
 

@@ -48,7 +48,7 @@ def abouts(algorithms: Mapping[str, Component], sweep: Sweep | None = None) -> d
     looks = algorithm_looks(named)
     return {
         label: {
-            "title": _title(algorithm, label, sweep),
+            "title": _title(algorithm, label, sweep, algorithms[label].title),
             "look": str(looks[label]),
             "yardstick": "yes" if algorithm.about.yardstick else "no",
         }
@@ -56,10 +56,11 @@ def abouts(algorithms: Mapping[str, Component], sweep: Sweep | None = None) -> d
     }
 
 
-def _title(algorithm: Named, label: str, sweep: Sweep | None) -> str:
+def _title(algorithm: Named, label: str, sweep: Sweep | None, given: str) -> str:
     if sweep is None:
-        return algorithm.title(label)
-    return ", ".join([algorithm.title(sweep.base("algorithms", label)), *sweep.written("algorithms", label)])
+        return given or algorithm.title(label)
+    base = given or algorithm.title(sweep.base("algorithms", label))
+    return ", ".join([base, *sweep.written("algorithms", label)])
 
 
 def algorithm_looks(algorithms: Mapping[str, Named]) -> dict[str, Look]:

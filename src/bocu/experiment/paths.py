@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from bocu.experiment.branches import Branch
 
 PARTIAL = "/partial"
-FIGURE_SUFFIXES = ("csv", "png", "svg", "json")
+FIGURE_SUFFIXES = ("csv", "png", "svg", "pdf", "json")
 RESULTS = "results"
 RUN_CACHE = f"{RESULTS}/.run-cache"  # no experiment has this name: a label begins with a letter or digit
 MACHINE_CODE = f"{RESULTS}/.machine-code"  # where homes cannot be written to

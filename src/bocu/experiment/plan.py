@@ -17,6 +17,7 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections
 from bocu.core.places import places
+from bocu.core.plain import Plain
 from bocu.core.protocols import CONTINUOUS
 from bocu.data.catalogue import Catalogue, Source
 from bocu.experiment.branches import Branch, Component
@@ -25,7 +26,9 @@ from bocu.experiment.inputs import JobInputs
 from bocu.experiment.job_parameters import JobParameters
 from bocu.experiment.looks import abouts
 from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL, ResultPaths
+from bocu.experiment.problem_entries import parameters_of, protocol_of
 from bocu.experiment.sweep_expansion import Sweep
+from bocu.experiment.titles import titles
 from bocu.problems.base import ProblemParameters
 
 
@@ -36,7 +39,7 @@ class StatedClaim(Protocol):
     def problems(self) -> Sequence[str]:
         """Labels of the problems of this experiment that it is about."""
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Plain:
         """Return it and its file as plain data."""
 
 
@@ -93,9 +96,7 @@ class Plan:
 
     def problem_parameters(self, problem: str) -> ProblemParameters:
         """Return the typed parameters of a problem, by its label."""
-        parameters = self.problems[problem].parameters
-        assert isinstance(parameters, ProblemParameters)
-        return parameters
+        return parameters_of(self.problems[problem])
 
     def source_of(self, dataset: str) -> Source:
         """Return the source that a data set comes from."""
@@ -105,7 +106,7 @@ class Plan:
         """Return the number of rounds that are played of a problem."""
         return self.problem_parameters(problem).rounds(self.experiment.iterations)
 
-    def priors(self, problem: str) -> dict[str, dict[str, Any]]:
+    def priors(self, problem: str) -> dict[str, Plain]:
         """Return the candidate priors that are fitted for a problem, by label."""
         return self.problem_parameters(problem).priors()
 
@@ -127,8 +128,7 @@ class Plan:
 
         Those are metrics over the discretisation of continuous contexts. A metric from outside may score as it likes.
         """
-        parameters, kind = self.problem_parameters(problem), self.problems[problem].kind
-        if parameters.protocol_among(kind.protocols) not in CONTINUOUS:
+        if protocol_of(self.problems[problem]) not in CONTINUOUS:
             return {}
         found: dict[str, list[Component]] = {}
         for metric in self.metrics_of(problem):
@@ -293,6 +293,12 @@ class Plan:
         algorithms = {branch.algorithm.label: branch.algorithm for branch in self.branches.values()}
         return abouts(algorithms, self.sweep)
 
+    @functools.cached_property
+    def titles(self) -> tuple[dict[str, str], dict[str, str]]:
+        """What figures and tables write for objectives and for metrics, by label."""
+        objectives = {branch.objective.label: branch.objective for branch in self.branches.values() if branch.objective}
+        return titles(list(objectives.values()), self.metrics)
+
     def outside(self) -> list[tuple[str, str, str]]:
         """Return kind, label and origin of everything that is none of ours."""
         branches = self.branches.values()
@@ -328,7 +334,7 @@ class Plan:
         runs -= {file for branch in scored for file in self.run_files(branch) if not Path(file).exists()}
         return [file for file in self.products() if file not in runs]
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Plain:
         """Return the experiment, with every parameter as it stands, as plain data."""
         entries = {
             "problems": list(self.problems.values()),

@@ -7,17 +7,26 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Plain
 from bocu.experiment.configuration import Seeds
 from bocu.experiment.plan import Plan
 from bocu.io.files import atomic_path, write_json
 
 MADE_FROM = "made_from"  # in the record: files and settings of the command line
+_OF_SCALE = ("name", "iterations", "seeds", "problems")
+"""Settings of a command line that say at which scale results were made; others name places of one machine."""
 
 
-def write_record(plan: Plan, files: Sequence[str | Path] = (), overrides: Mapping[str, Any] | None = None) -> None:
+def write_record(plan: Plan, files: Sequence[str | Path] = (), overrides: Mapping[str, object] | None = None) -> None:
     """Note the experiment, and the files and settings of the command line that it was made from."""
     made_from = {"files": [str(file) for file in files], "config": dict(overrides or {})}
     write_json(plan.paths.record, {**plan.describe(), **({MADE_FROM: made_from} if files else {})})
+
+
+def settings_of(record: Mapping[str, Any]) -> Plain:
+    """Return the settings of the command line that say at which scale results were made, from their record."""
+    config = record.get(MADE_FROM, {}).get("config", {})
+    return {key: value for key, value in config.items() if key in _OF_SCALE}
 
 
 def refuse_to_shrink(plan: Plan) -> None:

@@ -31,6 +31,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
     },
     "problem": {
         "hills": "bocu.problems.hills:Hills",
+        "hills-continuous": "bocu.problems.hills_continuous:ContinuousHills",
         "sensors": "bocu.problems.sensors:Sensors",
         "intel": "sensors",
         "gp-sample": "bocu.problems.gp_sample:GPSample",

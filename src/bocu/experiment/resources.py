@@ -12,7 +12,7 @@ stand in `costs.json` beside this module, measured by the commands that it names
 its own has that of the nearest base class. Bare `Problem` and `Algorithm` have cautious ones, which hold for classes
 that say nothing. A problem takes block + cubic x arms^3 seconds once, and `round` in each round, in which algorithms
 play as many rounds as its `rehearsal` has, where it has one. What a payoff table takes depends on the ambiguity set of
-the objective pursued.
+the objective pursued (`SolveCost`): the decisions that a search solves, at one radius or at two.
 
 Measured times of earlier runs or of a pilot correct all this: `bocu.sweep.forecast`. Planning calls this for every job,
 so nothing is imported but the classes, and no data are opened.
@@ -83,7 +83,7 @@ def estimate(branch: "Branch", seeds: int) -> Estimate:
     valuation = _valuation(branch) if work.tables else None
     a_seed = sum(count * prices[step] for step, count in work.counts.items())
     if valuation is not None:
-        a_seed += work.tables * _solve_seconds(valuation, size)
+        a_seed += work.tables * _radii(branch) * _search_seconds(valuation, size)
     a_seed *= rounds if size.rehearsal else 1
     a_seed += set_up.get("round", 0.0) * rounds
     rows_mb = 1e-6 * seeds * rounds * (prices["row"] + prices.get("row_per_prior", 0.0) * work.priors)
@@ -125,9 +125,16 @@ def _valuation(branch: "Branch") -> "SolveCost | None":
     return ambiguity_set.family.solve_cost() if ambiguity_set is not None else None
 
 
-def _solve_seconds(cost: "SolveCost", size: Size) -> float:
-    """Return the seconds of one worst case for every decision."""
-    return size.arms * size.contexts * cost.seconds * (size.contexts / 64) ** cost.growth
+def _radii(branch: "Branch") -> int:
+    """Return at how many radii a table is solved: at two where a difference stands for the slope."""
+    assert branch.objective is not None
+    return 1 if getattr(branch.objective.parameters, "difference", None) is None else 2
+
+
+def _search_seconds(cost: "SolveCost", size: Size) -> float:
+    """Return the seconds of finding the decision of the best worst case in a table."""
+    solved = size.arms * min(1.0, cost.searched * size.contexts / 64)
+    return solved * size.contexts * cost.seconds * (size.contexts / 64) ** cost.growth
 
 
 def memory(expected_mb: float, attempt: int) -> int:

@@ -11,6 +11,7 @@ import pydantic
 from pydantic import Field
 
 from bocu.core.parameters import Parameters
+from bocu.core.plain import Plain
 
 SECTIONS = ("problems", "objectives", "algorithms", "metrics")
 EVERY = "*"
@@ -29,7 +30,7 @@ class Axis(Parameters):
         description="What it sets: `problems.hills.noise`, section, label and path of keys; `*` for the label: every "
         "entry of the section that has the parameter. Several are set to the same value.",
     )
-    values: list[Any] | dict[str, Any] = Field(
+    values: list[Any] | Plain = Field(
         description="Its values; as a mapping, by the names that labels and figures have for them."
     )
 
@@ -74,7 +75,7 @@ class Axis(Parameters):
         return self
 
     @functools.cached_property
-    def pieces(self) -> dict[str, Any]:
+    def pieces(self) -> Plain:
         """Its values by what labels have for them."""
         if isinstance(self.values, dict):
             return dict(self.values)
@@ -126,7 +127,7 @@ def in_full(sweep: object) -> object:
     grids = [sweep] if isinstance(sweep, Mapping) else sweep
     if not isinstance(grids, list | tuple) or not all(isinstance(grid, Mapping) and grid for grid in grids):
         raise ValueError("a mapping of parameters to values is wanted, or a list of such mappings")
-    first: dict[str, Any] = {}
+    first: Plain = {}
     written = []
     for grid in grids:
         axes = {}
@@ -157,7 +158,7 @@ def _axis(key: str, stated: Any, before: Any) -> Any:
     return {"of": before["of"], "values": values}
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     """Return the number that a text stands for: in YAML 1e-4 is text."""
     if isinstance(value, str):
         try:
@@ -167,7 +168,7 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _piece(value: Any) -> str:
+def _piece(value: object) -> str:
     """Write a value as a part of a label: 0.1 as 0p1, -1 as m1."""
     value = _number(value)
     if isinstance(value, bool):

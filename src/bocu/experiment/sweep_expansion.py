@@ -9,6 +9,7 @@ from typing import Any
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
+from bocu.core.plain import Plain
 from bocu.experiment.configuration import LONGEST_LABEL, Entry, Experiment
 from bocu.experiment.sweep_axes import EVERY, SECTIONS, Axis, Coordinate, Grid, Point, points_of
 
@@ -57,7 +58,7 @@ class Sweep:
         return any(all(piece in grid[name] for name, piece in own.items()) for grid in self._grids)
 
     @functools.cached_property
-    def _grids(self) -> list[dict[str, Any]]:
+    def _grids(self) -> list[Plain]:
         return [{name: axis.pieces for name, axis in grid.items()} for grid in self.experiment.sweep] or [{}]
 
     def labels(self, point: Point) -> dict[str, dict[str, str]]:
@@ -195,7 +196,7 @@ def _label(base: str, point: Point, where: str) -> str:
     return label
 
 
-def _at(entry: Entry, label: str, values: Mapping[tuple[str, ...], Any], where: str) -> Entry:
+def _at(entry: Entry, label: str, values: Mapping[tuple[str, ...], object], where: str) -> Entry:
     parameters = copy.deepcopy(entry.parameters)
     for path, value in values.items():
         inside = parameters

@@ -1,5 +1,6 @@
 """Payoff and regret at the end against a number that objectives differ in, such as the radius of their sets."""
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, sp
 if TYPE_CHECKING:
     import pandas as pd
 
+TICK = 16
+"""Letters of a line below a tick."""
 _PAYOFF, _REGRET = "payoff", "regret"
 
 
@@ -95,10 +98,13 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         panels[-1].set_xlabel(settings.label)
         if settings.log:
             panels[-1].set_xscale("log")
-        ticks = {place: f"{place:g}" if settings.at else label for label, place in at.items()}
+        ticks = {
+            place: f"{place:g}" if settings.at else textwrap.fill(cube.objective_titles[label], TICK)
+            for label, place in at.items()
+        }
         panels[-1].set_xticks(list(ticks), list(ticks.values()))
         panels[-1].set_xticks([], minor=True)
-        picture.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        style.legend_below(picture)
         table["algorithm"] = table["algorithm"].map(titles)
         counts = {str(title): int(found["seed"].nunique()) for title, found in table.groupby("algorithm", sort=False)}
         rounds = int((cube.iterations >= 1).sum())

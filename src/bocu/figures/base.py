@@ -150,6 +150,8 @@ class Figure(ABC, Generic[ParametersType]):
     digested: ClassVar[bool] = False
     #: Whether it is about candidate priors, and so drawn of problems that have some.
     of_priors: ClassVar[bool] = False
+    #: Whether it lays out finitely many decisions, and so is not drawn where they are a box.
+    finite_decisions: ClassVar[bool] = False
     #: Whether it is drawn where an experiment names no figures.
     by_default: ClassVar[bool] = True
     Parameters: ClassVar[type[Parameters]]
@@ -204,7 +206,7 @@ def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[s
     Args:
         parameters: `specification`, plain, and of a figure of the problem itself `problem`, of `JobParameters.figure`.
         inputs: the files that it is drawn from.
-        outputs: what `save` writes: `png`, `svg`, `description`; the table stands beside the last.
+        outputs: what `save` writes: `png`, `svg`, `description`; table and PDF stand beside the last.
     """
     specification = parameters["specification"]
     kind = load(specification["class"])
@@ -214,22 +216,28 @@ def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[s
 
 
 def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | Path) -> None:
-    """Write a drawing as PNG and SVG, its words as JSON, its table as CSV; each appears whole or not at all.
+    """Write a drawing as PNG, SVG and PDF, its words as JSON, its table as CSV; each appears whole or not at all.
 
-    The table has the name of the words, and a line of text where there is none.
+    PDF and table have the name of the words; where there is no table, its file holds a line of text.
     The same drawing gives the same bytes: no dates, no random identifiers. The JSON names the pictures relative to
     itself, so that a results folder can be moved.
     """
-    words = {"Title": drawing.title, "Description": drawing.alternative}
-    metadata: dict[str, dict[str, Any]] = {"png": {"Software": None, **words}, "svg": {"Date": None, **words}}
     folder, lineage = Path(description).parent, lineage_of(description)
-    csv, written = Path(description).with_suffix(".csv"), drawing.table is not None and not drawing.table.empty
+    csv, pdf = (Path(description).with_suffix(suffix) for suffix in (".csv", ".pdf"))
+    written = drawing.table is not None and not drawing.table.empty
+    title, told = {"Title": drawing.title}, drawing.alternative
+    metadata: dict[str, dict[str, Any]] = {
+        "png": {"Software": None, **title, "Description": told},
+        "svg": {"Date": None, **title, "Description": told},
+        "pdf": {"CreationDate": None, **title, "Subject": told},
+    }
     with style.applied():
-        for path, kind in ((png, "png"), (svg, "svg")):
+        for path, kind in ((png, "png"), (svg, "svg"), (pdf, "pdf")):
             with atomic_path(path) as temporary:
-                drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind], transparent=kind == "svg")
+                drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind], transparent=kind != "png")
                 if kind == "svg":
                     temporary.write_text(themed(temporary.read_text(encoding="utf-8")), encoding="utf-8")
+            drawing.figure.set_layout_engine("none")  # once is enough: it would take as long again for each file
     write_text(csv, drawing.table.to_csv(index=False) if written and drawing.table is not None else f"{NO_TABLE}\n")
     write_json(
         description,
@@ -241,6 +249,7 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
             "data_label": drawing.data_label,
             "png": _relative(png, folder),
             "svg": _relative(svg, folder),
+            "pdf": _relative(pdf, folder),
             **({"csv": _relative(csv, folder)} if written else {}),
             **({} if lineage is None else {LINEAGE: asdict(lineage)}),
         },

@@ -18,7 +18,6 @@ from bocu.figures.results import Results
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.artist import Artist
 
     from bocu.experiment.inputs import FigurePaths
 
@@ -65,20 +64,15 @@ class Cost(Figure[CostParameters]):
         grid = picture.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
-        handles: dict[str, Artist] = {}
         for axes, (objective, curves) in zip(grid.flat, panels.items(), strict=False):
             draw_curves(axes, curves, log_regret=self.parameters.log)
             if len(panels) > 1:
-                axes.set_title(objective)
-            drawn, titles = axes.get_legend_handles_labels()
-            handles |= dict(zip(titles, drawn, strict=True))
+                axes.set_title(cube.objective_titles[objective])
         for axes in grid[:, 0]:
             axes.set_ylabel("time of a round [ms]")
         for axes in grid[-1]:
             axes.set_xlabel("round")
-        picture.legend(
-            list(handles.values()), list(handles), loc="outside lower center", ncols=style.legend_columns(list(handles))
-        )
+        style.legend_below(picture)
         counts = {curve.title: curve.seeds for curves in panels.values() for curve in curves}
         caption = (
             f"Time that an algorithm takes to choose and to learn in a round on {cube.title}, medians of "
@@ -86,7 +80,7 @@ class Cost(Figure[CostParameters]):
             "Times depend on the machine and on what else ran there."
         )
         ends = [
-            f"{'' if objective == NO_OBJECTIVE else f'pursuing {objective}, '}"
+            f"{'' if objective == NO_OBJECTIVE else f'pursuing {cube.objective_titles[objective]}, '}"
             + ", ".join(f"{curve.title} from {curve.mean[0]:.3g} to {curve.mean[-1]:.3g}" for curve in curves)
             for objective, curves in panels.items()
         ]
@@ -96,11 +90,11 @@ class Cost(Figure[CostParameters]):
     def _points(self, cube: Results, panels: Mapping[str, list[Curve]]) -> Drawing:
         """Draw the one median that there is of each as a point: it makes no curve."""
         table = _table(panels)
-        several = len(panels) > 1
+        several, pursued = len(panels) > 1, cube.objective_titles
         table["algorithm"] = [
-            f"{row.algorithm} ({row.objective})" if several else row.algorithm for row in table.itertuples()
+            f"{row.algorithm}, {pursued[row.objective]}" if several else row.algorithm for row in table.itertuples()
         ]
-        titled = {f"{c.title} ({o})" if several else c.title: c.look for o, own in panels.items() for c in own}
+        titled = {f"{c.title}, {pursued[o]}" if several else c.title: c.look for o, own in panels.items() for c in own}
         picture = style.new_figure(0.5 + 0.19 * len(table))
         axes = picture.subplots()
         marks.intervals(axes, table, "mean", titled)

@@ -36,6 +36,7 @@ class Landscape(Figure[LandscapeParameters]):
         summary="the problem itself: payoff by decision and round",
     )
     protocols = TIME_VARYING
+    finite_decisions = True
     Parameters = LandscapeParameters
 
     def compose(self, inputs: Inputs) -> Drawing:

@@ -30,7 +30,7 @@ def titles_of(
         for branch in found:
             plain = given.get(branch.algorithm, cubes[problem].titles[branch.algorithm])
             pursuing = several and branch.objective != NO_OBJECTIVE
-            default = f"{plain} ({branch.objective})" if pursuing else plain
+            default = f"{plain}, {cubes[problem].objective_titles[branch.objective]}" if pursuing else plain
             titles[problem, branch] = given.get(f"{branch.algorithm}/{branch.objective}", default)
     return dict(sorted(titles.items(), key=lambda item: place[item[0][1].algorithm]))
 

@@ -17,6 +17,7 @@ from bocu.figures.panel_titles import Titles, looks_of, titles_of, told_apart
 from bocu.figures.reading import (
     NO_OBJECTIVE,
     all_results,
+    metric_title,
     seed_counts,
     shared_data_label,
     shown_unit,
@@ -44,7 +45,6 @@ from bocu.figures.regret import (
 from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
@@ -59,7 +59,9 @@ STEPS = [1, 2, 5, 10]
 THOUSANDS = 10_000
 """From where on an axis counts in thousands: longer numbers leave panels no room."""
 LETTERS_OF_AN_INCH = 15
-"""Letters of a row's name, or of its axis, that fit in an inch of its height."""
+"""Letters of a row's axis that fit in an inch of its height."""
+BOLD_LETTERS_OF_AN_INCH = 12
+"""Likewise of its name."""
 COLUMN_WIDTH = 68
 """Letters above all columns together."""
 
@@ -143,7 +145,7 @@ class Panel:
     @property
     def title(self) -> str:
         """What the row is called."""
-        return self.row.title or self.row.metric
+        return self.row.title
 
     @property
     def gains(self) -> bool:
@@ -171,7 +173,10 @@ class Panels(Figure[PanelsParameters]):
     def compose(self, inputs: Inputs) -> Drawing:
         cubes = {cube.problem: cube for cube in all_results(inputs)}
         metrics = dict.fromkeys(metric for cube in cubes.values() for metric in cube.metrics)
-        rows = self.parameters.rows or [Row(metric=metric) for metric in metrics]
+        rows = [
+            row if row.title else row.model_copy(update={"title": metric_title(cubes.values(), row.metric)})
+            for row in self.parameters.rows or [Row(metric=metric) for metric in metrics]
+        ]
         cells = [_cells(row, cubes) for row in rows]
         branches = {
             (place, problem): _branches(cubes[problem], row, row.algorithms or self.parameters.algorithms)
@@ -234,18 +239,14 @@ class Panels(Figure[PanelsParameters]):
         for line, places in zip(grid, axes, strict=True):
             letters = int(LETTERS_OF_AN_INCH * self.parameters.row_height)
             places[0].set_ylabel(textwrap.fill(QUANTITIES[line[0].kind], letters))
-            if len(grid) > 1 or line[0].row.title:
-                _name_row(places[len(line) - 1], textwrap.fill(line[0].title, letters))
+            if len(grid) > 1 or (self.parameters.rows and self.parameters.rows[0].title):
+                bold = int(BOLD_LETTERS_OF_AN_INCH * self.parameters.row_height)
+                _name_row(places[len(line) - 1], textwrap.fill(line[0].title, bold))
         for place, title in zip(axes[0], self._columns(grid[0]), strict=False):
             place.set_title(title)
         for place in axes[-1]:
             place.set_xlabel(axis_word(self.parameters.from_initial))
-        handles: dict[str, Artist] = {}
-        for place in axes.flat:
-            handles |= {label: handle for handle, label in zip(*place.get_legend_handles_labels(), strict=True)}
-        shown = [title for title in order if title in handles]
-        columns = style.legend_columns(shown)
-        picture.legend([handles[title] for title in shown], shown, loc="outside lower center", ncols=columns)
+        style.legend_below(picture, order)
         return picture
 
     def _draw(self, axes: "Axes", panel: Panel, ticks: int) -> None:
@@ -289,7 +290,7 @@ class Panels(Figure[PanelsParameters]):
         self, cubes: Mapping[str, Results], rows: Sequence[Row], drawn: Sequence[Panel], picture: "Picture"
     ) -> Drawing:
         kinds = list(dict.fromkeys(QUANTITIES[panel.kind] for panel in drawn))
-        scored = spoken(list(dict.fromkeys(row.title or row.metric for row in rows)))
+        scored = spoken(list(dict.fromkeys(row.title for row in rows)))
         problems = list(dict.fromkeys(cube.problem for panel in drawn for cube in panel.cubes))
         counts = {curve.title: curve.seeds for panel in drawn for curve in panel.curves}
         cut = any(self._apart(panel)[1] for panel in drawn)

@@ -14,6 +14,7 @@ from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.reading import results_of, spoken, with_unit
 from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, realise
 from bocu.figures.results import Results
+from bocu.surrogates.time_varying import TimeVaryingPrior
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -36,6 +37,7 @@ class PriorMeans(Figure[PriorMeansParameters]):
         paper="Ziomek et al. 2025, figure 3",
     )
     protocols = TIME_VARYING
+    finite_decisions = True
     Parameters = PriorMeansParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
@@ -47,7 +49,7 @@ class PriorMeans(Figure[PriorMeansParameters]):
         if not description.priors:
             return nothing_to_show(cube, "Prior means", "the problem has no candidate priors")
         axis = arm_axis(description.decisions)
-        means = np.stack([prior.mean for prior in description.priors])
+        means = np.stack([prior.mean for prior in description.priors if isinstance(prior, TimeVaryingPrior)])
         best = _place(description.priors, description.best_prior)
         if not axis.continuous or np.ptp(means, axis=0).max() == 0:
             return self._deviations(cube, axis, description.priors, best, seed)

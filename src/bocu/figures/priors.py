@@ -76,7 +76,7 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
             mean, error = mean_and_error(found)
             _bars(axes, mean, error, cube, branch)
             done = int((cube.status(branch) == DONE).sum())
-            told[_panel_title(cube, branch)], counts[_panel_title(cube, branch)] = (mean, error), done
+            told[cube.written(branch)], counts[cube.written(branch)] = (mean, error), done
         picture.supxlabel("share of rounds", fontsize=style.SETTINGS["axes.labelsize"])
         caption = (
             f"Share of rounds in which each candidate prior was trusted on {cube.title}: mean over "
@@ -110,7 +110,7 @@ def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Results, bran
         )
     if cube.best_prior is not None:
         bars[cube.best_prior].set(edgecolor=style.INK, linewidth=1.1, hatch="////")
-    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH, break_on_hyphens=False))
+    axes.set_title(textwrap.fill(cube.written(branch), TITLE_WIDTH, break_on_hyphens=False))
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     style.grid(axes, "x")
@@ -150,7 +150,7 @@ class RejectionTimes(Figure[RejectionTimesParameters]):
         }
         if not every or not cube.priors:
             return nothing_to_show(cube, "When priors were rejected", "no algorithm rejects candidate priors")
-        titles = {branch: _panel_title(cube, branch) for branch in every}
+        titles = {branch: cube.written(branch) for branch in every}
         words = [_told(titles[branch], rounds, cube) + _resets(cube, branch) for branch, rounds in every.items()]
         counts = {titles[branch]: len(rounds) for branch, rounds in every.items()}
         # Where nothing was rejected, words say so in place of a panel.
@@ -204,7 +204,7 @@ def _strips(axes: "Axes", rounds: np.ndarray, cube: Results, branch: CubeBranch)
     for prior in range(rounds.shape[1] - 1):
         axes.axhline(prior + 0.5, color=style.PALE, linewidth=0.5)
     axes.text(1.01, 1.01, "seeds", transform=axes.transAxes, va="bottom", fontsize=6.5)
-    axes.set_title(textwrap.fill(_panel_title(cube, branch), TITLE_WIDTH, break_on_hyphens=False))
+    axes.set_title(textwrap.fill(cube.written(branch), TITLE_WIDTH, break_on_hyphens=False))
     style.grid(axes, "x")
     _prior_ticks(axes, cube)
 
@@ -256,10 +256,6 @@ def _prior_ticks(axes: "Axes", cube: Results) -> None:
         axes.set_ylabel("candidate prior")
         if cube.best_prior is not None:
             axes.get_yticklabels()[cube.best_prior].set_fontweight("bold")
-
-
-def _panel_title(cube: Results, branch: CubeBranch) -> str:
-    return branch.label.replace(branch.algorithm, cube.titles[branch.algorithm], 1)
 
 
 def _best_words(cube: Results) -> str:

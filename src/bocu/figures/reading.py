@@ -1,6 +1,6 @@
 """What figures and tables read: cubes and digests, what things are called, in which unit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +202,11 @@ def shared_data_label(cubes: Sequence[Results]) -> str:
     if not labelled or len(labelled) == len(cubes):
         return labelled[0].data_label if labelled else ""
     return f"{labelled[0].data_label}: {spoken([cube.problem for cube in labelled])}"
+
+
+def metric_title(cubes: Iterable[Results], label: str) -> str:
+    """Return what is written for a metric that one of the problems is scored by; else its label."""
+    return next((cube.metric_titles[label] for cube in cubes if label in cube.metric_titles), label)
 
 
 def problem_names(cubes: Sequence[Results]) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """Where a claim holds: its verdict, or the difference or ratio that it compares, over the parameters of a sweep."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -9,8 +11,8 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.errors import BocuError
-from bocu.core.parameters import Parameters
-from bocu.evaluation.claims import FAILS, HOLDS, UNDECIDED, Claim
+from bocu.core.parameters import READING, Parameters
+from bocu.evaluation.claims import FAILS, HOLDS, UNDECIDED, Claim, read_claims
 from bocu.evaluation.claims.expansion import leaves, problems_of
 from bocu.evaluation.claims.expressions import Ratio
 from bocu.evaluation.regions import Cell, Value, labels_of, region, table
@@ -33,9 +35,16 @@ CELL_HEIGHT, PANEL_MARGIN, LEGEND = 0.26, 0.6, 0.75
 class RegionParameters(PictureParameters):
     """Parameters of `Region`. Names of parameters are those of the experiment's `sweep`."""
 
+    claim: str | None = Field(
+        None,
+        description="Instead of a check, one of a claims file, `ziomek2025/hills-ahead-of-mle`: FILE.yaml in claims/ "
+        "beside this file or beside its folder, and the claim's id. Its problem, metric and statement are "
+        "taken over where the figure states none.",
+    )
     check: str = Field(
+        "",
         description="What has to hold, as in a claim (docs/claims.md), by the labels of this file: "
-        "`final(pe-gp-ucb) < final(mle)`."
+        "`final(pe-gp-ucb) < final(mle)`; this or a claim is required.",
     )
     problem: str | None = Field(None, description="Label of the problem in this file; the one there is, if left out.")
     metric: str | None = Field(
@@ -53,12 +62,30 @@ class RegionParameters(PictureParameters):
     rows: str | None = Field(None, description="Parameter that differs from row to row; the next.")
     titles: Annotated[dict[str, str], Field(default_factory=dict, description="What is written for parameters.")]
 
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _check_of_a_claim(cls, data: object, info: pydantic.ValidationInfo) -> object:
+        """Put what a claim says in the place of its name, so that the figure is drawn anew when that changes."""
+        if not isinstance(data, Mapping) or not isinstance(data.get("claim"), str):
+            return data
+        if data.get("check"):
+            raise ValueError("check: found one beside a claim; allowed: one of them")
+        reading = (info.context or {}).get(READING)
+        try:
+            stated = _stated(data["claim"], (reading and reading.folder) or Path())
+        except BocuError as error:
+            raise ValueError(f"claim: {error}") from None
+        taken = {"check": stated.check, "problem": stated.problem, "metric": stated.metric, "title": stated.statement}
+        return {**taken, **data, "claim": None}
+
     @pydantic.model_validator(mode="after")
     def _is_a_check(self) -> "RegionParameters":
+        if not self.check:
+            raise ValueError("check: this key is required, or a claim")
         try:
-            leaf = next(iter(leaves(self.claim.node)), None)
-            several = len(list(leaves(self.claim.node))) > 1
-            problems = [problem for problem in problems_of(self.claim.node) if problem]
+            leaf = next(iter(leaves(self.stated.node)), None)
+            several = len(list(leaves(self.stated.node))) > 1
+            problems = [problem for problem in problems_of(self.stated.node) if problem]
         except BocuError as error:
             raise ValueError(f"check: {error}") from None
         if len(problems) > 1:
@@ -68,7 +95,7 @@ class RegionParameters(PictureParameters):
         return self
 
     @property
-    def claim(self) -> Claim:
+    def stated(self) -> Claim:
         """The check as a claim."""
         return Claim(
             id="region", statement=self.check, experiment="region", problem=self.problem, metric=self.metric,
@@ -85,9 +112,23 @@ class RegionParameters(PictureParameters):
             yield from mentions("swept parameter", key, getattr(self, key))
         yield from mentions("problem of the file", "problem", self.problem)
         yield from mentions("metric of the file", "metric", self.metric)
-        for dim, labels in labels_of(self.claim).items():
+        for dim, labels in labels_of(self.stated).items():
             for label in labels:
                 yield Mention("check", f"{dim} of the file", label)
+
+
+def _stated(name: str, folder: Path) -> Claim:
+    """Return the claim that a figure of a file in some folder names, "FILE/ID"."""
+    file, _, own = name.rpartition("/")
+    places = [Path(os.path.normpath(folder / within / f"{file}.yaml")) for within in ("claims", "../claims")]
+    found = next((place for place in places if file and place.is_file()), None)
+    if found is None:
+        allowed = ", ".join(str(place.parent) for place in places)
+        raise BocuError(f"found '{name}'; allowed: FILE/ID with FILE.yaml in {allowed}")
+    claim = read_claims(found).claim(own)
+    if claim.check is None:
+        raise BocuError(f"found '{name}', which has no check")
+    return claim
 
 
 class Layout(Parameters):
@@ -114,7 +155,7 @@ class Region(Figure[RegionParameters]):
         cubes = [Cube(path) for path in ([paths] if isinstance(paths, str) else paths)]
         settings = self.parameters
         title = settings.title or settings.check
-        cells = region(settings.claim, [cube.data for cube in cubes])
+        cells = region(settings.stated, [cube.data for cube in cubes])
         if not cells:
             return nothing_to_show(cubes[0], title, "no run is finished", whole_experiment=True)
         axes = list(dict.fromkeys(axis for cell in cells for axis in cell.at))
@@ -160,7 +201,7 @@ class Region(Figure[RegionParameters]):
         return self.parameters.titles.get(axis, axis)
 
     def _quantity(self, cells: Sequence[Cell], units: str) -> str:
-        comparison = next(leaves(self.parameters.claim.node)).comparison
+        comparison = next(leaves(self.parameters.stated.node)).comparison
         if isinstance(comparison.left, Ratio):
             return str(comparison.left)
         finding = cells[0].finding

@@ -11,10 +11,10 @@ from bocu.core.about import About
 from bocu.core.parameters import Integer
 from bocu.core.protocols import EVERY
 from bocu.evaluation.curves import Kind
+from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
 from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.law_paths import metrics_off_paths
 from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts, shown_unit, spoken, with_unit
 from bocu.figures.results import CubeBranch, Results
 
@@ -91,7 +91,7 @@ class Regret(Figure[RegretParameters]):
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = results_of(inputs)
-        metrics = [cube.metric(label) for label in self.parameters.metrics or metrics_off_paths(cube)]
+        metrics = [cube.metric(label) for label in self.parameters.metrics or metrics_off_paths(cube.data)]
         if self._gains:
             metrics = metrics[:1]
         objectives = cube.objectives()
@@ -112,13 +112,13 @@ class Regret(Figure[RegretParameters]):
             for axes, (metric, close) in zip(row, columns, strict=True):
                 near, far = self._apart(curves[objective, metric]) if close else (curves[objective, metric], [])
                 draw_curves(axes, near, self.parameters.log_rounds, self.parameters.log_regret and not self._gains)
-                pursued = objective if len(objectives) > 1 else ""
-                axes.set_title(_panel_title(pursued, metric if len(metrics) > 1 else "", far))
+                pursued = cube.objective_titles[objective] if len(objectives) > 1 else ""
+                scored = cube.metric_titles[metric] if len(metrics) > 1 else ""
+                axes.set_title(_panel_title(pursued, scored, far))
             row[0].set_ylabel(with_unit(self._quantity, cube.units))
         for axes in panels[-1]:
             axes.set_xlabel(axis_word(self.parameters.from_initial))
-        handles, labels = panels[0][0].get_legend_handles_labels()
-        picture.legend(handles, labels, loc="outside lower center", ncols=style.legend_columns(labels))
+        style.legend_below(picture)
         return self._described(cube, picture, curves)
 
     def _curves(self, cube: Results, objective: str, metric: str) -> list["Curve"]:
@@ -158,11 +158,13 @@ class Regret(Figure[RegretParameters]):
         kind, smooth = self.parameters.kind, self.parameters.smooth
         metrics = list(dict.fromkeys(metric for _, metric in curves))
         objectives = list(dict.fromkeys(objective for objective, _ in curves))
+        by = spoken([cube.metric_titles[metric] for metric in metrics])
         units = f" in {shown_unit(cube.units)}" if shown_unit(cube.units) else ""
         averaged = f", averaged over {smooth} rounds" if kind == "instantaneous" and smooth > 1 else ""
-        rows = "" if objectives == [NO_OBJECTIVE] else f" Rows: the objective pursued ({spoken(objectives)})."
+        pursued = spoken([cube.objective_titles[objective] for objective in objectives])
+        rows = "" if objectives == [NO_OBJECTIVE] else f" Rows: the objective pursued ({pursued})."
         counts = {curve.title: curve.seeds for panel in curves.values() for curve in panel}
-        scored = "" if self._gains else f", scored by {spoken(metrics)}"
+        scored = "" if self._gains else f", scored by {by}"
         caption = (
             f"{self._quantity.capitalize()}{units} on {cube.title}{averaged}: mean (lines) and "
             f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}{scored}.{rows}"
@@ -170,8 +172,8 @@ class Regret(Figure[RegretParameters]):
         )
         ends = []
         for (objective, metric), panel in curves.items():
-            shown = [f"pursuing {objective}"] if rows else []
-            shown += [] if self._gains else [f"scored by {metric}"]
+            shown = [f"pursuing {cube.objective_titles[objective]}"] if rows else []
+            shown += [] if self._gains else [f"scored by {cube.metric_titles[metric]}"]
             told = ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked(panel, self._gains))
             ends.append(f"{', '.join(shown)}: {told}" if shown else told)
         order = "from most to least" if self._gains else "from least to most"
@@ -181,7 +183,7 @@ class Regret(Figure[RegretParameters]):
         )
         title = self._quantity.capitalize()
         if scored and len(metrics) < len(cube.metrics):
-            title += f", scored by {spoken(metrics)}"
+            title += f", scored by {by}"
         table = curve_table(
             ({"objective": objective, "metric": metric, "quantity": self._quantity}, panel)
             for (objective, metric), panel in curves.items()

@@ -34,11 +34,6 @@ class CubeBranch:
     objective: str
     algorithm: str
 
-    @property
-    def label(self) -> str:
-        """The algorithm's label, with the objective's where it pursues one."""
-        return self.algorithm if self.objective == NO_OBJECTIVE else f"{self.algorithm} ({self.objective})"
-
 
 class Results(ABC):
     """The results of one problem.
@@ -48,6 +43,7 @@ class Results(ABC):
         data: the data set; arrays are read when they are used.
         names: algorithm label -> registered name.
         titles: algorithm label -> what is written for it.
+        objective_titles, metric_titles: likewise of objectives and metrics.
         looks: algorithm label -> how it is drawn.
         yardsticks: labels of algorithms that know what the others have to learn: shown beside them, never called the
             best.
@@ -76,6 +72,7 @@ class Results(ABC):
             self._status: np.ndarray = self.data["status"].transpose("objective", "algorithm", "seed").values
             told = {key: [str(text) for text in self.data[f"algorithm_{key}"].values] for key in _TOLD}
             objectives = [str(objective) for objective in self.data["objective"].values]
+            self.objective_titles, self.metric_titles = (self._titles(dim) for dim in ("objective", "metric"))
         self.names = dict(zip(labels, told["name"], strict=True))
         self.titles = dict(zip(labels, told["title"], strict=True))
         self.looks = {label: style.stroke(read_look(look)) for label, look in zip(labels, told["look"], strict=True)}
@@ -88,6 +85,13 @@ class Results(ABC):
             for j, label in enumerate(labels)
             if np.isin(self._status[i, j], (MISSING, DONE)).any()
         }
+
+    def _titles(self, dim: str) -> dict[str, str]:
+        labels = [str(label) for label in self.data[dim].values]
+        name = f"{dim}_title"
+        # What was gathered before there were titles has labels alone.
+        titles = [str(title) for title in self.data[name].values] if name in self.data.variables else labels
+        return dict(zip(labels, titles, strict=True))
 
     @functools.cached_property
     def problem(self) -> str:
@@ -160,6 +164,11 @@ class Results(ABC):
         """Return the objectives that some algorithm pursues, or only "any" where none pursues one."""
         pursued = [branch.objective for branch in self.branches()]
         return list(dict.fromkeys(o for o in pursued if o != NO_OBJECTIVE)) or [NO_OBJECTIVE]
+
+    def written(self, branch: CubeBranch) -> str:
+        """Return what is written for a branch: the algorithm's title, with the objective's where it pursues one."""
+        title = self.titles[branch.algorithm]
+        return title if branch.objective == NO_OBJECTIVE else f"{title}, {self.objective_titles[branch.objective]}"
 
     def status(self, branch: CubeBranch) -> np.ndarray:
         """Return the status of every seed, shape (seeds,)."""

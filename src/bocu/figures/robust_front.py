@@ -107,8 +107,7 @@ class RobustFront(Figure[RobustFrontParameters]):
         _draw_values(left, best, shown, cube.units)
         _draw_fronts(middle, best, shown, cube.units)
         _draw_shares(right, tried)
-        handles, labels = middle.get_legend_handles_labels()
-        picture.legend(handles, labels, loc="outside lower center", ncols=style.legend_columns(labels))
+        style.legend_below(picture)
         return replace(_described(cube, picture, tried, seed, metric), table=_table(best, shown, tried))
 
     def _tried(self, cube: Cube, metric: str) -> Sequence[Tried]:
@@ -138,10 +137,11 @@ def _front(cube: Cube, branch: CubeBranch, metric: str, seed: int, prefix: str =
 def _described(cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int, metric: str) -> Drawing:
     counts = {each.title: len(each.seeds) for each in tried}
     caption = (
-        f"{cube.title}. Left: value of the weighted sum of both outputs by {metric}, for each weight of the first: the "
-        f"best there is, and the best among the decisions that seed {seed} tried. Middle: what these decisions "
-        "guarantee, the value of each output by itself. Right: hypervolume of the guarantees of all decisions up to a "
-        f"round as a share of that of the best, mean (lines) and 95 % intervals (bands) over {seed_counts(counts)}; "
+        f"{cube.title}. Left: value of the weighted sum of both outputs by {cube.metric_titles[metric]}, for each "
+        f"weight of the first: the best there is, and the best among the decisions that seed {seed} tried. "
+        "Middle: what these decisions guarantee, the value of each output by itself. Right: hypervolume of the "
+        f"guarantees of all decisions up to a round as a share of that of the best, mean (lines) and 95 % intervals "
+        f"(bands) over {seed_counts(counts)}; "
         f"the corner lies {MARGIN:.0%} of the range below the least of the best's guarantees."
     )
     ends = ", ".join(f"{each.title} {each.share[:, -1].mean():.3g}" for each in tried)

@@ -15,11 +15,11 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
 from bocu.core.rounds import Situation
+from bocu.evaluation.law_paths import Family, families_of
 from bocu.evaluation.scorers import build_scorer
 from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.law_paths import Family, families_of
 from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, spoken, with_unit
 from bocu.figures.realised import RealisedParameters, realise
 from bocu.figures.regret import SPREAD, SPREADS, Spread
@@ -79,7 +79,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
 
         cube = Cube(inputs["cube"])
         wanted = self.parameters.metrics
-        families = [each for each in families_of(cube) if wanted is None or each.label in wanted]
+        families = [each for each in families_of(cube.data) if wanted is None or each.label in wanted]
         objectives = cube.objectives()
         tables = {
             (objective, family.label): self._table(cube, objective, family, self._places(cube, family, inputs))
@@ -94,12 +94,11 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         for row, objective in zip(panels, objectives, strict=True):
             for axes, family in zip(row, families, strict=True):
                 _draw(axes, tables[objective, family.label], cube, self.parameters.spread)
-                pursued = f"pursuing {objective}:\n" if len(objectives) > 1 else ""
-                axes.set_title(f"{pursued}{family.label}")
+                pursued = f"pursuing {cube.objective_titles[objective]}:\n" if len(objectives) > 1 else ""
+                axes.set_title(f"{pursued}{family.title}")
                 axes.set_xlabel(self._axis)
                 axes.set_ylabel(with_unit("value", cube.units) if axes is row[0] else "")
-        handles, labels = panels[0][0].get_legend_handles_labels()
-        picture.legend(handles, labels, loc="outside lower center", ncols=style.legend_columns(labels))
+        style.legend_below(picture)
         return self._described(cube, picture, families, pd.concat(tables, names=["objective", "metric"]))
 
     @property
@@ -132,10 +131,11 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
 
     def _described(self, cube: Cube, picture: Any, families: Sequence[Family], values: "pd.DataFrame") -> Drawing:
         counts = values[values["algorithm"] != BEST].groupby("algorithm", sort=False)["seed"].nunique().to_dict()
-        said = {family.label: _path_said(family) for family in families}
+        titles = {family.label: family.title for family in families}
+        said = {family.title: _path_said(family) for family in families}
         caption = (
             f"{cube.title}: what the decision recommended at the end of a run is worth by "
-            f"{spoken([family.label for family in families])} as contexts follow another law than the one met, "
+            f"{spoken(list(titles.values()))} as contexts follow another law than the one met, "
             f"{'; '.join(f'{label} {path}' for label, path in said.items())}. Mean (lines) and "
             f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}; black: the best decision "
             "under each law."
@@ -143,10 +143,10 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         means = values.groupby(["objective", "metric", "algorithm", "place"], sort=False)["value"].mean()
         ends = []
         for (objective, metric, algorithm), line in means.groupby(level=[0, 1, 2], sort=False):
-            pursued = "" if objective == NO_OBJECTIVE else f" pursuing {objective}"
-            ends.append(f"{algorithm}{pursued} by {metric} from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
+            pursued = "" if objective == NO_OBJECTIVE else f" pursuing {cube.objective_titles[objective]}"
+            ends.append(f"{algorithm}{pursued} by {titles[metric]} from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
         alternative = f"Line charts of value along a path of laws: {'; '.join(ends)}."
-        title = f"{TITLE}: {spoken([family.label for family in families])}"
+        title = f"{TITLE}: {spoken(list(titles.values()))}"
         if self.parameters.set is not None:
             title += f", by {self.parameters.set.family.about.title}"
         table = values.reset_index(level=["objective", "metric"])

@@ -24,6 +24,7 @@ from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Ment
 from bocu.figures.reading import (
     NO_OBJECTIVE,
     all_results,
+    metric_title,
     reference_label,
     seed_counts,
     shared_data_label,
@@ -114,7 +115,7 @@ class ScoreTable:
     @property
     def title(self) -> str:
         """Its heading."""
-        return self.block.title or self.block.metric
+        return self.block.title
 
     def least(self, column: str) -> list[str]:
         """Return the competing rows of the smallest ratio in a column; several where they are equal."""
@@ -139,7 +140,10 @@ class Scoreboard(Figure[ScoreboardParameters]):
         names = {label: name for cube in cubes.values() for label, name in cube.names.items()}
         reference = reference_label("scoreboard", self.parameters.reference, names)
         metrics = dict.fromkeys(metric for cube in cubes.values() for metric in cube.metrics)
-        blocks = self.parameters.blocks or [ScoreBlock(metric=metric) for metric in metrics]
+        blocks = [
+            block if block.title else block.model_copy(update={"title": metric_title(cubes.values(), block.metric)})
+            for block in self.parameters.blocks or [ScoreBlock(metric=metric) for metric in metrics]
+        ]
         tables = [table for block in blocks if (table := self._table(block, cubes, list(names), reference)).ratios]
         written = self._written(cubes)[reference]
         if not tables:
@@ -162,7 +166,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
             for problem in columns
             if problem in scored
         }
-        titles = self._titles(branches, self._written(cubes))
+        titles = self._titles(cubes, branches)
         yardsticks = {label for cube in cubes.values() for label in cube.yardsticks}
         competing = frozenset(titles[branch] for branch in titles if branch.algorithm not in yardsticks)
         ratios: dict[tuple[str, str], Interval] = {}
@@ -188,7 +192,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
         return ScoreTable(block, columns, rows, ratios, competing, frozenset(leading), frozenset(apart))
 
     def _titles(
-        self, branches: Mapping[str, Sequence[CubeBranch]], written: Mapping[str, str]
+        self, cubes: Mapping[str, Results], branches: Mapping[str, Sequence[CubeBranch]]
     ) -> dict[CubeBranch, str]:
         """Return what to write for every branch, with its objective where an algorithm stands with several."""
         several = {
@@ -197,10 +201,11 @@ class Scoreboard(Figure[ScoreboardParameters]):
             for branch in found
             if sum(other.algorithm == branch.algorithm for other in found) > 1
         }
-        titles: dict[CubeBranch, str] = {}
-        for branch in (branch for found in branches.values() for branch in found):
+        written, titles = self._written(cubes), {}
+        for problem, branch in ((problem, branch) for problem, found in branches.items() for branch in found):
             plain = written[branch.algorithm]
-            default = f"{plain} ({branch.objective})" if branch.algorithm in several else plain
+            pursued = cubes[problem].objective_titles[branch.objective]
+            default = f"{plain}, {pursued}" if branch.algorithm in several else plain
             titles[branch] = self.parameters.titles.get(f"{branch.algorithm}/{branch.objective}", default)
         return titles
 

@@ -15,6 +15,7 @@ from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Ment
 from bocu.figures.reading import (
     NO_OBJECTIVE,
     all_results,
+    metric_title,
     problem_names,
     reference_label,
     seed_counts,
@@ -124,11 +125,7 @@ class Summary(Figure[SummaryParameters]):
         _scale(grid[0], drawn)
         for axes in grid:
             axes.set_xlabel(f"final regret relative to {titles[reference]}")
-        told = [axes.get_legend_handles_labels() for axes in grid]
-        found = {word: handle for handles, words in told for handle, word in zip(handles, words, strict=True)}
-        shown = [titles[label] for label in labels]
-        columns = style.legend_columns(shown)
-        picture.legend([found[title] for title in shown], shown, loc="outside lower center", ncols=columns)
+        style.legend_below(picture, [titles[label] for label in labels])
         return self._described(cubes, rows, drawn, titles, reference, picture)
 
     @staticmethod
@@ -145,7 +142,9 @@ class Summary(Figure[SummaryParameters]):
         counts = {row.title: max(ratio.count for ratio in row.ratios.values()) for row in drawn if row.ratios}
         left_out = [row.title for row in rows if row not in drawn]
         metrics = list(dict.fromkeys(row.metric for row in drawn))
-        scored = ", ".join(f"{row.title} by {row.metric}" for row in drawn) if len(metrics) > 1 else f"by {metrics[0]}"
+        by = {metric: metric_title(cubes, metric) for metric in metrics}
+        scored = ", ".join(f"{row.title} by {by[row.metric]}" for row in drawn)
+        scored = scored if len(metrics) > 1 else f"by {by[metrics[0]]}"
         caption = (
             f"Cumulative regret at the end of every run, divided by that of {titles[reference]} (1), scored "
             f"{scored}: ratio of means over {seed_counts(counts)} with {CONFIDENCE:.0%} intervals (Fieller's) over "
@@ -215,7 +214,7 @@ def relative_regret(cube: Results, wanted: str | None, reference: str, called: s
         ratios = {branch.algorithm: regret_ratio(cube, branch, base, metric) for branch in shown}
         several = len(cube.objectives()) > 1
         named = called or cube.problem
-        title = f"{named}, {objective}" if several else named
+        title = f"{named}, {cube.objective_titles[objective]}" if several else named
         known = {label: ratio for label, ratio in ratios.items() if np.isfinite(ratio.value)}
         rows.append(SummaryRow(title, cube.problem, bool(cube.data_label), metric, known))
     return rows

@@ -50,10 +50,10 @@ class RobustNode(ExternalGenerationNode):
         self,
         contexts: Sequence[str],
         *,
-        forecast: Any = None,
+        forecast: object = None,
         explore: bool = True,
         name: str = "bocu",
-        **options: Any,
+        **options: object,
     ) -> None:
         super().__init__(name=name, should_deduplicate=False)
         self.forecast = forecast

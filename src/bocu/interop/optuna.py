@@ -16,6 +16,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from bocu.advice.suggestion import Suggestion
 from bocu.core.errors import BocuError, shown
+from bocu.core.plain import Plain
 from bocu.interop.trials import Names, Number, Parameter, Question, Trial, values_of
 
 OUTCOME = "objective value"
@@ -44,11 +45,11 @@ class RobustSampler(BaseSampler):
         self,
         contexts: Sequence[str],
         *,
-        forecast: Any = None,
+        forecast: object = None,
         explore: bool = True,
         startup: int = 5,
         seed: int | None = None,
-        **options: Any,
+        **options: object,
     ) -> None:
         self.forecast = forecast
         self._question = Question(contexts, options)
@@ -66,9 +67,7 @@ class RobustSampler(BaseSampler):
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         return _decided(study)
 
-    def sample_relative(
-        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, Any]:
+    def sample_relative(self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]) -> Plain:
         trials = self._finished(study)
         if not search_space or not self._question.answerable(trials, self._startup):
             return {}

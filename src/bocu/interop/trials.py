@@ -14,10 +14,12 @@ import numpy as np
 from bocu.advice.asked import read_radius, refuse_mixed_up, stated_set
 from bocu.advice.choices import Choice, Decisions, Range
 from bocu.advice.logs import FEWEST_ROWS, is_missing
-from bocu.advice.suggestion import Suggestion, suggest
+from bocu.advice.suggesting import suggest
+from bocu.advice.suggestion import Suggestion
 from bocu.advice.tables import Table
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
+from bocu.core.plain import Plain
 
 #: Arguments of `bocu.suggest` that an adapter hands on; all others it fills in itself.
 OPTIONS = (
@@ -112,11 +114,11 @@ class Names:
             texts = tuple(f"{i}: {value!r}" for i, value in enumerate(self.values))
         return Choice(self.name, texts)
 
-    def entry(self, value: Any) -> str:
+    def entry(self, value: object) -> str:
         """Return what a log holds of a value, text of one that is not among them."""
         return self.part.levels[self.values.index(value)] if value in self.values else str(value)
 
-    def value(self, entry: Any) -> Any:
+    def value(self, entry: object) -> Any:
         """Return the value of what was decided."""
         return self.values[self.part.levels.index(entry)]
 
@@ -186,7 +188,7 @@ class Question:
         trials: Sequence[Trial],
         outcome: str,
         minimise: bool,
-        forecast: Any = None,
+        forecast: object = None,
         explore: bool = False,
         constraints: Sequence[str] = (),
     ) -> Suggestion:
@@ -233,6 +235,6 @@ class Question:
                 raise BocuError(f"trials: none of {len(trials)} reports the context '{name}'")
 
 
-def values_of(suggestion: Suggestion, parameters: Sequence[Parameter]) -> dict[str, Any]:
+def values_of(suggestion: Suggestion, parameters: Sequence[Parameter]) -> Plain:
     """Return the values of parameters, by name, that are suggested."""
     return {one.name: one.value(suggestion.decision[one.part.name]) for one in parameters}

@@ -51,7 +51,7 @@ _current: ContextVar[_Job | None] = ContextVar("job", default=None)
 
 
 @contextmanager
-def making(outputs: Iterable[str], parameters: Mapping[str, Any], inputs: Iterable[str]) -> Iterator[None]:
+def making(outputs: Iterable[str], parameters: Mapping[str, object], inputs: Iterable[str]) -> Iterator[None]:
     """Let the files named `outputs` be written with their lineage, as long as the block lasts."""
     lineage = Lineage(plain(parameters), {path: sha256(path) for path in inputs})
     token = _current.set(_Job(frozenset(Path(output).absolute() for output in outputs), lineage))
@@ -67,7 +67,7 @@ def lineage_of(output: str | os.PathLike[str]) -> Lineage | None:
     return job.lineage if job is not None and Path(output).absolute() in job.outputs else None
 
 
-def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def plain(parameters: Mapping[str, object]) -> dict[str, Any]:
     """Unfold the parameters of a job: groups of them, and texts of JSON."""
     found: dict[str, Any] = {}
     for key, value in parameters.items():
@@ -78,7 +78,7 @@ def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _unfolded(value: Any) -> Any:
+def _unfolded(value: object) -> Any:
     if isinstance(value, str) and value[:1] in ("[", "{"):
         with suppress(ValueError):  # any other text, such as a path
             return json.loads(value)

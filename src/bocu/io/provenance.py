@@ -7,7 +7,6 @@ import os
 import platform
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BrokenFileError
 
@@ -31,7 +30,7 @@ SHARED = (
 """Attributes that all runs of a problem have in common."""
 
 
-def refuse_other_schema(path: str | os.PathLike[str], attributes: Mapping[str, Any]) -> None:
+def refuse_other_schema(path: str | os.PathLike[str], attributes: Mapping[str, object]) -> None:
     """Refuse a run file, score file or cube that another version of this project wrote.
 
     Raises:

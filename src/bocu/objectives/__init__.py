@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from bocu.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from bocu.objectives.functions import Best as Best
+    from bocu.objectives.best import Best as Best
     from bocu.objectives.functions import UncertaintyObjective as UncertaintyObjective
 
-_HOME = {"Best": "functions", "UncertaintyObjective": "functions"}
+_HOME = {"Best": "best", "UncertaintyObjective": "functions"}
 
 __all__ = sorted(_HOME)
 __getattr__, __dir__ = lazily(__name__, _HOME)

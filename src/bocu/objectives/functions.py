@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,23 +21,10 @@ from bocu.ambiguity.base import AmbiguitySet, is_tensor
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.derivatives import EVERYTHING, Differential, In
 from bocu.core.errors import BocuError
+from bocu.objectives.best import Best, best_of
 
-
-@dataclass(frozen=True, slots=True)
-class Best:
-    """The best decision, with its certificate.
-
-    Attributes:
-        index: position of the decision along the decisions' axis; the lowest on ties.
-        value: its objective value, computed exactly.
-        bound: no other decision is better than this; at most `value` unless a tolerance was asked for.
-        solved: number of decisions whose value was computed, the others being excluded by bounds.
-    """
-
-    index: int
-    value: float
-    bound: float
-    solved: int
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class UncertaintyObjective(ABC):
@@ -118,7 +105,7 @@ class UncertaintyObjective(ABC):
             BocuError: as `bocu.ambiguity.worst_case` does.
         """
 
-    def of_tensors(self, payoffs: Any, reference: Any, radius: Any = None) -> Any:
+    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
         """Values of tensors `(..., n)`, float64, also within the transforms of `torch.func`.
 
         Args:
@@ -126,7 +113,8 @@ class UncertaintyObjective(ABC):
             reference: (n,) or (..., n), a tensor.
             radius: a tensor () in place of the set's own, for objectives that have one.
         """
-        return self(payoffs, reference)
+        found: Tensor = self(payoffs, reference)
+        return found
 
     def argmax(self, payoffs: ArrayLike, reference: ArrayLike, *, tolerance: float = 0.0) -> Best:
         """The best decision without solving all of them exactly where bounds can exclude some.
@@ -146,7 +134,7 @@ class UncertaintyObjective(ABC):
     def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
         return best_of(self(payoffs, reference))
 
-    def with_epsilon(self, epsilon: float) -> UncertaintyObjective:
+    def with_epsilon(self, epsilon: float) -> Self:
         """The objective at another radius of its set; itself where the radius does not matter."""
         return self
 
@@ -160,37 +148,47 @@ class UncertaintyObjective(ABC):
         return self
 
 
-@dataclass(frozen=True)
-class Expectation(UncertaintyObjective):
-    """SO."""
+class WithoutSet(UncertaintyObjective):
+    """An objective of the payoffs and the reference alone. The reference of tensors may be an array."""
 
     def __call__(self, payoffs: Any, reference: Any) -> Any:
-        """`p.f`, see `UncertaintyObjective.__call__`."""
-        if is_tensor(payoffs):
-            from bocu.ambiguity.tensors import like
+        """See `UncertaintyObjective.__call__`."""
+        plain = reference.detach().cpu().double().numpy() if is_tensor(reference) else reference
+        if not is_tensor(payoffs):
+            payoff = checks.payoffs(payoffs)
+            return self._of_arrays(payoff, checks.distribution(plain, payoff.shape[-1]))
+        from bocu.ambiguity.tensors import like
 
-            p = checks.distribution(_plain(reference), payoffs.shape[-1])
-            return self.of_tensors(payoffs, reference if is_tensor(reference) else like(p, payoffs))
-        payoff = checks.payoffs(payoffs)
-        p = checks.distribution(reference, payoff.shape[-1])
-        return payoff @ p if p.ndim == 1 else np.einsum("...n,...n->...", payoff, p)
+        p = checks.distribution(plain, payoffs.shape[-1])
+        return self.of_tensors(payoffs, reference if is_tensor(reference) else like(p, payoffs))
 
-    def of_tensors(self, payoffs: Any, reference: Any, radius: Any = None) -> Any:
+    @abstractmethod
+    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats: ...
+
+    @abstractmethod
+    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
         """See `UncertaintyObjective.of_tensors`; the reference is not checked."""
+
+
+@dataclass(frozen=True)
+class Expectation(WithoutSet):
+    """SO: `p.f`."""
+
+    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats:
+        return payoffs @ reference if reference.ndim == 1 else np.einsum("...n,...n->...", payoffs, reference)
+
+    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
         return (checks.real_tensor("payoffs", payoffs).double() * reference.to(payoffs.device).double()).sum(-1)
 
 
 @dataclass(frozen=True)
-class Minimum(UncertaintyObjective):
-    """RO."""
+class Minimum(WithoutSet):
+    """RO: `min f`; the reference is only checked."""
 
-    def __call__(self, payoffs: Any, reference: Any) -> Any:
-        """`min f`, see `UncertaintyObjective.__call__`; the reference is only checked."""
-        checks.distribution(_plain(reference), payoffs.shape[-1] if is_tensor(payoffs) else np.shape(payoffs)[-1])
-        return self.of_tensors(payoffs, reference) if is_tensor(payoffs) else checks.payoffs(payoffs).min(axis=-1)
+    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats:
+        return payoffs.min(axis=-1)
 
-    def of_tensors(self, payoffs: Any, reference: Any, radius: Any = None) -> Any:
-        """See `UncertaintyObjective.of_tensors`; the reference is not checked."""
+    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
         return checks.real_tensor("payoffs", payoffs).double().amin(dim=-1)
 
 
@@ -198,8 +196,11 @@ _ROUNDING = 1e-12  # in sums of probabilities: three tenths are no more than 0.3
 
 
 @dataclass(frozen=True)
-class Quantile(UncertaintyObjective):
-    """VaR: of payoffs in ascending order the first at which the probability is above alpha."""
+class Quantile(WithoutSet):
+    """VaR: of payoffs in ascending order the first at which the probability is above alpha.
+
+    Its gradient is that of the payoff it is.
+    """
 
     alpha: float
 
@@ -207,22 +208,14 @@ class Quantile(UncertaintyObjective):
         if not 0.0 <= checks.real("alpha", self.alpha) < 1.0:
             raise BocuError(f"alpha is {self.alpha}: it must lie in [0, 1)")
 
-    def __call__(self, payoffs: Any, reference: Any) -> Any:
-        """Value at risk, see `UncertaintyObjective.__call__`; its gradient is that of the payoff it is."""
-        if is_tensor(payoffs):
-            from bocu.ambiguity.tensors import like
-
-            p = checks.distribution(_plain(reference), payoffs.shape[-1])
-            return self.of_tensors(payoffs, reference if is_tensor(reference) else like(p, payoffs))
-        payoff = checks.payoffs(payoffs)
-        p = np.broadcast_to(checks.distribution(reference, payoff.shape[-1]), payoff.shape)
-        order = payoff.argsort(axis=-1, kind="stable")
-        beyond = np.take_along_axis(p, order, axis=-1).cumsum(axis=-1) > self.alpha + _ROUNDING
+    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats:
+        order = payoffs.argsort(axis=-1, kind="stable")
+        mass = np.take_along_axis(np.broadcast_to(reference, payoffs.shape), order, axis=-1)
+        beyond = mass.cumsum(axis=-1) > self.alpha + _ROUNDING
         at = np.take_along_axis(order, beyond.argmax(axis=-1)[..., None], axis=-1)
-        return np.take_along_axis(payoff, at, axis=-1)[..., 0]
+        return np.take_along_axis(payoffs, at, axis=-1)[..., 0]
 
-    def of_tensors(self, payoffs: Any, reference: Any, radius: Any = None) -> Any:
-        """See `UncertaintyObjective.of_tensors`; the reference is not checked."""
+    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
         payoff = checks.real_tensor("payoffs", payoffs).double()
         ascending = payoff.sort(dim=-1, stable=True)
         mass = reference.to(payoff.device).double().expand_as(payoff).gather(-1, ascending.indices)
@@ -232,10 +225,6 @@ class Quantile(UncertaintyObjective):
 
 class SetObjective(UncertaintyObjective):
     """An objective over an ambiguity set, with derivatives in the payoffs, the reference and the radius."""
-
-    def with_epsilon(self, epsilon: float) -> SetObjective:
-        """The objective at another radius of its set; itself where the radius does not matter."""
-        return self
 
     @abstractmethod
     def differential(self, payoffs: ArrayLike, reference: ArrayLike, wanted: In = EVERYTHING) -> Differential:
@@ -247,7 +236,7 @@ class SetObjective(UncertaintyObjective):
             return self.of_tensors(payoffs, reference)
         return self._of_arrays(payoffs, reference)
 
-    def of_tensors(self, payoffs: Any, reference: Any, radius: Any = None) -> Any:
+    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
         """See `UncertaintyObjective.of_tensors`."""
         from bocu.objectives.tensors import solved
 
@@ -280,13 +269,11 @@ class Slice(SetObjective):
         value, slope = self.ambiguity_set.values(payoffs, reference)
         return self._combine(value, slope)
 
-    def with_epsilon(self, epsilon: float) -> SetObjective:
+    def with_epsilon(self, epsilon: float) -> Self:
         """GEN at another radius."""
-        return (
-            self
-            if epsilon == self.ambiguity_set.epsilon
-            else replace(self, ambiguity_set=self.ambiguity_set.with_epsilon(epsilon))
-        )
+        if epsilon == self.ambiguity_set.epsilon:
+            return self
+        return replace(self, ambiguity_set=self.ambiguity_set.with_epsilon(epsilon))
 
     @property
     def has_radius(self) -> bool:
@@ -299,9 +286,8 @@ class Slice(SetObjective):
         if self.beta == 0.0:
             return now.scaled(self.alpha)
         if slope is not None:
-            return (
-                slope.scaled(self.beta) if self.alpha == 0.0 else now.scaled(self.alpha).plus(slope.scaled(self.beta))
-            )
+            steep = slope.scaled(self.beta)
+            return steep if self.alpha == 0.0 else now.scaled(self.alpha).plus(steep)
         assert self.difference is not None
         ahead = self.ambiguity_set.with_epsilon(self.ambiguity_set.epsilon + self.difference)
         later, _ = derivatives.value_and_slope(ahead, payoffs, reference, wanted, with_slope=False)
@@ -351,7 +337,7 @@ class Slice(SetObjective):
 
         return Best(*best_difference(above, below, p, self.ambiguity_set, self.alpha, self.beta, self.difference, 0.0))
 
-    def _combine(self, value: Any, slope: Any) -> Any:
+    def _combine(self, value: Floats, slope: Floats) -> Floats:
         # A zero weight drops its term: 0 times an infinite slope is not a number.
         if self.beta == 0.0:
             return self.alpha * value
@@ -374,7 +360,7 @@ class Slice(SetObjective):
 class AtZero(Slice):
     """WCS and MR: GEN at radius 0, whatever the radius of a round."""
 
-    def with_epsilon(self, epsilon: float) -> SetObjective:
+    def with_epsilon(self, epsilon: float) -> Self:
         """Itself."""
         return self
 
@@ -412,15 +398,3 @@ class LeastSteepLine(SetObjective):
             return best_of(values)
         # No decision meets the aspiration: the one that comes nearest to it.
         return Best(int(np.argmax(payoffs @ reference)), -np.inf, -np.inf, len(values))
-
-
-def best_of(values: Floats) -> Best:
-    """The best of values `(decisions,)` that are all known."""
-    index = int(np.argmax(values))
-    value = float(values[index])
-    others = np.delete(values, index)
-    return Best(index, value, float(others.max()) if len(others) else -np.inf, len(values))
-
-
-def _plain(reference: Any) -> Any:
-    return reference.detach().cpu().double().numpy() if is_tensor(reference) else reference

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def solved(
-    objective: SetObjective, payoffs: torch.Tensor, reference: Any, radius: torch.Tensor | None = None
+    objective: SetObjective, payoffs: torch.Tensor, reference: object, radius: torch.Tensor | None = None
 ) -> torch.Tensor:
     """Values of an objective `(...)`, float64 on the payoffs' device, differentiable once in what requires it.
 

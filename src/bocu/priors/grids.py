@@ -35,7 +35,9 @@ def grid_priors(
     dimensions = decisions.shape[1], contexts.shape[1]
     priors = []
     for candidate in candidates:
-        stated = candidate if isinstance(candidate, StatedPrior) else _fitted(candidate.label, files[candidate.label])
+        stated = (
+            candidate if isinstance(candidate, StatedPrior) else fitted_prior(candidate.label, files[candidate.label])
+        )
         scales = lengthscales(stated, sum(dimensions))
         family = kernel_named(stated.kernel)
         kernels = family(scales[: dimensions[0]]), family(scales[dimensions[0] :])
@@ -57,7 +59,12 @@ def lengthscales(stated: StatedPrior, dimensions: int) -> tuple[float, ...]:
     return stated.lengthscale * dimensions if len(stated.lengthscale) == 1 else stated.lengthscale
 
 
-def _fitted(label: str, path: str | os.PathLike[str]) -> StatedPrior:
+def fitted_prior(label: str, path: str | os.PathLike[str]) -> StatedPrior:
+    """Read a fitted candidate from its file.
+
+    Raises:
+        BrokenFileError: the file is another one's.
+    """
     stored = read_netcdf(path)
     lacking = [name for name in ("lengthscale", "variance", "mean") if name not in stored.variables]
     if lacking or stored.attrs.get("prior") != label:

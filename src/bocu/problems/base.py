@@ -20,6 +20,7 @@ from bocu.core.costs import Size, planning_only
 from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
+from bocu.core.plain import Plain
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
 from bocu.problems.given_design import Design, GivenDesign, read_design
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from bocu.data.catalogue import Catalogue
     from bocu.experiment.branches import ProblemPaths
     from bocu.priors.statements import Candidate
+    from bocu.surrogates.box_time_varying import BoxPrior
     from bocu.surrogates.grid import GridPrior
     from bocu.surrogates.time_varying import TimeVaryingPrior
 
@@ -82,7 +84,7 @@ class ProblemParameters(Parameters):
         """
         return {}
 
-    def priors(self) -> dict[str, dict[str, Any]]:
+    def priors(self) -> dict[str, Plain]:
         """Return the candidate priors to be fitted, one job each, by label.
 
         Each is plain data: `fit`, what fits it, as module:function, and the `statement` that it is handed.
@@ -137,7 +139,7 @@ class Realisation(ABC):
         return Round(t=t, available=self.available(t))
 
     def available(self, t: int) -> np.ndarray | None:
-        """Return the indices of the decisions that may be taken in round `t`, ascending; None: all of them."""
+        """Return the decisions that may be taken in round `t`, as `Round` has them; None: all of them."""
         return None
 
     def margin(self, t: int) -> float | None:
@@ -269,7 +271,7 @@ class Problem(ABC, Generic[ProblemType]):
     initial: int
     simulated: bool = False
     prior_labels: tuple[str, ...] = ()
-    best_prior: "TimeVaryingPrior | GridPrior | None" = None
+    best_prior: "TimeVaryingPrior | BoxPrior | GridPrior | None" = None
     provenance: Mapping[str, Any] = {}
 
     def __init__(self, parameters: ProblemType, inputs: Mapping[str, Any]) -> None:
@@ -278,7 +280,7 @@ class Problem(ABC, Generic[ProblemType]):
         self.initial = parameters.initial_points()
         self.protocol = parameters.protocol_among(self.protocols)
 
-    def _cite(self, prepared: Mapping[str, Any]) -> None:
+    def _cite(self, prepared: Mapping[str, object]) -> None:
         """Take over what the attributes of a prepared file say of the data behind it."""
         self.provenance = dict(prepared)
         self.simulated = bool(self.provenance.get("data_label"))

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
+from bocu.core.plain import Plain
 from bocu.priors.grids import grid_priors, lengthscales
 from bocu.priors.statements import Candidate, FittedPrior, Period, Scenario, StatedPrior
 from bocu.problems.base import ProblemParameters
@@ -70,7 +71,7 @@ class CandidateParameters(ProblemParameters):
         files = [paths.prior(candidate.label) for candidate in self._fitted()]
         return {**super().inputs(paths), **({"candidates": files} if files else {})}
 
-    def priors(self) -> dict[str, dict[str, Any]]:
+    def priors(self) -> dict[str, Plain]:
         return {
             candidate.label: {
                 "fit": FIT,

@@ -6,7 +6,7 @@ in unit cubes.
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -86,7 +86,7 @@ class ContinuousProblem(Problem[ContinuousType]):
     protocols = CONTINUOUS
     units = "1"
 
-    def __init__(self, parameters: ContinuousType, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: ContinuousType, inputs: Mapping[str, object]) -> None:
         super().__init__(parameters, inputs)
         stated = self.parameters.law
         own = expectation_named(self.expectation)
@@ -306,7 +306,7 @@ class HartmannParameters(ContinuousParameters):
 class _Hartmann(ContinuousProblem[HartmannParameters]):
     Parameters = HartmannParameters
 
-    def __init__(self, parameters: HartmannParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: HartmannParameters, inputs: Mapping[str, object]) -> None:
         if parameters.constants == "as-printed":
             self.expectation = f"{type(self).expectation}-as-printed"  # type: ignore[misc]
         super().__init__(parameters, inputs)

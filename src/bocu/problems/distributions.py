@@ -97,7 +97,7 @@ def weights_on(distribution: Distribution, points: np.ndarray) -> np.ndarray:
     return distribution.weights_on(points)
 
 
-def as_law(distribution: Any) -> LawParameters:
+def as_law(distribution: object) -> LawParameters:
     """Return a distribution, or what a problem has in place of one, as a law, which may shift.
 
     Raises:
@@ -111,7 +111,7 @@ def as_law(distribution: Any) -> LawParameters:
     return law
 
 
-def listed(entry: Any) -> list[Any]:
+def listed(entry: object) -> list[Any]:
     """Return the distributions over the rounds that a reference or a truth states, one or more."""
     if isinstance(entry, list):
         return entry
@@ -119,7 +119,7 @@ def listed(entry: Any) -> list[Any]:
     return ["uniform"] if entry == "announced" or isinstance(entry, Estimate) else [entry]
 
 
-def shifting(truth: Any, shift: ShiftParameters, dimension: int) -> Schedule:
+def shifting(truth: object, shift: ShiftParameters, dimension: int) -> Schedule:
     """Return the laws that contexts come from, round by round.
 
     Raises:

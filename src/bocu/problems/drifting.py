@@ -91,7 +91,7 @@ class DriftingSample(FiniteProblem[DriftingParameters]):
     context_names = ("c",)
     context_units = ("1",)
 
-    def __init__(self, parameters: DriftingParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: DriftingParameters, inputs: Mapping[str, object]) -> None:
         super().__init__(parameters, inputs)
         best = drifting(chosen(self.priors, parameters.best, self.own_model), parameters.forgetting, "best")
         self.prior_labels = parameters.labels()

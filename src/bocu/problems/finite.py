@@ -7,7 +7,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import pydantic
@@ -128,7 +128,7 @@ class FiniteProblem(Problem[FiniteType]):
     context_units: ClassVar[tuple[str, ...]]
     protocols = CONTEXTUAL
 
-    def __init__(self, parameters: FiniteType, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: FiniteType, inputs: Mapping[str, object]) -> None:
         super().__init__(parameters, inputs)
         self._lay_out()
         settings = self.parameters

@@ -8,7 +8,7 @@ against what the paper shows; at 0.3, the default, it gets stuck as there (docs/
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -29,10 +29,9 @@ HILLS = 10
 CENTRES = np.arange(HILLS) / (HILLS - 1)
 
 
-class HillsParameters(ProblemParameters):
-    """Parameters of the hills. Positions are in [0, 1]; the payoff has no unit."""
+class HillShapeParameters(ProblemParameters):
+    """What hills are like. Positions are in [0, 1]; the payoff has no unit."""
 
-    grid: Annotated[Integer, Field(ge=2, le=10_000)] = Field(500, description="arms, evenly spaced over [0, 1]")
     low: Number = Field(0.5, description="height of an ordinary hill in the prior mean")
     high: Number = Field(1.5, description="height of the tall hill in the prior mean")
     hill_width: Positive = Field(0.02, description="standard deviation of a hill's Gaussian bump, in position")
@@ -45,6 +44,19 @@ class HillsParameters(ProblemParameters):
     closed: Annotated[Number, Field(ge=0.0)] = Field(
         0.05, description="half-width of the zone around the true prior's tall hill that even rounds exclude"
     )
+
+    @property
+    def heights(self) -> np.ndarray:
+        """Heights of the hills in each prior's mean, shape (priors, hills)."""
+        heights = np.full((HILLS + 1, HILLS), self.low)
+        heights[1:][np.diag_indices(HILLS)] = self.high
+        return heights
+
+
+class HillsParameters(HillShapeParameters):
+    """Parameters of the hills over evenly spaced arms."""
+
+    grid: Annotated[Integer, Field(ge=2, le=10_000)] = Field(500, description="arms, evenly spaced over [0, 1]")
 
 
 class Hills(Problem[HillsParameters]):
@@ -65,7 +77,7 @@ class Hills(Problem[HillsParameters]):
     prior_labels = tuple(str(n) for n in range(HILLS + 1))
     best_prior: TimeVaryingPrior
 
-    def __init__(self, parameters: HillsParameters, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, parameters: HillsParameters, inputs: Mapping[str, object]) -> None:
         super().__init__(parameters, inputs)
         self.positions = np.linspace(0.0, 1.0, self.parameters.grid)
         self.priors = self._priors()
@@ -94,11 +106,9 @@ class Hills(Problem[HillsParameters]):
         arms = self.positions[:, None]
         covariance = settings.kernel_variance * SquaredExponential((settings.kernel_lengthscale,))(arms, arms)
         bumps = np.exp(-0.5 * ((self.positions - CENTRES[:, None]) / settings.hill_width) ** 2)  # (hills, arms)
-        heights = np.full((HILLS + 1, HILLS), settings.low)
-        heights[1:][np.diag_indices(HILLS)] = settings.high
         return tuple(
             TimeVaryingPrior(label, mean, covariance)
-            for label, mean in zip(self.prior_labels, heights @ bumps, strict=True)
+            for label, mean in zip(self.prior_labels, settings.heights @ bumps, strict=True)
         )
 
     def _open_arms(self) -> np.ndarray | None:

@@ -5,7 +5,7 @@ evapotranspiration; the payoff is the profit of a hectare. References and truths
 Site, crop, grids and prices are ours: `bocu.data.simulators.irrigation` and `bocu.data.payoff_tables` say them.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -139,7 +139,7 @@ class IrrigationTable(SimulatedTable[IrrigationParameters]):
         numbers: np.ndarray = np.unique(np.stack(places, axis=1), axis=0, return_inverse=True)[1].ravel()
         return numbers
 
-    def law(self, entry: Any, situations: Situations) -> np.ndarray | None:
+    def law(self, entry: object, situations: Situations) -> np.ndarray | None:
         """Return the distribution of seasons that are named."""
         if isinstance(entry, str) and entry != UNIFORM:
             entry = Seasons(seasons=entry)

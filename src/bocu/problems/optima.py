@@ -10,13 +10,14 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from bocu.contexts.laws import JointLaw, burr_xii, clipped_normal, complicated, uniform
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
+from bocu.core.plain import Specification
 from bocu.problems.expected import ExpectedPayoff, Optimum, PayoffFunction, Rule, quadrature_rule, sobol_rule
 from bocu.problems.functions import function_named
 from bocu.problems.portfolio import DECISION_DIM, PortfolioPayoff
@@ -53,7 +54,7 @@ class PayoffUnderLaw:
 
     function: str | None
     law: JointLaw
-    stated: Mapping[str, Any]
+    stated: Specification
     sobol: int = 2**21
     panels: int | None = None
     order: int = 8
@@ -89,11 +90,11 @@ class PayoffUnderLaw:
         return sobol_rule(self.law, 2**12)
 
 
-def _stated(name: str, **parameters: float) -> Mapping[str, Any]:
+def _stated(name: str, **parameters: float) -> Specification:
     return {"name": name, "parameters": parameters}
 
 
-def _portfolio(law: JointLaw, stated: Mapping[str, Any], published: float) -> PayoffUnderLaw:
+def _portfolio(law: JointLaw, stated: Mapping[str, object], published: float) -> PayoffUnderLaw:
     # Smooth in the contexts, and 16 times the cost of a closed form for a thousandth of the points.
     return PayoffUnderLaw(
         None, law, stated, sobol=2**16, panels=2, order=16, coarse=2, raw=2**10, starts=12, published=published

@@ -18,6 +18,7 @@ from bocu.core.costs import Size, planning_only
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.plain import Plain
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
@@ -178,7 +179,7 @@ class SensorsParameters(ProblemParameters):
             "oracle": paths.prior(_oracle_label(settings.target_day)),
         }
 
-    def priors(self) -> dict[str, dict[str, Any]]:
+    def priors(self) -> dict[str, Plain]:
         """Return one prior a prior day, and the oracle's: the target day's own, known with hindsight only.
 
         Where candidates are stated, they take the place of those of the prior days.
@@ -201,7 +202,7 @@ class SensorsParameters(ProblemParameters):
             for label, day in days.items()
         }
 
-    def _fit_of(self, candidate: FittedPrior) -> dict[str, Any]:
+    def _fit_of(self, candidate: FittedPrior) -> Plain:
         settings = self.settings
         assert isinstance(candidate.rows, Period)
         told = candidate.model_dump(mode="json", include={"label", "kernel", "ard", "points", "starts"})

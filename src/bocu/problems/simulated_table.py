@@ -102,7 +102,7 @@ class SimulatedTable(FiniteProblem[TableType]):
     def cells(self, values: np.ndarray) -> np.ndarray:
         """Return the cell of each situation (situations, dimension), numbered without gaps, shape (situations,)."""
 
-    def law(self, entry: Any, situations: Situations) -> np.ndarray | None:
+    def law(self, entry: object, situations: Situations) -> np.ndarray | None:
         """Return the distribution over situations that a law of this problem's own states; None: it is none."""
         return None
 

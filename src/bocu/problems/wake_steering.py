@@ -5,7 +5,7 @@ normal distributions of the direction; speeds are uniform. The reference's mean 
 mirrored optima, and luck decides.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -85,7 +85,7 @@ class WakeSteering(SimulatedTable[WakeSteeringParameters]):
         """Take each wind for a cell of its own."""
         return np.arange(len(values))
 
-    def law(self, entry: Any, situations: Situations) -> np.ndarray | None:
+    def law(self, entry: object, situations: Situations) -> np.ndarray | None:
         """Return the distribution of a normal direction and a uniform speed."""
         if not isinstance(entry, Wind):
             return None

@@ -59,10 +59,10 @@ def comparisons(cube: Results, kinds: Mapping[str, Sequence[Fields]]) -> list[Co
             word: tuple(cube.titles[record["algorithm"]] for record in competing if record["standing"] == word)
             for word in (LEADING, BEHIND)
         }
-        pursued = "" if objective in (NO_OBJECTIVE, metric) else f", pursuing {objective}"
+        pursued = "" if objective in (NO_OBJECTIVE, metric) else f", pursuing {cube.objective_titles[objective]}"
         found.append(
             Comparison(
-                f"{cube.problem} ({metric}{pursued})",
+                f"{cube.problem}, {cube.metric_titles[metric]}{pursued}",
                 standing[LEADING],
                 standing[BEHIND],
                 cube.titles[competing[0]["algorithm"]] if competing else "",

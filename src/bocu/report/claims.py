@@ -1,5 +1,6 @@
 """Verdicts on claims as people read them: in a table, beside a figure, as rows of CSV files."""
 
+import re
 from collections.abc import Mapping, Sequence
 from math import nan
 from pathlib import Path
@@ -19,6 +20,10 @@ CAPTION = (
     "Claims and verdicts. Numbers: the left side less the right, a ratio, or what is compared with a number, with 95 % "
     "intervals over paired seeds; p: corrected by Holm within a family of claims. A verdict takes 10 paired seeds."
 )
+Titles = Mapping[str, Mapping[str, str]]
+"""What is written for labels, by kind: "problem", "objective", "metric", "algorithm"."""
+NO_TITLES: Titles = {}
+LABELS = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 _LISTED = 3
 """Comparisons of a claim that are written out."""
 _NO_WIDTH = 1e-9
@@ -40,19 +45,31 @@ def csv_records(records: Sequence[Fields]) -> dict[str, list[Fields]]:
     }
 
 
-def table(records: Sequence[Fields]) -> Table:
+def table(records: Sequence[Fields], titles: Titles = NO_TITLES) -> Table:
     """Set all claims in a table."""
-    return Table("claims-table", CAPTION, HEADER, tuple(row(record) for record in records))
+    rows = tuple(row(record, titles) for record in records)
+    return Table("claims-table", CAPTION, HEADER, rows, scopes=tuple(scope(record, titles) for record in records))
 
 
-def row(record: Fields) -> tuple[str, ...]:
+def scope(record: Fields, titles: Titles) -> dict[str, str]:
+    """Return what a claim is about, for the page's filters: kind -> labels with spaces between; no kind: any."""
+    words = {*re.findall(LABELS, record["check"] or ""), record["problem"], record["metric"]}
+    found = {kind: [label for label in known if label in words] for kind, known in titles.items()}
+    # On a page over several experiments, problems have the name of theirs before them.
+    found["problem"] = [
+        each for label in found.get("problem", ()) for each in (label, f"{record['experiment']}/{label}")
+    ]
+    return {kind: " ".join(labels) for kind, labels in found.items() if labels}
+
+
+def row(record: Fields, titles: Titles = NO_TITLES) -> tuple[str, ...]:
     """Return the cells of a claim, below `HEADER`."""
     p_value = record["p_value_holm"]
     return (
         record["statement"],
         source(record),
         outcome(record),
-        "; ".join(numbers(record)) or NOTHING,
+        "; ".join(numbers(record, titles)) or NOTHING,
         str(record["seeds"] or NOTHING),
         NOTHING if p_value is None or record["verdict"] == NOT_RUN else probability(p_value),
         "; ".join(filter(None, (record["ours"], record["note"]))),
@@ -75,12 +92,12 @@ def outcome(record: Fields) -> str:
     return f"{record['verdict']}: {record['reason']}" if record["reason"] else str(record["verdict"])
 
 
-def numbers(record: Fields) -> list[str]:
+def numbers(record: Fields, titles: Titles = NO_TITLES) -> list[str]:
     """Write what the numbers say: every comparison, or of many how they stand and the most telling ones."""
     every = record["comparisons"]
     found = [one for one in every if one["seeds"]]
     if len(every) <= _LISTED:
-        return [compared(one, record) for one in found]
+        return [compared(one, record, titles) for one in found]
     sides = [_side(one) for one in found]
     number = f"{len(found)} of {len(every)}" if len(found) < len(every) else str(len(every))
     counted = f"{number} comparisons: {sides.count(HOLDS)} for it, {sides.count(FAILS)} against, by themselves at 5 %"
@@ -89,7 +106,7 @@ def numbers(record: Fields) -> list[str]:
     # What the verdict rests on, or, where there is none, what stands in the way of one.
     held = record["verdict"] == HOLDS
     telling = sorted(found, key=lambda one: one["p_for"] if held else one["p_against"] - one["p_for"])
-    return [counted, *(compared(one, record) for one in telling[: _LISTED - 1])]
+    return [counted, *(compared(one, record, titles) for one in telling[: _LISTED - 1])]
 
 
 def _side(one: Fields) -> str:
@@ -97,9 +114,10 @@ def _side(one: Fields) -> str:
     return HOLDS if one["p_for"] < level else FAILS if one["p_against"] < level else UNDECIDED
 
 
-def compared(one: Fields, record: Fields) -> str:
+def compared(one: Fields, record: Fields, titles: Titles = NO_TITLES) -> str:
     """Write a comparison with its number: "final(a) < final(b): −22.5 [−35.0, −10.0]"."""
-    scopes = [one[key] for key in ("problem", "metric", "objective") if one[key] and one[key] != record.get(key)]
+    keys = [key for key in ("problem", "metric", "objective") if one[key] and one[key] != record.get(key)]
+    scopes = [titles.get(key, {}).get(one[key], one[key]) for key in keys]
     where = f" ({', '.join(scopes)})" if scopes else ""
     return f"{one['comparison']}{where}: {measured(one)}"
 
@@ -113,24 +131,25 @@ def measured(one: Fields) -> str:
     return f"{number(value, digits)} [{number(low, digits)}, {number(high, digits)}]"
 
 
-def section(records: Sequence[Fields]) -> Mapping[str, Any] | None:
+def section(records: Sequence[Fields], titles: Titles) -> Mapping[str, Any] | None:
     """Return what the page shows of claims: how many there are of each verdict, and the table; None without claims."""
     if not records:
         return None
     found = [record["verdict"] for record in records]
     counts = {verdict: found.count(verdict) for verdict in (HOLDS, FAILS, UNDECIDED, NOT_RUN)}
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    return {"told": told, "table": table(records)}
+    return {"told": told, "table": table(records, titles)}
 
 
-def beside(records: Sequence[Fields], pictures: Sequence[Any]) -> dict[str, list[Mapping[str, str]]]:
+def beside(records: Sequence[Fields], pictures: Sequence[Any], titles: Titles) -> dict[str, list[Mapping[str, Any]]]:
     """Return what stands beside each figure, by the figure's identifier on the page.
 
     Args:
         records: the claims.
         pictures: what has `identifier`, `problem` (empty: drawn once for all) and `label`.
+        titles: what is written for labels.
     """
-    found: dict[str, list[Mapping[str, str]]] = {}
+    found: dict[str, list[Mapping[str, Any]]] = {}
     for picture in pictures:
         found[picture.identifier] = [
             {
@@ -138,7 +157,8 @@ def beside(records: Sequence[Fields], pictures: Sequence[Any]) -> dict[str, list
                 "reason": record["reason"],
                 "statement": record["statement"],
                 "source": source(record),
-                "numbers": "; ".join(numbers(record)),
+                "numbers": "; ".join(numbers(record, titles)),
+                "scope": scope(record, titles),
             }
             for record in records
             if record["figure"] == picture.label

@@ -3,43 +3,49 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Plain
+from bocu.evaluation.claims.numbers import Numbers, Source, as_numbers
+from bocu.evaluation.claims.reduced import Reduced, read_reduced
 from bocu.experiment.paths import PARTIAL, RESULTS, ResultPaths
-from bocu.experiment.record import MADE_FROM
-from bocu.io.files import open_netcdf, reading, write_text
+from bocu.experiment.record import settings_of
+from bocu.io.files import write_text
 from bocu.report.claims import CAPTION, HEADER, row
 from bocu.report.records import Fields
-from bocu.runs.status import DONE
 
 BEGIN, END = "<!-- claims: begin -->", "<!-- claims: end -->"
-_TOLD = ("name", "iterations", "seeds", "problems")
-"""Settings of a command line that say at which scale results were made; others name places of one machine."""
 
 
 @dataclass(frozen=True)
 class StandingCubes:
-    """The cubes that stand under a folder of results.
+    """The results that stand under a folder: cubes, and reduced results.
 
     Attributes:
-        folder: `results/`, or another.
+        folder: `results/`, or another; or one file of reduced results.
     """
 
     folder: Path = Path(RESULTS)
+    _reduced: dict[str, Reduced] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def cube(self, experiment: str, problem: str) -> Path | None:
-        """Return the cube of a problem: of the whole experiment, else of what exists of it, else None."""
+    def cube(self, experiment: str, problem: str) -> "Path | Numbers | None":
+        """Return the cube of a problem: of the whole experiment, else of what exists of it, else its reduced numbers.
+
+        None where there is neither.
+        """
         paths = ResultPaths(experiment)
         for part in ("", PARTIAL):
             file = self.folder / Path(paths.cube(problem, part)).relative_to(RESULTS)
             if file.is_file():
                 return file
-        return None
+        reduced = self._reduced_results(experiment)
+        return None if reduced is None else reduced.problems.get(problem)
 
     def scales(self, records: Sequence[Fields]) -> Iterator[str]:
         """Say at which scale claims were judged, a line an experiment."""
@@ -48,26 +54,36 @@ class StandingCubes:
             found = {one["problem"] for one in record["comparisons"] if one["problem"] and one["seeds"]}
             about.setdefault(record["experiment"], set()).update(found)
         for experiment, problems in about.items():
-            shown = [self._scale(path) for problem in sorted(problems) if (path := self.cube(experiment, problem))]
+            sources = [self.cube(experiment, problem) for problem in sorted(problems)]
+            shown = [_scale(source) for source in sources if source is not None]
             if shown:
                 same = ", ".join(dict.fromkeys(shown))
                 yield f"`{experiment}` ({', '.join(sorted(problems))}): {same}{self._settings(experiment)}"
 
-    @staticmethod
-    def _scale(file: Path) -> str:
-        with open_netcdf(file, decode_times=False) as cube, reading(file):
-            done = int((cube["status"].values == DONE).any(axis=(0, 1)).sum())
-            return f"{done} seeds and {int(cube['iteration'].values[-1])} rounds"
+    def _reduced_results(self, experiment: str) -> Reduced | None:
+        file = self.folder if self.folder.is_file() else self.folder / f"{experiment}.nc"
+        if experiment not in self._reduced and file.is_file():
+            found = read_reduced(file)
+            self._reduced[found.experiment] = found
+        return self._reduced.get(experiment)
 
     def _settings(self, experiment: str) -> str:
         """Say what the command line changed of the experiment; empty: nothing that matters."""
         record = self.folder / Path(ResultPaths(experiment).record).relative_to(RESULTS)
-        made = json.loads(record.read_text(encoding="utf-8")).get(MADE_FROM) if record.is_file() else None
-        if not made:
-            return ""
-        told = {key: value for key, value in made["config"].items() if key in _TOLD}
+        reduced = self._reduced_results(experiment)
+        told: Plain = {}
+        if record.is_file():
+            told = settings_of(json.loads(record.read_text(encoding="utf-8")))
+        elif reduced is not None:
+            told = reduced.settings
         settings = " ".join(_setting(key, value) for key, value in told.items())
         return f", by `--config {settings}`" if settings else ""
+
+
+def _scale(source: Source) -> str:
+    with ExitStack() as files:
+        numbers = as_numbers(source, files)
+        return f"{numbers.finished} seeds and {numbers.known.rounds} rounds"
 
 
 def _setting(key: str, value: Any) -> str:

@@ -7,6 +7,7 @@ floats. Everything comes from digests.
 import base64
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -73,11 +74,27 @@ def index(
             for panel in panels
         ],
         "algorithms": [algorithms[label] for label in order],
+        "titles": {kind: titles(panels, kind) for kind in ("problem", "objective", "metric")},
         "kinds": [*kinds, *(["average"] if "cumulative" in kinds else [])],
         "verdicts": list(VERDICTS),
         "seeds_shown": seeds,
         "verify": f"bocu verify {page}",
     }
+
+
+def titles(panels: Sequence[Mapping[str, Any]], kind: str) -> dict[str, str]:
+    """Return what is written for every problem, objective or metric of the page, by label: no title stands twice.
+
+    Where one label has several titles, as in several experiments, all are written; where labels share one, their own
+    words follow.
+    """
+    key = "title" if kind == "problem" else f"{kind}_title"
+    found: dict[str, dict[str, None]] = {}
+    for panel in panels:
+        found.setdefault(panel[kind], {})[panel[key]] = None
+    written = {label: " or ".join(own) for label, own in found.items()}
+    counts = Counter(written.values())
+    return {label: title if counts[title] == 1 else f"{title} ({label})" for label, title in written.items()}
 
 
 def panel(
@@ -111,6 +128,8 @@ def panel(
         "title": cube.title,
         "objective": objective,
         "metric": metric,
+        "objective_title": cube.objective_titles[objective],
+        "metric_title": cube.metric_titles[metric],
         "unit": shown_unit(cube.units),
         "experiment": origin.name,
         "digest": origin.digest(cube),

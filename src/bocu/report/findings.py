@@ -19,9 +19,9 @@ def findings(cube: Results, kinds: Mapping[str, list[records.Fields]], reference
             continue
         final = {record["algorithm"]: record for record in _of(kinds["final-regret"], key)}
         least = gaps[0]["reference"]
-        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {objective}"
+        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {cube.objective_titles[objective]}"
         shown = tables.plus_minus(final[least]["mean"], final[least]["standard_error"])
-        told = f"{cube.problem}, scored by {metric}{pursued}: {cube.titles[least]} {shown}; "
+        told = f"{cube.problem}, scored by {cube.metric_titles[metric]}{pursued}: {cube.titles[least]} {shown}; "
         sentences.append(told + _lead(cube, sorted(gaps, key=lambda gap: gap["mean_difference"])))
     return sentences
 
@@ -34,8 +34,8 @@ def against(cube: Results, kinds: Mapping[str, list[records.Fields]], reference:
     sentences = []
     for objective, metric in records.foremost(cube):
         gaps = _of(kinds["differences"], (cube.problem, objective, metric))
-        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {objective}"
-        where = f"{cube.problem}, scored by {metric}{pursued}"
+        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {cube.objective_titles[objective]}"
+        where = f"{cube.problem}, scored by {cube.metric_titles[metric]}{pursued}"
         if not gaps or gaps[0]["reference"] != reference:
             sentences.append(f"{where}: {name} has finished no run; the table compares with the least regret instead.")
             continue

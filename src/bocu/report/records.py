@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.evaluation.digests import shown_pairs
+from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.statistics import (
     TOO_FEW,
     leaders,
@@ -20,7 +21,6 @@ from bocu.evaluation.statistics import (
     ranks,
     student_mean,
 )
-from bocu.figures.law_paths import metrics_off_paths
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE
 from bocu.figures.results import CubeBranch, Results
 
@@ -57,7 +57,7 @@ def foremost(cube: Results) -> list[tuple[str, str]]:
     What an objective reaches is scored by the metric of its own label, where there is one. Metrics along paths of laws
     stand in figures and files.
     """
-    off_paths = set(metrics_off_paths(cube))
+    off_paths = set(metrics_off_paths(cube.data))
     return [pair for pair in shown_pairs(cube.objectives(), cube.metrics) if pair[1] in off_paths]
 
 
@@ -280,6 +280,16 @@ def holes(cube: Results) -> list[Fields]:
             for what, metric, seeds in found
         ]
     return records
+
+
+def told(cube: Results, record: Fields) -> Fields:
+    """Return a record with titles in place of the labels of objective, metric and algorithm."""
+    titles = {
+        "objective": "" if record["objective"] == NO_OBJECTIVE else cube.objective_titles[record["objective"]],
+        "algorithm": cube.titles[record["algorithm"]],
+        "metric": cube.metric_titles.get(record.get("metric", ""), ""),
+    }
+    return {**record, **titles}
 
 
 def resets(cube: Results) -> list[Fields]:

@@ -35,6 +35,7 @@ class Table:
         links: where the last cell of each row leads; none where nowhere.
         columns: names of the columns for the page's script.
         panel: what the page calls the comparison that it shows; empty for no comparison.
+        scopes: what each row is about, for the page's filters, of a table of claims: labels by kind.
     """
 
     identifier: str
@@ -47,6 +48,7 @@ class Table:
     links: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     panel: str = ""
+    scopes: tuple[Mapping[str, str], ...] = ()
 
 
 @contextlib.contextmanager
@@ -139,8 +141,8 @@ def comparison(
     friedman = next((record["friedman_p_value"] for record in ranked.values()), float("nan"))
     alike = "" if isnan(friedman) else f" Friedman's test that all rank alike: p {probability(friedman, sign=True)}."
     caption = (
-        f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, scored by {metric}"
-        f"{pursuing(objective)}: mean ± standard error over seeds; lower is better. Differences are means over paired "
+        f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, {scored(cube, objective, metric)}: "
+        f"mean ± standard error over seeds; lower is better. Differences are means over paired "
         f"seeds with Student's {CONFIDENCE:.0%} intervals; p values: Wilcoxon signed-rank, Holm-corrected over all "
         f"comparisons of the table.{few}{_led(best) if gaps else ''}{alike} Growth: exponent of cumulative regret over "
         f"the last {1 - GROWTH_FROM:.0%} of rounds with its "
@@ -196,8 +198,8 @@ def along_the_way(cube: Results, objective: str, metric: str, records: Sequence[
     )
     unit = shown_unit(cube.units)
     caption = (
-        f"Cumulative regret{f' in {unit}' if unit else ''} on the way, scored by {metric}{pursuing(objective)}: mean ± "
-        "standard error over seeds."
+        f"Cumulative regret{f' in {unit}' if unit else ''} on the way, {scored(cube, objective, metric)}: mean "
+        "± standard error over seeds."
     )
     header = ("Algorithm", *(f"Round {t}" for t in rounds))
     return Table(
@@ -232,7 +234,7 @@ def hypervolumes(cube: Results, objective: str, metric: str, records: Sequence[F
     rows = tuple((cube.titles[record["algorithm"]], share(record), str(record["seeds"])) for record in own)
     caption = (
         f"Hypervolume of what the decisions of {counted(int(cube.iterations[-1]), 'round')} guarantee, as a share of "
-        f"the best front's, valued by {metric}{pursuing(objective)}: mean over seeds with Student's "
+        f"the best front's, {scored(cube, objective, metric)}: mean over seeds with Student's "
         f"{CONFIDENCE:.0%} interval; higher is better."
     )
     header = ("Algorithm", "Share of hypervolume", "Seeds")
@@ -246,9 +248,10 @@ def hypervolumes(cube: Results, objective: str, metric: str, records: Sequence[F
     )
 
 
-def pursuing(objective: str) -> str:
-    """Say in a caption which objective is pursued, where one is."""
-    return "" if objective == NO_OBJECTIVE else f", objective pursued: {objective}"
+def scored(cube: Results, objective: str, metric: str) -> str:
+    """Say in a caption what scores, and which objective is pursued, where one is."""
+    by = f"scored by {cube.metric_titles[metric]}"
+    return by if objective == NO_OBJECTIVE else f"{by}, objective pursued: {cube.objective_titles[objective]}"
 
 
 def verdict(gap: Fields) -> str:

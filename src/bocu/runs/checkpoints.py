@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import State
 from bocu.io.files import atomic_path
 
 logger = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ class CheckpointStore:
         self.identity = identity
         self._saved = 0
 
-    def save(self, content: dict[str, Any]) -> None:
+    def save(self, content: State) -> None:
         """Write `content`, nested dicts and lists of arrays and plain values, over the older generation."""
         arrays: dict[str, np.ndarray] = {}
         header = {"identity": self.identity, "number": self._saved + 1, "content": _strip(content, arrays)}
@@ -92,7 +93,7 @@ class CheckpointStore:
             file.flush()
             os.fsync(file.fileno())
 
-    def load(self) -> dict[str, Any] | None:
+    def load(self) -> State | None:
         """Return the newest whole checkpoint of this identity, or None."""
         found = [header for number in range(_GENERATIONS) if (header := self._read(self._path(number))) is not None]
         if not found:
@@ -108,7 +109,7 @@ class CheckpointStore:
     def _path(self, number: int) -> Path:
         return self.folder / f"generation-{number % _GENERATIONS}"
 
-    def _read(self, path: Path) -> dict[str, Any] | None:
+    def _read(self, path: Path) -> State | None:
         try:
             raw = path.read_bytes()
         except FileNotFoundError:
@@ -127,7 +128,7 @@ class CheckpointStore:
         return header
 
 
-def peek(folder: str | Path) -> dict[str, Any] | None:
+def peek(folder: str | Path) -> State | None:
     """Return identity and content of the newest checkpoint in a folder without its arrays, or None.
 
     For a view of the progress: nothing is verified, little is read, and the block is left to whoever runs it.

@@ -7,9 +7,9 @@ A step before all jobs, not a job: Snakemake would run finished jobs again after
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 from bocu.ambiguity import machine_code, preparation
+from bocu.core.plain import Plain
 from bocu.experiment.paths import MACHINE_CODE
 from bocu.experiment.plan import Plan
 from bocu.experiment.registry import find
@@ -31,7 +31,7 @@ def compile_ahead(plan: Plan) -> None:
     subprocess.run([sys.executable, "-m", __name__], check=False)
 
 
-def _specifications(plan: Plan) -> list[dict[str, Any]]:
+def _specifications(plan: Plan) -> list[Plain]:
     metrics = [metric.specification for metric in plan.metrics]
     return metrics + [branch.specification for branch in plan.branches.values()]
 

@@ -8,12 +8,12 @@ a job.
 
 import functools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Specification
 from bocu.experiment.branches import Branch, Component
 from bocu.experiment.paths import RESULTS
 from bocu.experiment.plan import Plan
@@ -56,7 +56,7 @@ class Forecast:
 class Measured:
     """What a run file tells of its run."""
 
-    specification: Mapping[str, Any]
+    specification: Specification
     seconds: float
     megabytes: float
 
@@ -95,7 +95,7 @@ class Forecaster:
     def runs(self, branch: Branch) -> "list[Measured]":
         """Return what run files of a branch tell, some of them."""
         own = sorted(Path(self.plan.paths.run_file(branch, 0, 0)).parent.glob("seeds-*.nc"))
-        return [run for run in map(_measure, own[:_FILES]) if run and _kind(run.specification) == _kind_of(branch)]
+        return [run for run in map(measured, own[:_FILES]) if run and _kind(run.specification) == _kind_of(branch)]
 
     def _learn(self, branch: Branch) -> Callable[[int], Forecast]:
         if found := self.runs(branch):
@@ -115,7 +115,7 @@ class Forecaster:
         """Runs of all experiments, a file a branch."""
         kinds: dict[tuple[str, ...], list[Measured]] = {}
         for folder in sorted(Path(RESULTS).glob("*/runs/*/*/*")):
-            run = _measure(min(folder.glob("seeds-*.nc"), default=None))
+            run = measured(min(folder.glob("seeds-*.nc"), default=None))
             if run:
                 kinds.setdefault(_kind(run.specification), []).append(run)
         return {kind: runs[:_FILES] for kind, runs in kinds.items()}
@@ -187,7 +187,8 @@ def wall_seconds(blocks: Sequence[float], cores: int) -> float:
     return max(sum(blocks) / cores, max(blocks, default=0.0))
 
 
-def _measure(path: Path | None) -> Measured | None:
+def measured(path: Path | None) -> Measured | None:
+    """Return what a run file tells; None where it cannot be read, or there is none."""
     import netCDF4
     import numpy as np
 
@@ -203,7 +204,7 @@ def _measure(path: Path | None) -> Measured | None:
     return Measured(specification, seconds, 1e-6 * path.stat().st_size)
 
 
-def _kind(specification: Mapping[str, Any]) -> tuple[str, ...]:
+def _kind(specification: Specification) -> tuple[str, ...]:
     parts = (specification[part] for part in ("problem", "objective", "algorithm"))
     # Of code of one's own the latest times will do, whatever was edited since.
     return tuple(part["class"].partition("@")[0] if part else "" for part in parts)
@@ -213,10 +214,10 @@ def _kind_of(branch: Branch) -> tuple[str, ...]:
     return _kind(branch.specification)
 
 
-def _as_run(branch: Branch, specification: Mapping[str, Any]) -> Branch:
+def _as_run(branch: Branch, specification: Specification) -> Branch:
     """Return a branch of the same classes with the parameters and iterations of a run."""
 
-    def component(like: Component, plain: Mapping[str, Any]) -> Component:
+    def component(like: Component, plain: Specification) -> Component:
         try:
             parameters = like.recorded(plain["parameters"])
         except BocuError:  # written by other code, with other parameters

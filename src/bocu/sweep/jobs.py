@@ -12,6 +12,7 @@ from typing import Any
 
 from bocu.ambiguity import machine_code
 from bocu.core.errors import BocuError
+from bocu.core.plain import Plain
 from bocu.experiment.paths import MACHINE_CODE, checkpoint_folder, log_file
 from bocu.io.lineage import making, plain
 
@@ -21,7 +22,7 @@ ATTEMPT = "attempt"  # with which the line that each attempt at a block opens it
 
 
 @contextlib.contextmanager
-def job(snakemake: Any) -> Iterator[dict[str, Any]]:
+def job(snakemake: Any) -> Iterator[Plain]:
     """Send log lines, warnings and tracebacks of a job to its log file, and let its products carry their lineage.
 
     A `BocuError` ends the job with exit status 1 and one line, in the log and on the terminal.
@@ -43,7 +44,7 @@ def logged(log: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def block_job(snakemake: Any) -> Iterator[dict[str, Any]]:
+def block_job(snakemake: Any) -> Iterator[Plain]:
     """Do as `job` for a job that runs a block of seeds, once no other process runs the block.
 
     The log is opened when the block is held, and added to: whoever held it before is left undisturbed, and what earlier

@@ -4,10 +4,10 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
+from bocu.core.plain import Plain
 from bocu.experiment.clone import in_clone
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.paths import RESULTS, ResultPaths
@@ -37,13 +37,13 @@ def open_plan(experiment: str | Path, mirror: str | None = None, settings: Seque
         merge(overrides, _setting(text))
     if mirror is not None:
         overrides["mirror"] = mirror
-    config: dict[str, Any] = {}
+    config: Plain = {}
     for layer in (*map(read_experiment_file, files), overrides):
         merge(config, layer)
     return make_plan(config, files, overrides)
 
 
-def merge(config: dict[str, Any], changes: Mapping[str, object]) -> None:
+def merge(config: Plain, changes: Mapping[str, object]) -> None:
     """Merge `changes` into `config`, as Snakemake merges its files and `--config`: mappings key by key."""
     from snakemake.utils import update_config
 
@@ -71,7 +71,7 @@ def differences_from_record(plan: Plan) -> list[str]:
     return [line for key in _TOLD for line in changes(before.get(key), now.get(key), key)]
 
 
-def sources_of(experiment: str | Path) -> tuple[list[Path], dict[str, Any]]:
+def sources_of(experiment: str | Path) -> tuple[list[Path], Plain]:
     """Return the files and the settings of an experiment.
 
     Args:

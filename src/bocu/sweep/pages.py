@@ -82,7 +82,7 @@ class Recomputed:
             self.faults.append(f"{where}: not the curve that the run files give")
 
 
-def _told(value: Any) -> str:
+def _told(value: object) -> str:
     return "nothing" if value is None else str(value)
 
 

@@ -5,9 +5,9 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Plain
 from bocu.experiment.branches import Branch
 from bocu.experiment.plan import Plan
 from bocu.io.files import canonical_json, write_json
@@ -79,7 +79,7 @@ def _measured_as(branch: Branch) -> str:
     return canonical_json({**branch.specification, "iterations": None})
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> Plain:
     """Return what the file holds by branch; nothing of a broken one, which only estimates are lost with."""
     if not file.is_file():
         return {}

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Specification
 from bocu.experiment.fingerprints.fingerprint import definitions
 from bocu.sweep.explanation import MANY
 
@@ -22,7 +22,7 @@ _SHORT = 12  # digits of a hash that are shown
 class RunFile:
     """What a run file says of itself."""
 
-    specification: Mapping[str, Any]
+    specification: Specification
     fingerprint: str
     definitions: Mapping[str, Mapping[str, str]]
     inputs: Mapping[str, str]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Plain
 from bocu.experiment.fingerprints.fingerprint import keep_definitions
 from bocu.experiment.paths import code_file
 from bocu.experiment.plan import Plan
@@ -27,7 +28,7 @@ RULES_WITH_SCRIPT = (
 _FULL_COLLECTIONS = 200  # generations of garbage between two full collections; Python's own number is 10
 
 
-def from_snakemake(workflow: Any, config: dict[str, Any]) -> Plan:
+def from_snakemake(workflow: Any, config: Plain) -> Plan:
     """Plan the experiment that a Snakefile is configured for.
 
     A fault of the configuration ends Snakemake with one line: it would show a traceback of what is raised.
@@ -93,7 +94,7 @@ def _read_once(sources: Any) -> None:
     opened = sources.open
 
     @functools.cache
-    def text(file: Any) -> str:
+    def text(file: object) -> str:
         with opened(file) as stream:
             return str(stream.read())
 
@@ -102,7 +103,7 @@ def _read_once(sources: Any) -> None:
     sources.exists = functools.cache(sources.exists)
 
 
-def _scripts(workflow: Any) -> Path:
+def _scripts(workflow: object) -> Path:
     """Return the folder of the workflow's scripts, fetched one by one where the workflow is read from a forge."""
     files = [_local(workflow, f"{SCRIPTS}/{rule}.py") for rule in RULES_WITH_SCRIPT]
     return files[0].parent

@@ -10,9 +10,9 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.plain import Plain
 from bocu.data.catalogue import SOURCES, Prepared
 from bocu.experiment.branches import Branch
 from bocu.experiment.fingerprints.fingerprint import source_files
@@ -59,7 +59,7 @@ class Staleness:
             self._known[path] = self._run(path, branch, first, last)
         return self._known[path]
 
-    def identity(self, branch: Branch, first: int, last: int) -> dict[str, Any] | None:
+    def identity(self, branch: Branch, first: int, last: int) -> Plain | None:
         """Return what the numbers of a block depend on, or None where an input file is not made yet."""
         from bocu.runs.execution import Block
 
@@ -131,7 +131,7 @@ class Staleness:
         self,
         outputs: Sequence[str],
         inputs: Mapping[str, str | list[str]] | Sequence[str],
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, object],
         roots: Sequence[str],
     ) -> Explanation:
         """Explain what one job makes; the first of its outputs carries the lineage."""
@@ -345,7 +345,7 @@ def flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
 
 
 def _changed_parameters(
-    lineage: Lineage, parameters: Mapping[str, Any], roots: Sequence[str], since: float
+    lineage: Lineage, parameters: Mapping[str, object], roots: Sequence[str], since: float
 ) -> Iterator[str]:
     old, new = dict(lineage.parameters), dict(parameters)
     if old.pop("fingerprint", None) != new.pop("fingerprint", None):

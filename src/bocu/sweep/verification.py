@@ -149,6 +149,12 @@ def _read_svg(file: str) -> None:
         raise BrokenFileError(file, f"no SVG picture ({error})") from None
 
 
+def _read_pdf(file: str) -> None:
+    content = Path(file).read_bytes()
+    if not (content.startswith(b"%PDF-") and content.rstrip().endswith(b"%%EOF")):
+        raise BrokenFileError(file, "no whole PDF picture")
+
+
 def _read_json(file: str) -> None:
     try:
         json.loads(Path(file).read_bytes())
@@ -179,6 +185,7 @@ def _read_table(file: str | Path) -> None:
 _PICTURES: dict[str, Callable[[str], None]] = {
     ".png": _read_png,
     ".svg": _read_svg,
+    ".pdf": _read_pdf,
     ".json": _read_json,
     ".csv": _read_table,
 }

@@ -12,6 +12,7 @@ from bocu.algorithms.base import Algorithm, AlgorithmParameters
 from bocu.algorithms.plain_state import TOLD_AGAIN
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
+from bocu.core.plain import Specification
 from bocu.core.rounds import Round
 from bocu.experiment.registry import find
 from bocu.problems.base import Problem
@@ -35,9 +36,9 @@ _DTYPES = (*_INTEGERS, "float64")
 
 def check_algorithm(
     what: str | type[Algorithm],
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     *,
-    problems: Sequence[tuple[str, Mapping[str, Any]]] | None = None,
+    problems: Sequence[tuple[str, Mapping[str, object]]] | None = None,
     rounds: int = 6,
     seeds: int = 1,
 ) -> None:
@@ -76,7 +77,7 @@ def check_algorithm(
                 _Trial(Subject(found.entry, found.kind, f"{said}, seed {seed}"), wanted, problem, seed).check()
 
 
-def _objectives(found: Subject, parameters: Any, protocol: str) -> list[dict[str, Any] | None]:
+def _objectives(found: Subject, parameters: object, protocol: str) -> list[dict[str, Any] | None]:
     if not found.kind.pursues(protocol):
         return [None]
     assert isinstance(parameters, AlgorithmParameters)
@@ -97,7 +98,7 @@ class _Trial:
     """One algorithm, problem, objective and seed."""
 
     found: Subject
-    specification: Mapping[str, Any]
+    specification: Specification
     problem: Problem
     seed: int
 
@@ -210,7 +211,7 @@ class _Watched:
         self._member("ask", self.description.decisions, decision, round.available)
         return decision
 
-    def choose_context(self, decision: Any, round: Round) -> Any:
+    def choose_context(self, decision: object, round: Round) -> Any:
         with self.found.calling(f"{self.at}: choose_context"):
             context = self.algorithm.choose_context(decision, round)
         self._member("choose_context", self.description.contexts, context)
@@ -274,6 +275,9 @@ class _Watched:
         self.found.wants(member.dtype == np.float64, f"{said} of {member.dtype}; allowed: float64")
         inside = bool(((member >= domain.lower) & (member <= domain.upper)).all())
         self.found.wants(inside, f"{said}; allowed: {domain.lower} to {domain.upper}")
+        if available is not None:
+            is_open = ((member >= available[:, 0]) & (member <= available[:, 1])).all(axis=1).any()
+            self.found.wants(bool(is_open), f"{said}, which is not available in this round")
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -36,7 +36,7 @@ class Subject:
     kind: Any
     said: str
 
-    def parameters(self, given: Mapping[str, Any] | None) -> Any:
+    def parameters(self, given: Mapping[str, object] | None) -> Any:
         """Return its parameters, checked.
 
         Raises:
@@ -56,7 +56,7 @@ class Subject:
         __tracebackhide__ = True
         raise Breach(f"{self.said}: {line}")
 
-    def wants(self, holds: Any, line: str) -> None:
+    def wants(self, holds: object, line: str) -> None:
         """Say what is broken, unless it holds."""
         __tracebackhide__ = True
         if not holds:
@@ -145,7 +145,7 @@ def _states(torch: Any) -> dict[str, Any]:
     return found
 
 
-def same(one: Any, other: Any) -> bool:
+def same(one: object, other: object) -> bool:
     """Say whether two arrays are the same bit for bit."""
     one, other = np.asarray(one), np.asarray(other)
     return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()

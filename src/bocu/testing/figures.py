@@ -19,14 +19,14 @@ from bocu.testing.breaches import Subject, subject
 from bocu.testing.games import named_game
 
 _LABEL = "checked"
-_SUFFIXES = (".png", ".svg", ".json")
+_SUFFIXES = (".png", ".svg", ".pdf", ".json")
 
 
 def check_figure(
     what: str | type[Figure],
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     *,
-    experiment: Mapping[str, Any] | None = None,
+    experiment: Mapping[str, object] | None = None,
 ) -> None:
     """Check a figure on a sweep of seconds.
 
@@ -79,7 +79,7 @@ def _working_folder() -> Iterator[None]:
             os.chdir(before)
 
 
-def _planned(found: Subject, wanted: Mapping[str, Any]) -> Plan:
+def _planned(found: Subject, wanted: Mapping[str, object]) -> Plan:
     scripts = Path("scripts")  # the workflow's own are not asked for
     scripts.mkdir()
     for stage in ("cube", "run"):
@@ -101,7 +101,7 @@ def _play(plan: Plan) -> None:
     build_summary(plan.digests(), plan.paths.summary())
 
 
-def _check(found: Subject, parameters: Any, plan: Plan, folder: str) -> None:
+def _check(found: Subject, parameters: object, plan: Plan, folder: str) -> None:
     inputs: dict[str, Any] = dict(plan.inputs.figure(_LABEL, folder))
     if getattr(parameters, "draws_problem", False):
         inputs["problem"] = {"label": folder, "specification": plan.problems[folder].specification}

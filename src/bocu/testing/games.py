@@ -9,6 +9,7 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Integer, validate
+from bocu.core.plain import Plain
 from bocu.core.protocols import CONTEXTUAL, ROLLING
 from bocu.core.randomness import Streams
 from bocu.experiment.registry import find
@@ -23,7 +24,7 @@ _CANDIDATES = [
 SIMULATOR = "simulator"
 """What learners are told that they play where they rehearse before each round."""
 _GRID = {"decision_points": [7], "context_points": [5], "initial": 3, "noise": 0.05}
-_GAMES: Mapping[str, tuple[str, dict[str, Any]]] = {
+_GAMES: Mapping[str, tuple[str, Plain]] = {
     "time-varying": ("hills", {"grid": 40}),
     "general": ("kirschner", {"protocol": "general", **_GRID}),
     "data-driven": ("kirschner", {"protocol": "data-driven", **_GRID}),
@@ -64,7 +65,7 @@ class Rehearsed(FiniteProblem):
         return realisation
 
 
-def game(protocol: str) -> dict[str, Any]:
+def game(protocol: str) -> Plain:
     """Return the specification of a problem that is played under a protocol."""
     if protocol not in _GAMES:
         made = Rehearsed.Parameters.model_validate({"initial": 0, "candidates": _CANDIDATES})
@@ -74,21 +75,21 @@ def game(protocol: str) -> dict[str, Any]:
     return stated("problem", name, {**parameters, **priors})
 
 
-def stated(kind: str, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def stated(kind: str, name: str, parameters: Mapping[str, Any]) -> Plain:
     """Return what a specification says of something registered."""
     entry = find(kind, name)
     checked = validate(entry.load().Parameters, parameters, f"{name}: ")
     return {"class": entry.identity, "parameters": checked.model_dump(mode="json")}
 
 
-def named_game(protocol: str) -> tuple[str, dict[str, Any]] | None:
+def named_game(protocol: str) -> tuple[str, Plain] | None:
     """Return name and parameters of the problem, for experiment files; None where it is not registered."""
     return _GAMES.get(protocol)
 
 
 def run_specification(
-    problem: Mapping[str, Any], algorithm: Mapping[str, Any], objective: Mapping[str, Any] | None, rounds: int
-) -> dict[str, Any]:
+    problem: Mapping[str, object], algorithm: Mapping[str, object], objective: Mapping[str, object] | None, rounds: int
+) -> Plain:
     """Return the specification of a run of seed 0."""
     return {
         "schema": 1,

@@ -1,7 +1,6 @@
 """Whether laws of contexts and their shifts keep their promises: what is drawn, weighed and integrated is one law."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ _TOLERANCE = 0.02
 """Of moments of contexts in the unit cube: quadrature against quasi-random points."""
 
 
-def check_law(what: str | type[Law], parameters: Mapping[str, Any] | None = None) -> None:
+def check_law(what: str | type[Law], parameters: Mapping[str, object] | None = None) -> None:
     """Check a law of contexts of one and two coordinates, or of those that it is defined for.
 
     Draws lie in the unit cube, are the same for the same generator and take one number a coordinate from it, whatever
@@ -95,9 +94,9 @@ def _check_law(found: Subject, law: JointLaw) -> None:
 
 def check_shift(
     what: str | type[Shift],
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     *,
-    base: str | Mapping[str, Any] = "normal",
+    base: str | Mapping[str, object] = "normal",
     rounds: int = 20,
 ) -> None:
     """Check a shift of a law of one coordinate.

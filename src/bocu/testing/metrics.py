@@ -17,7 +17,7 @@ _TOLERANCE = 1e-6
 
 
 def check_metric(
-    what: str | type[Metric] | type[Objective], parameters: Mapping[str, Any] | None = None, *, rounds: int = 6
+    what: str | type[Metric] | type[Objective], parameters: Mapping[str, object] | None = None, *, rounds: int = 6
 ) -> None:
     """Check a metric on random decisions in a small problem of every protocol that it is defined for.
 

@@ -14,7 +14,7 @@ _CONTEXTS = 5
 _RADII = (0.0, 0.2, 0.9)
 
 
-def check_objective(what: str | type[Objective], parameters: Mapping[str, Any] | None = None) -> None:
+def check_objective(what: str | type[Objective], parameters: Mapping[str, object] | None = None) -> None:
     """Check an objective on random payoffs and references.
 
     It is built again from its specification; values are one number a decision, the same for a decision alone and among

@@ -26,7 +26,7 @@ _TRIED = 12
 
 def check_problem(
     what: str | type[Problem],
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     inputs: Inputs | None = None,
     *,
     rounds: int = 6,
@@ -137,7 +137,7 @@ class _Meeting:
                 self._member("initial_design: context", told.contexts, context)
             self._payoff(realisation, decision, context, "initial design")
 
-    def _member(self, said: str, domain: Domain, member: Any) -> None:
+    def _member(self, said: str, domain: Domain, member: object) -> None:
         if isinstance(domain, FiniteDomain):
             inside = isinstance(member, int | np.integer) and 0 <= member < domain.size
             self.found.wants(inside, f"{said}: found {member!r}; allowed: 0 to {domain.size - 1}")
@@ -163,10 +163,7 @@ class _Meeting:
         with self.found.calling(f"{said}: what is announced"):
             available, margin, weights = one.available(t), one.margin(t), one.weights(t)
         if available is not None:
-            assert isinstance(told.decisions, FiniteDomain)
-            sound = len(available) > 0 and (np.diff(available) > 0).all() and available[0] >= 0
-            sound = sound and available[-1] < told.decisions.size
-            self.found.wants(sound, f"{said}: available: found {available}; allowed: indices, ascending")
+            self._available(said, told.decisions, available)
         self.found.wants(margin is None or margin >= 0.0, f"{said}: margin: found {margin}; allowed: 0 or more")
         if told.outputs > 1:
             sound = weights is not None and weights.shape == (told.outputs,) and np.isfinite(weights).all()
@@ -182,6 +179,18 @@ class _Meeting:
             self._table(one, other, t)
         elif isinstance(told.contexts, BoxDomain):
             self._expected(one)
+
+    def _available(self, said: str, decisions: Domain, available: np.ndarray) -> None:
+        if isinstance(decisions, FiniteDomain):
+            sound = len(available) > 0 and (np.diff(available) > 0).all() and available[0] >= 0
+            sound = sound and available[-1] < decisions.size
+            self.found.wants(sound, f"{said}: available: found {available}; allowed: indices, ascending")
+            return
+        sound = available.ndim == 3 and len(available) > 0 and available.shape[1:] == (2, decisions.dimension)
+        sound = sound and (decisions.lower <= available[:, 0]).all() and (available[:, 1] <= decisions.upper).all()
+        sound = sound and (available[:, 0] <= available[:, 1]).all()
+        allowed = f"corners of boxes in it, (boxes, 2, {decisions.dimension})"
+        self.found.wants(sound, f"{said}: available: found {available}; allowed: {allowed}")
 
     def _table(self, one: Realisation, other: Realisation, t: int) -> None:
         said, told = f"round {t}", one.description

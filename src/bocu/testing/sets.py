@@ -23,7 +23,7 @@ _HALVINGS = 40
 
 
 def check_set(
-    what: str | type[AmbiguitySet], parameters: Mapping[str, Any] | None = None, *, instances: int = 6
+    what: str | type[AmbiguitySet], parameters: Mapping[str, object] | None = None, *, instances: int = 6
 ) -> None:
     """Check an ambiguity set on random payoffs and references over a few contexts, some of them without mass.
 
@@ -231,11 +231,11 @@ class _Instance:
         self._wants(sound, 0.0, f"distance: found {distance.min()}")
         return distance
 
-    def _near(self, one: Any, other: Any, radius: float, line: str, tolerance: float = _TOLERANCE) -> None:
+    def _near(self, one: object, other: object, radius: float, line: str, tolerance: float = _TOLERANCE) -> None:
         apart = float(np.abs(np.asarray(one) - np.asarray(other)).max(initial=0.0))
         self._wants(apart <= tolerance, radius, f"{line}: {apart:.3g} apart")
 
-    def _wants(self, holds: Any, radius: float, line: str) -> None:
+    def _wants(self, holds: object, radius: float, line: str) -> None:
         self.found.wants(holds, f"radius {radius:g}: {line}")
 
 

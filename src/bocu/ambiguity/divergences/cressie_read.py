@@ -77,7 +77,7 @@ class CressieRead(CurveDivergence):
     @planning_only
     def solve_cost(cls) -> SolveCost:
         """That of its scalar roots."""
-        return SolveCost(3.3e-7)
+        return SolveCost(8e-7)
 
     def __repr__(self) -> str:
         return f"CressieRead(epsilon={self.epsilon:g}, k={self.k:g})"

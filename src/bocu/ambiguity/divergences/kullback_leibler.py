@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bocu.ambiguity.base import expectation, pair, relative
+from bocu.ambiguity.base import SolveCost, expectation, pair, relative
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.divergences.curve import CurveDivergence, Point
 from bocu.core.about import About
+from bocu.core.costs import planning_only
 
 
 class KullbackLeibler(CurveDivergence):
@@ -25,6 +26,12 @@ class KullbackLeibler(CurveDivergence):
         title="Kullback-Leibler",
         summary="every distribution whose Kullback-Leibler divergence from the reference is the radius or less",
     )
+
+    @classmethod
+    @planning_only
+    def solve_cost(cls) -> SolveCost:
+        """That of its scalar roots."""
+        return SolveCost(2e-7)
 
     def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """`KL(q, p)` `(...)` of distributions `(..., n)`; infinite where q leaves the support of p."""

@@ -1,38 +1,108 @@
 """The numbers that the words of a check stand for, one a seed, read from a cube."""
 
+import copy
 import functools
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.evaluation.claims.expansion import Known, Place, Scope, place_of, problem_of
 from bocu.evaluation.claims.expressions import Measure, Number, Quantity, Scaled
+from bocu.evaluation.cubes import swept_entries
 from bocu.evaluation.curves import scored_throughout
 from bocu.evaluation.prior_choices import rejection_rounds
 from bocu.evaluation.statistics import growth_slopes
+from bocu.io.files import open_netcdf
 from bocu.runs.status import DONE, MISSING
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import xarray as xr
 
 SECOND_HALF = 0.5
 STUCK = 0.9
 """Share of the second half's rounds in which a seed trusts the prior that it sticks to."""
+_REMEMBERED = 64
+"""Branches under a metric whose regret of every round is kept in memory."""
+VARIABLES: Mapping[str, str] = {
+    "final": "regret",
+    "mean": "regret",
+    "at": "regret",
+    "growth": "regret",
+    "recommended": "recommended_regret",
+    "payoff": "payoff",
+    "seconds": "seconds",
+    "share": "chosen_prior",
+    "sticks": "chosen_prior",
+    "rejected": "active_priors",
+}
+"""Word -> variable of a cube that it is read from."""
+Source: TypeAlias = "str | Path | xr.Dataset | Numbers"
+"""A cube of one problem, or its numbers."""
 Sample = Mapping[int, float]
 """A number a seed."""
+Swept = Mapping[str, Mapping[str, Any]]
+"""What a sweep has made: see `swept_entries`."""
 
 
-class Numbers:
+class Numbers(ABC):
     """The numbers of one problem.
 
-    Args:
-        cube: its cube; arrays are read when they are asked for.
-        names: what labels of a check are called in this cube, where they have another name.
+    Attributes:
+        known: what a check may name there.
+        variables: those of its cube.
+        swept: what a sweep has made of it: see `swept_entries`.
+        finished: seeds that some runs have finished.
     """
 
-    def __init__(self, cube: "xr.Dataset", names: Mapping[str, str] | None = None) -> None:
+    def __init__(self, known: Known, variables: Collection[str], swept: Swept, finished: int) -> None:
+        self.known, self.variables, self.swept, self.finished = known, variables, swept, finished
+
+    def named(self, names: Mapping[str, str]) -> "Self":
+        """Return the same numbers for a check whose labels are called otherwise here."""
+        other = copy.copy(self)
+        other.known = replace(self.known, names=dict(names))
+        return other
+
+    def measured(self, measure: Measure, scope: Scope) -> Sample:
+        """Return what a word stands for, for every seed that has all of it.
+
+        Raises:
+            BocuError: there is nothing of what is asked for.
+        """
+        return self.at(measure.word, place_of(measure, scope, self.known))
+
+    def at(self, word: str, place: Place) -> Sample:
+        """Return what a word stands for at a place, for every seed that has all of it.
+
+        Raises:
+            BocuError: the problem does not have what the word is about.
+        """
+        if VARIABLES[word] not in self.variables:
+            raise BocuError(f"'{self.known.problem}' has no '{VARIABLES[word]}', which the check asks for")
+        seeds, values = self._column(word, place)
+        return {int(seed): float(value) for seed, value in zip(seeds, values, strict=True) if not np.isnan(value)}
+
+    @abstractmethod
+    def _column(self, word: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
+        """Return seeds and what a word stands for, both of shape (seeds,); not a number: nothing."""
+
+
+class CubeNumbers(Numbers):
+    """The numbers of a cube.
+
+    Args:
+        cube: of one problem; arrays are read when they are asked for.
+    """
+
+    def __init__(self, cube: "xr.Dataset") -> None:
         self.cube = cube
         self.iterations: np.ndarray = cube["iteration"].values
         self.status: np.ndarray = cube["status"].transpose("objective", "algorithm", "seed").values
@@ -42,7 +112,7 @@ class Numbers:
             if dim in cube.coords
         }
         planned: np.ndarray = np.asarray(np.isin(self.status, (MISSING, DONE)).any(axis=2))
-        self.known = Known(
+        known = Known(
             problem=str(cube.attrs["problem_label"]),
             algorithms={
                 label: [objective for objective, i in self._places["objective"].items() if planned[i, j]]
@@ -52,46 +122,40 @@ class Numbers:
             metrics=list(self._places["metric"]),
             rounds=int(self.iterations[-1]),
             priors=list(self._places.get("prior", {})),
-            names=dict(names or {}),
         )
-        self._regret = functools.cache(self._read_regret)
+        finished = int((self.status == DONE).any(axis=(0, 1)).sum())
+        super().__init__(known, {str(name) for name in cube.data_vars}, swept_entries(cube.attrs), finished)
+        self._regret = functools.lru_cache(_REMEMBERED)(self._read_regret)
 
-    def measured(self, measure: Measure, scope: Scope) -> Sample:
-        """Return what a word stands for, for every seed that has all of it.
-
-        Raises:
-            BocuError: the cube does not have what is asked for.
-        """
-        place = place_of(measure, scope, self.known)
-        match measure.word:
+    def _column(self, word: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
+        match word:
             case "final" | "mean" | "at":
                 seeds, regret = self._regret(place.objective, place.algorithm, place.metric)
                 total = regret[:, : place.round].sum(axis=1)
-                values = total / regret.shape[1] if measure.word == "mean" else total
+                return seeds, total / regret.shape[1] if word == "mean" else total
             case "recommended":
                 done, branch = self._branch("recommended_regret", (place.objective, place.algorithm))
                 last = branch.isel(metric=self._places["metric"][place.metric], iteration=-1)
-                seeds, values = self.cube["seed"].values[done], last.values[done]
+                return self.cube["seed"].values[done], last.values[done]
             case "growth":
                 seeds, regret = self._regret(place.objective, place.algorithm, place.metric)
                 rounds = self.iterations[self.iterations >= 1]
-                values = growth_slopes(rounds, regret.cumsum(axis=1), SECOND_HALF)
+                return seeds, growth_slopes(rounds, regret.cumsum(axis=1), SECOND_HALF)
             case "payoff":
                 seeds, payoffs = self._reported(place, "payoff")
-                values = payoffs.sum(axis=1)
+                return seeds, payoffs.sum(axis=1)
             case "seconds":
                 seeds, times = self._reported(place, "seconds")
-                values = times.mean(axis=1)
+                return seeds, times.mean(axis=1)
             case "share" | "sticks":
                 seeds, chosen = self._reported(place, "chosen_prior")
-                values = _trusting(chosen == self._prior(place), measure.word)
+                return seeds, _trusting(chosen == self._prior(place), word)
             case _:
                 seeds, active = self._reported(place, "active_priors")
                 rounds_of = rejection_rounds(
                     self.iterations[self.iterations >= 1], active, self._rejected(place, seeds)
                 )
-                values = (~np.isnan(rounds_of[:, self._prior(place)])).astype(float)
-        return {int(seed): float(value) for seed, value in zip(seeds, values, strict=True) if not np.isnan(value)}
+                return seeds, (~np.isnan(rounds_of[:, self._prior(place)])).astype(float)
 
     def _rejected(self, place: Place, seeds: np.ndarray) -> np.ndarray | None:
         """Return the prior that each round rejected, negative: none; None where that is not reported."""
@@ -107,8 +171,6 @@ class Numbers:
     def _branch(self, name: str, place: tuple[str, str]) -> tuple[np.ndarray, "xr.DataArray"]:
         """Return the finished seeds of a branch, as truth values, and a variable of it."""
         i, j = self._places["objective"][place[0]], self._places["algorithm"][place[1]]
-        if name not in self.cube:
-            raise BocuError(f"'{self.known.problem}' has no '{name}', which the check asks for")
         return self.status[i, j] == DONE, self.cube[name].isel(objective=i, algorithm=j)
 
     def _read_regret(self, objective: str, algorithm: str, metric: str) -> tuple[np.ndarray, np.ndarray]:
@@ -163,3 +225,10 @@ def _trusting(trusted: np.ndarray, word: str) -> np.ndarray:
         return np.asarray(trusted.mean(axis=1))
     late = trusted[:, trusted.shape[1] // 2 :]
     return (late.mean(axis=1) >= STUCK).astype(float)
+
+
+def as_numbers(source: Source, files: ExitStack) -> Numbers:
+    """Return the numbers of one problem; a file is open until `files` are closed."""
+    if isinstance(source, str | Path):
+        source = files.enter_context(open_netcdf(source, decode_times=False))
+    return source if isinstance(source, Numbers) else CubeNumbers(source)

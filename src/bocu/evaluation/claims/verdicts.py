@@ -11,8 +11,6 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +18,7 @@ from bocu.core.errors import BocuError
 from bocu.evaluation.claims.expansion import Group, Leaf, Negated, Node, Scope, leaves, problems_of
 from bocu.evaluation.claims.expressions import Comparison, Measure, Number, Ratio
 from bocu.evaluation.claims.model import Claim
-from bocu.evaluation.claims.numbers import Numbers, Sample, combined, sample
+from bocu.evaluation.claims.numbers import Numbers, Sample, Source, as_numbers, combined, sample
 from bocu.evaluation.statistics import (
     CONFIDENCE,
     LEAST_SEEDS,
@@ -31,10 +29,6 @@ from bocu.evaluation.statistics import (
     student_p_value,
     student_ratio,
 )
-from bocu.io.files import open_netcdf
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 HOLDS, FAILS, UNDECIDED, NOT_RUN = "holds", "fails", "undecided", "not run"
 _NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
@@ -89,12 +83,12 @@ class Verdict:
         return min((finding.value.count for finding in self.findings if finding.value.count), default=0)
 
 
-def verdict(claim: Claim, cube: "str | Path | xr.Dataset", names: Mapping[str, str] | None = None) -> Verdict:
+def verdict(claim: Claim, cube: Source, names: Mapping[str, str] | None = None) -> Verdict:
     """Return the verdict on one claim by itself, from the cube of one problem, whatever that is called.
 
     Args:
         claim: the claim; its check is about one problem.
-        cube: the cube.
+        cube: the cube, or its numbers.
         names: what labels of algorithms, objectives and metrics of the check are called in this cube, where they have
             another name, such as those of a sweep.
 
@@ -105,16 +99,16 @@ def verdict(claim: Claim, cube: "str | Path | xr.Dataset", names: Mapping[str, s
     if len(problems) > 1:
         raise BocuError(f"{claim.id}: found a check about {', '.join(problems)}; allowed: one about one problem")
     with ExitStack() as files:
-        numbers = Numbers(_opened(cube, files), names)
+        numbers = as_numbers(cube, files).named(names or {})
         return corrected([claim], [_judged(claim, lambda problem: numbers)])[0]
 
 
-def verdicts(claims: Sequence[Claim], cube_of: Callable[[str, str], "str | Path | xr.Dataset | None"]) -> list[Verdict]:
+def verdicts(claims: Sequence[Claim], cube_of: "Callable[[str, str], Source | None]") -> list[Verdict]:
     """Return the verdicts on claims, corrected within their families.
 
     Args:
         claims: the claims, each family whole.
-        cube_of: experiment and problem -> its cube; None where there is none.
+        cube_of: experiment and problem -> its cube, or its numbers; None where there is none.
     """
     with ExitStack() as files:
         known: dict[tuple[str, str], Numbers] = {}
@@ -124,7 +118,7 @@ def verdicts(claims: Sequence[Claim], cube_of: Callable[[str, str], "str | Path 
                 cube = cube_of(experiment, problem)
                 if cube is None:
                     raise _NoCube(problem, experiment)
-                known[experiment, problem] = Numbers(_opened(cube, files))
+                known[experiment, problem] = as_numbers(cube, files)
             return known[experiment, problem]
 
         found = []
@@ -142,12 +136,6 @@ class _NoCube(BocuError):
     def __init__(self, problem: str, experiment: str) -> None:
         self.problem = problem
         super().__init__(f"there is no cube of '{problem}' of {experiment}")
-
-
-def _opened(cube: "str | Path | xr.Dataset", files: ExitStack) -> "xr.Dataset":
-    if isinstance(cube, str | Path):
-        return files.enter_context(open_netcdf(cube, decode_times=False))
-    return cube
 
 
 def _judged(claim: Claim, numbers_of: Callable[[str], Numbers]) -> Verdict:

@@ -148,7 +148,7 @@ def run_roots(specification: Mapping[str, object]) -> list[str]:
     return ["bocu.runs.execution:execute", *named_code(specification)]
 
 
-def named_code(data: Any) -> list[str]:
+def named_code(data: object) -> list[str]:
     """Return where the classes and functions stand that plain data names, in order.
 
     They are named as specifications name classes and sets, or as "module:Name".
@@ -190,13 +190,13 @@ def _stated(name: str) -> Iterator[str]:
             continue
 
 
-def _parts(stated: Mapping[str, Any]) -> list[Any]:
+def _parts(stated: Mapping[str, object]) -> list[Any]:
     """Return the parts of a set that is made of several."""
     parts = stated.get("of")
     return parts if isinstance(parts, list) and "radius" in stated else []
 
 
-def _factories(section: Mapping[str, Any]) -> Iterator[str]:
+def _factories(section: Mapping[str, object]) -> Iterator[str]:
     """Return where the factories stand that a section of parameters names, of models and acquisition functions."""
     for key, kind in (("botorch", "model"), ("acquisition", "acquisition")):
         called = section.get(key)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Plain
 from bocu.experiment.fingerprints import definitions, syntax
 from bocu.experiment.fingerprints.definitions import SourceFile, Statement, read_source
 from bocu.experiment.fingerprints.syntax import Import
@@ -47,7 +48,7 @@ def _memo() -> dict[str, object]:
     try:
         checksum, _, text = memo_file().read_text(encoding="utf-8").partition("\n")
         if checksum == _checksum(text):
-            memo: dict[str, Any] = json.loads(text)
+            memo: Plain = json.loads(text)
             return memo
     except (OSError, RuntimeError, ValueError):
         pass  # RuntimeError: there is no home

@@ -20,13 +20,12 @@ from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import READING, Parameters, Reading, sections
 from bocu.core.places import places, remember_all
+from bocu.core.plain import Plain
 from bocu.core.protocols import EVERY
 from bocu.core.rounds import Outline
 from bocu.experiment.entry_parameters import read_parameters
 from bocu.experiment.plugins.lookup import HASHED
 from bocu.experiment.registry import Entry
-
-Plain = dict[str, Any]
 
 
 def family(found: Any, entry: Entry) -> Plain:
@@ -49,6 +48,7 @@ def family(found: Any, entry: Entry) -> Plain:
             "scope": found.scope,
             "digested": found.digested,
             "of_priors": found.of_priors,
+            "finite_decisions": found.finite_decisions,
             "draws_problem": getattr(found.Parameters, "draws_problem", False),
         },
     }
@@ -95,7 +95,7 @@ def plain_about(about: About) -> Plain:
     return {**asdict(about), "aliases": dict(about.aliases), "look": str(about.look) if about.look else None}
 
 
-def parameters(found: Any, entry: Entry, data: Plain, folder: str | None) -> Plain:
+def parameters(found: object, entry: Entry, data: Plain, folder: str | None) -> Plain:
     """Check what an experiment file states, and write it out with all defaults."""
     reading = Reading(Path(folder) if folder is not None else None, imports=True)
     return _written(read_parameters(found, data, "", reading))
@@ -138,14 +138,14 @@ def check_rounds(found: Any, entry: Entry, values: Plain, iterations: int) -> No
     found.check_rounds(_made(found, values), iterations)
 
 
-def resolve(found: Any, entry: Entry, values: Plain, sources: str, source: str, mirror: str | None) -> Plain:
+def resolve(found: object, entry: Entry, values: Plain, sources: str, source: str, mirror: str | None) -> Plain:
     """Settle what depends on where data come from."""
     from bocu.data.catalogue import load_catalogue
 
     return _written(_made(found, values).resolve(load_catalogue(sources), source, mirror))
 
 
-def files(found: Any, entry: Entry, values: Plain, key: str, sources: str, folder: str) -> Plain:
+def files(found: object, entry: Entry, values: Plain, key: str, sources: str, folder: str) -> Plain:
     """Name the files that a problem is built from ("inputs"), or that its priors are fitted to ("prior_inputs")."""
     from bocu.data.catalogue import load_catalogue
     from bocu.experiment.branches import ProblemPaths
@@ -160,13 +160,13 @@ def plays(found: Any, entry: Entry, protocol: str, about: Plain) -> bool:
     return told
 
 
-def takes(found: Any, entry: Entry, values: Plain, candidate: Plain) -> str:
+def takes(found: object, entry: Entry, values: Plain, candidate: Plain) -> str:
     """Say why a candidate prior cannot be one of a problem."""
     reason: str = _made(found, values).takes(_candidate(candidate))
     return reason
 
 
-def with_candidates(found: Any, entry: Entry, values: Plain, candidates: list[Plain]) -> Plain:
+def with_candidates(found: object, entry: Entry, values: Plain, candidates: list[Plain]) -> Plain:
     """Hand a problem its candidate priors."""
     return _written(_made(found, values).with_candidates([_candidate(one) for one in candidates]))
 
@@ -178,7 +178,7 @@ def _candidate(plain: Plain) -> Any:
     return made
 
 
-def candidates(found: Any, entry: Entry, values: Plain, label: str) -> list[Plain]:
+def candidates(found: object, entry: Entry, values: Plain, label: str) -> list[Plain]:
     """Say what an entry of candidate priors comes to."""
     return [one.model_dump(mode="json") for one in _made(found, values).candidates(label)]
 
@@ -193,14 +193,14 @@ def work(found: Any, entry: Entry, values: Plain, size: Plain, rounds: int) -> P
     return asdict(found.work(_made(found, values), Size(**size), rounds))
 
 
-def unfit(found: Any, entry: Entry, values: Plain, objective: Plain, stated: Plain) -> str:
+def unfit(found: object, entry: Entry, values: Plain, objective: Plain, stated: Plain) -> str:
     """Say why an algorithm is not defined for an objective."""
     pursued = Entry(**objective)
     made: str = _made(found, values).unfit(pursued.name, _made(pursued.load(), stated))
     return made
 
 
-def figure_files(found: Any, entry: Entry, values: Plain, paths: Plain) -> Plain:
+def figure_files(found: object, entry: Entry, values: Plain, paths: Plain) -> Plain:
     """Name the files that a figure is drawn from."""
     inputs: Plain = _made(found, values).inputs(
         SimpleNamespace(
@@ -215,7 +215,7 @@ def figure_files(found: Any, entry: Entry, values: Plain, paths: Plain) -> Plain
     return inputs
 
 
-def mentioned(found: Any, entry: Entry, values: Plain) -> list[Plain]:
+def mentioned(found: object, entry: Entry, values: Plain) -> list[Plain]:
     """Say what other things of the experiment a figure mentions."""
     return [asdict(mention) for mention in _made(found, values).mentioned()]
 

@@ -42,7 +42,7 @@ _PURSUING = "bocu.algorithms.base:AlgorithmParameters"
 _SCOPES = ("problem", "experiment")
 
 
-def refuse_breach(kind: str, found: Any, said: str) -> None:
+def refuse_breach(kind: str, found: object, said: str) -> None:
     """Refuse what is no class of a kind.
 
     Args:

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from bocu.core.errors import BocuError
 from bocu.core.places import places, remember_all
+from bocu.core.plain import Plain
 from bocu.experiment.fingerprints.fingerprint import own_code, source_files
 from bocu.io.files import atomic_path
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 ANSWERS = "bocu.experiment.plugins.answers"
 
 
-def ask(entry: "Entry", question: str, **arguments: Any) -> Any:
+def ask(entry: "Entry", question: str, **arguments: object) -> Any:
     """Return what a class from outside answers.
 
     Args:
@@ -85,14 +86,14 @@ class _Memo:
 
     def __init__(self, file: Path | None) -> None:
         self.file = file
-        self.answers: dict[str, Any] = self._read()
-        self.new: dict[str, Any] = {}
+        self.answers: Plain = self._read()
+        self.new: Plain = {}
         atexit.register(self.save)
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> Plain:
         try:
             checksum, _, text = self.file.read_text(encoding="utf-8").partition("\n") if self.file else ("", "", "")
-            kept: dict[str, Any] = json.loads(text) if checksum == _checksum(text) else {}
+            kept: Plain = json.loads(text) if checksum == _checksum(text) else {}
             return kept
         except (OSError, ValueError):
             return {}
@@ -141,7 +142,7 @@ def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _asked(entry: "Entry", question: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def _asked(entry: "Entry", question: str, arguments: Plain) -> Plain:
     told = {"entry": asdict(entry), "question": question, "arguments": arguments, "places": places()}
     reply = _process().ask({**told, "path": sys.path})
     if "fault" in reply:
@@ -161,7 +162,7 @@ class _Process:
         )
         atexit.register(self.end)
 
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, question: Plain) -> Plain:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         line = ""
@@ -180,7 +181,7 @@ class _Process:
                 f"{entry['kind']} '{entry['name']}' ({entry['origin']}): the process that imports it ended with exit "
                 f"status {self._process.wait()}: {last}"
             )
-        reply: dict[str, Any] = json.loads(line)
+        reply: Plain = json.loads(line)
         return reply
 
     def end(self) -> None:

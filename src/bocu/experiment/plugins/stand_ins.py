@@ -21,6 +21,7 @@ from bocu.core.costs import Size, Work
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import READING, Parameters, Reading
+from bocu.core.plain import Plain
 from bocu.core.rounds import Outline
 from bocu.experiment.plugins import memo
 from bocu.experiment.plugins.answers import plain_outline, read_outline
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from bocu.experiment.registry import Entry
 
 FIGURE = "bocu.figures.stand_in:FigureStandIn"  # by name: figures know what is looked at on their parameters
-
-Plain = dict[str, Any]
 
 
 @functools.cache
@@ -66,6 +65,7 @@ class StandIn:
         self.bases: tuple[str, ...] = tuple(told["bases"])
         self.is_objective: bool = told["is_objective"]
         self.of_priors: bool = told.get("of_priors", False)
+        self.finite_decisions: bool = told.get("finite_decisions", False)
         self.scope: str = told.get("scope", "problem")
         self.digested: bool = told.get("digested", False)
         self.finite_slope_at_zero: bool = told.get("finite_slope_at_zero", True)
@@ -74,7 +74,7 @@ class StandIn:
         self.compiled: bool = told.get("compiled", False)
         self._told = told
 
-    def ask(self, question: str, **arguments: Any) -> Any:
+    def ask(self, question: str, **arguments: object) -> Any:
         """Ask the class."""
         return memo.ask(self.entry, question, **arguments)
 
@@ -191,11 +191,11 @@ def _plain(data: Mapping[str, object]) -> Plain:
     return plain
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def _names_places(data: Any) -> bool:
+def _names_places(data: object) -> bool:
     """Say whether some text in plain data may be where a class stands."""
     if isinstance(data, Mapping):
         return any(map(_names_places, data.values()))
@@ -290,8 +290,8 @@ class ProblemStandIn(ProblemParameters, Told):
         protocol: str = self.told["protocol"]
         return protocol
 
-    def priors(self) -> dict[str, dict[str, Any]]:
-        priors: dict[str, dict[str, Any]] = self.told["priors"]
+    def priors(self) -> dict[str, Plain]:
+        priors: dict[str, Plain] = self.told["priors"]
         return priors
 
     def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:

@@ -147,12 +147,10 @@ class Contests:
     @property
     def said(self) -> str:
         """The problems and what scores them, and who is left out, in a sentence or two for captions."""
-        metrics = list(dict.fromkeys(contest.metric for contest in self.each))
-        scored = (
-            f"scored by {metrics[0]}"
-            if len(metrics) == 1
-            else f"scored by {spoken([f'{c.metric} ({c.problem})' for c in self.each])}"
-        )
+        by = [contest.cube.metric_titles[contest.metric] for contest in self.each]
+        alike = len(set(by)) == 1
+        each = [f"{title} ({contest.problem})" for title, contest in zip(by, self.each, strict=True)]
+        scored = f"scored by {spoken(by[:1] if alike else each)}"
         missing = f" Not on every problem, and left out: {spoken(self.left_out)}." if self.left_out else ""
         return f"{counted(len(self.each), 'problem')} ({spoken(self.problems)}), {scored}.{missing}"
 

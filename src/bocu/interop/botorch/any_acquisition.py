@@ -16,6 +16,7 @@ from bocu.algorithms.botorch_model import factory, settled
 from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
+from bocu.core.plain import Plain
 from bocu.core.protocols import CONTINUOUS, SCALARISED
 from bocu.interop.botorch.asking import BotorchAlgorithm, RiskParameters, Situation
 
@@ -71,9 +72,7 @@ class AcquisitionParameters(RiskParameters):
         "to the experiment file, which is called with what it has parameters for: `model`, `X_baseline`, `best_f`, "
         "`current_value`, `objective`, `posterior_transform`, `bounds`, `contexts`, `weights`, `payoffs`",
     )
-    options: dict[str, Any] = Field(
-        default_factory=dict, description="further keyword arguments of it, such as `{beta: 4.0}`"
-    )
+    options: Plain = Field(default_factory=dict, description="further keyword arguments of it, such as `{beta: 4.0}`")
 
     @pydantic.field_validator("acquisition")
     @classmethod
@@ -86,7 +85,7 @@ class AcquisitionParameters(RiskParameters):
 
     @pydantic.field_validator("options")
     @classmethod
-    def _not_ours(cls, options: dict[str, Any]) -> dict[str, Any]:
+    def _not_ours(cls, options: Plain) -> Plain:
         for key in options:
             if key in OFFERED:
                 raise ValueError(f"'{key}' is given by the algorithm itself; leave it out")
@@ -115,7 +114,7 @@ class BotorchAcquisition(BotorchAlgorithm[AcquisitionParameters]):
         return make_acquisition(name, situation, options)
 
 
-def make_acquisition(name: str, situation: Situation, options: Mapping[str, Any]) -> "AcquisitionFunction":
+def make_acquisition(name: str, situation: Situation, options: Mapping[str, object]) -> "AcquisitionFunction":
     """Call an acquisition class or factory with what it has parameters for.
 
     Args:

@@ -17,12 +17,14 @@ from pydantic import Field
 
 from bocu.algorithms.base import Algorithm
 from bocu.algorithms.botorch_model import TORCH_NUMBERS, BotorchModelParameters
-from bocu.algorithms.continuous_base import Scaling, SearchParameters, announced, plain
+from bocu.algorithms.continuous_base import Scaling, announced, plain
+from bocu.algorithms.search_parameters import SearchParameters
 from bocu.contexts.estimates import KernelDensity, draw
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
 from bocu.interop.botorch.models import compile_nothing, draw_seed, fitted, seeded
 from bocu.interop.botorch.over_contexts import Risk, Scoring, over, scoring, weights_of
@@ -214,8 +216,8 @@ class BotorchAlgorithm(Algorithm[Asking]):
         """Return what the decision to deploy is the best by."""
         return situation.scoring
 
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"inputs": self.inputs.copy(), "payoffs": self.payoffs.copy()}
+    def state(self) -> State:
+        state: State = {"inputs": self.inputs.copy(), "payoffs": self.payoffs.copy()}
         return state if self._round is None else {**state, "round": plain(self._round)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -223,7 +225,7 @@ class BotorchAlgorithm(Algorithm[Asking]):
         self.payoffs = np.array(state["payoffs"], dtype=float).reshape(-1, self.payoffs.shape[1])
         self._round = announced(state.get("round"))
 
-    def reinstate(self, report: Mapping[str, Any], round: Round) -> None:
+    def reinstate(self, report: Mapping[str, object], round: Round) -> None:
         self._round = round
 
     def _situation(self, round: Round, generator: np.random.Generator) -> tuple[Situation, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.continuous_base import SearchParameters
+from bocu.algorithms.search_parameters import SearchParameters
 from bocu.core.about import About, Look
 from bocu.core.parameters import Integer, Number
 from bocu.core.protocols import CONTINUOUS, SCALARISED

@@ -16,6 +16,7 @@ from bocu.acquisition.base import Pullback, Surface
 from bocu.algorithms.botorch_model import BotorchModelParameters, factory
 from bocu.core.about import About, told
 from bocu.core.errors import BocuError
+from bocu.core.plain import State
 
 if TYPE_CHECKING:
     from botorch.models.model import Model
@@ -105,7 +106,7 @@ def fitted(parameters: BotorchModelParameters, inputs: np.ndarray, payoffs: np.n
     return model
 
 
-def _fit(target: str, model: Any) -> None:
+def _fit(target: str, model: object) -> None:
     from botorch.exceptions.errors import ModelFittingError
     from botorch.fit import fit_gpytorch_mll
     from gpytorch.mlls import ExactMarginalLogLikelihood
@@ -207,11 +208,11 @@ class FactoryModel:
     def reinstate_found(self, values: np.ndarray) -> None:
         """Take back what `found` gave: nothing."""
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Return the observations as plain data."""
         return {"inputs": self.inputs.copy(), "outputs": self.outputs.copy()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, object]) -> None:
         """Put back what `state` gave, bit for bit."""
         self.inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.inputs.shape[1])
         self.outputs = np.array(state["outputs"], dtype=float)

@@ -30,12 +30,12 @@ from bocu.core.randomness import Streams
 from bocu.evaluation.audits import Audit
 from bocu.evaluation.discretised import on_cells
 from bocu.evaluation.scorers import build_scorer
+from bocu.experiment.problem_entries import protocol_of
 from bocu.interop.cvxpy.formulations import READ
 from bocu.interop.cvxpy.programme import Programme, programme_of
 from bocu.interop.cvxpy.sets import ConvexSet
 from bocu.interop.cvxpy.witness import Case, Witness, varies
 from bocu.io.files import read_netcdf
-from bocu.problems.base import ProblemParameters
 from bocu.problems.scalarised_optimum import scalarise
 from bocu.runs.execution import replayed
 from bocu.runs.protocol import PROTOCOLS, Announcer
@@ -143,7 +143,7 @@ class _Draw:
 
     def met(self, most: int, moments: int) -> list[Drawn]:
         """Draw what algorithms solved in some rounds."""
-        there = [branch for branch in self.branches if _protocol(branch) not in TIME_VARYING]
+        there = [branch for branch in self.branches if protocol_of(branch.problem) not in TIME_VARYING]
         order = self.generator.permutation(len(there))
         chosen = sorted(order, key=lambda place: not _robust(there[place]))[:moments]
         # Some algorithms solve no worst case: the others stand in for them, each with as many rows as the rest.
@@ -228,12 +228,6 @@ class _Draw:
             played.play()
         where = f"{'/'.join(branch.key)}, seed {seed}, round {round_}"
         return [Drawn("met", where, case) for case in witness.cases]
-
-
-def _protocol(branch: Branch) -> str:
-    parameters = branch.problem.parameters
-    assert isinstance(parameters, ProblemParameters)
-    return parameters.protocol_among(branch.problem.kind.protocols)
 
 
 def _robust(branch: Branch) -> bool:

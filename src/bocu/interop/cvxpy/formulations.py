@@ -14,6 +14,8 @@ import numpy as np
 from bocu.core.errors import BocuError
 
 if TYPE_CHECKING:
+    from cvxpy import Constraint, Expression
+
     from bocu.ambiguity.base import AmbiguitySet
     from bocu.ambiguity.checks import Floats
 
@@ -24,7 +26,7 @@ MOST_TRANSPORTED = 144
 READ = ("gram", "cost", "alpha", "k")
 
 
-def inside(ambiguity_set: AmbiguitySet, q: Any, reference: Any, radius: Any) -> list[Any]:
+def inside(ambiguity_set: AmbiguitySet, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
     """Return the constraints that say: q lies in the set around a reference.
 
     A set of another class says them itself, by a method `constraints(q, reference, radius)`.
@@ -50,7 +52,7 @@ def inside(ambiguity_set: AmbiguitySet, q: Any, reference: Any, radius: Any) -> 
     )
 
 
-def _derived(reference: Any, function: Callable[[Floats], Floats]) -> Any:
+def _derived(reference: Expression, function: Callable[[Floats], Floats]) -> Expression:
     """Return what follows from the reference, elementwise, as a parameter that follows it."""
     import cvxpy as cp
 
@@ -62,31 +64,33 @@ def _power(p: Floats, exponent: float) -> Floats:
     return np.power(p, exponent, out=np.zeros_like(p), where=p > 0.0)
 
 
-def _within_support(q: Any, reference: Any) -> Any:
+def _within_support(q: Expression, reference: Expression) -> Constraint:
     return q <= _derived(reference, lambda p: (p > 0.0).astype(float))
 
 
-def _total_variation(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _total_variation(ambiguity_set: Any, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
     import cvxpy as cp
 
     return [cp.norm1(q - reference) <= radius]
 
 
-def _mmd(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _mmd(ambiguity_set: Any, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
     import cvxpy as cp
 
     return [cp.norm2(np.linalg.cholesky(ambiguity_set.gram).T @ (q - reference)) <= radius]
 
 
-def _chi_squared(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _chi_squared(ambiguity_set: object, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
     return _quadratic(1.0, q, reference, radius)
 
 
-def _modified_chi_squared(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _modified_chi_squared(
+    ambiguity_set: object, q: Expression, reference: Expression, radius: Expression
+) -> list[Constraint]:
     return _quadratic(2.0, q, reference, radius)
 
 
-def _quadratic(factor: float, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _quadratic(factor: float, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
     """`sum (q - p)^2 / p <= factor radius`."""
     import cvxpy as cp
 
@@ -94,7 +98,9 @@ def _quadratic(factor: float, q: Any, reference: Any, radius: Any) -> list[Any]:
     return [cp.norm2(cp.multiply(inverse, q) - root) <= cp.sqrt(factor * radius), _within_support(q, reference)]
 
 
-def _kullback_leibler(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _kullback_leibler(
+    ambiguity_set: object, q: Expression, reference: Expression, radius: Expression
+) -> list[Constraint]:
     import cvxpy as cp
 
     # Where there is no mass, any positive number may stand for it: q is 0 there.
@@ -102,7 +108,7 @@ def _kullback_leibler(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -
     return [cp.sum(cp.rel_entr(q, positive)) <= radius, _within_support(q, reference)]
 
 
-def _cressie_read(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _cressie_read(ambiguity_set: Any, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
     import cvxpy as cp
 
     # sum p (q/p)^k = sum u^k with u = p^(1/k - 1) q; power cones hold u^k for every k, rational or not.
@@ -113,11 +119,13 @@ def _cressie_read(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> li
     return [cones, cp.sum(power) <= 1.0 + k * (k - 1.0) * radius, _within_support(q, reference)]
 
 
-def _conditional_value_at_risk(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _conditional_value_at_risk(
+    ambiguity_set: Any, q: Expression, reference: Expression, radius: Expression
+) -> list[Constraint]:
     return [q <= reference / ambiguity_set.alpha]
 
 
-def _wasserstein(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> list[Any]:
+def _wasserstein(ambiguity_set: Any, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
     import cvxpy as cp
 
     cost = ambiguity_set.cost
@@ -137,7 +145,7 @@ def _wasserstein(ambiguity_set: Any, q: Any, reference: Any, radius: Any) -> lis
     return [cp.sum(plan, axis=1) == reference, cp.sum(plan, axis=0) == q, moved <= radius]
 
 
-_OF: Mapping[str, Callable[[Any, Any, Any, Any], list[Any]]] = {
+_OF: Mapping[str, Callable[[Any, Expression, Expression, Expression], list[Constraint]]] = {
     "TotalVariation": _total_variation,
     "MaximumMeanDiscrepancy": _mmd,
     "ChiSquared": _chi_squared,

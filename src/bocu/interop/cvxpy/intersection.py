@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pydantic
@@ -18,6 +18,8 @@ from bocu.interop.cvxpy.formulations import inside
 from bocu.interop.cvxpy.sets import ConvexSet
 
 if TYPE_CHECKING:
+    from cvxpy import Constraint, Expression
+
     from bocu.ambiguity.checks import Floats
 
 
@@ -95,7 +97,7 @@ class Intersection(ConvexSet):
     def contexts(self) -> int | None:
         return self._contexts
 
-    def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
+    def constraints(self, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
         """Those of all parts, see `ConvexSet.constraints`."""
         return [
             constraint
@@ -103,7 +105,7 @@ class Intersection(ConvexSet):
             for constraint in inside(part, q, reference, part.epsilon * radius if part.has_radius else radius)
         ]
 
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """The largest distance of a part in units of its radius: `(...)` for distributions `(..., n)`."""
         scales = [part.epsilon if part.has_radius else 1.0 for part in self.parts]
         return np.max([part.distance(q, p) / scale for part, scale in zip(self.parts, scales, strict=True)], axis=0)

@@ -5,7 +5,7 @@ As with CVaR no radius matters: what is within the bounds is at distance 0, all 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pydantic
@@ -21,6 +21,8 @@ from bocu.core.parameters import Positive
 from bocu.interop.cvxpy.sets import ConvexSet
 
 if TYPE_CHECKING:
+    from cvxpy import Constraint, Expression
+
     from bocu.ambiguity.checks import Floats
 
 _MISSED = 1e-7  # shares of a bound that a solution may miss it by
@@ -92,13 +94,13 @@ class Moments(ConvexSet):
         checks.radius(epsilon)
         return self
 
-    def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
+    def constraints(self, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
         """Every moment within its bound, see `ConvexSet.constraints`."""
         import cvxpy as cp
 
         return [cp.abs(self._moments @ (q - reference)) <= 1.0]
 
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """0 where every moment lies within its bound (and 1e-7 of it), else infinity: `(...)` for `(..., n)`."""
         first, second = pair(q, p)
         if first.shape[-1] != self.contexts:

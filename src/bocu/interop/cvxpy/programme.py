@@ -12,17 +12,19 @@ import functools
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from bocu.core.errors import BocuError
 
 if TYPE_CHECKING:
+    from cvxpy import Constraint, Expression, Problem
+
     from bocu.ambiguity.base import AmbiguitySet
     from bocu.ambiguity.checks import Floats
 
-Constrain = Callable[[Any, Any, Any], list[Any]]
+Constrain: TypeAlias = "Callable[[Expression, Expression, Expression], list[Constraint]]"
 """q (n,), reference (n,) and radius, CVXPY expressions, in; constraints out."""
 
 TOLERANCES: Mapping[str, float] = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
@@ -160,7 +162,7 @@ class Programme:
         built.at.value = radius
         return built
 
-    def _answer(self, problem: Any, where: str, may_be_empty: bool = False) -> Any:
+    def _answer(self, problem: Problem, where: str, may_be_empty: bool = False) -> Any:
         """Solve afresh and return Clarabel's solution; None where there is none and need not be."""
         import cvxpy as cp
 
@@ -178,7 +180,7 @@ class Programme:
             raise BocuError(f"{self.name}: Clarabel found no answer {where} ({found.status})") from None
         return found
 
-    def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
+    def constraints(self, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
         """Return the constraints of the user's function.
 
         Raises:
@@ -211,7 +213,7 @@ class _Built:
         self.payoffs, self.target = cp.Parameter(n), cp.Parameter(n, nonneg=True)
         self.at: Any = cp.Parameter(nonneg=True)
         self.price = cp.Parameter(nonneg=True)
-        self.q: Any = cp.Variable(n, nonneg=True)
+        self.q: Expression = cp.Variable(n, nonneg=True)
         self.reference: Any = cp.Constant(reference)
         if programme.reused:
             self.reference = cp.Parameter(n, nonneg=True, value=reference)
@@ -231,7 +233,7 @@ class _Built:
         self._ready: tuple[tuple[bytes, float], Any, Any] | None = None
 
     @functools.cached_property
-    def columns(self) -> Any:
+    def columns(self) -> np.ndarray:
         """Where the distribution stands among Clarabel's variables (n,)."""
         self.payoffs.value = marks = np.arange(1.0, len(self._plain) + 1.0)
         cost = _data_of(self.worst)[0]["c"]
@@ -241,7 +243,7 @@ class _Built:
         return columns
 
     @functools.cached_property
-    def held(self) -> Any:
+    def held(self) -> Floats:
         """How Clarabel's right-hand sides move with the radius."""
         self.payoffs.value, at = np.zeros(len(self._plain)), self.at.value
         before = _data_of(self.worst)[0]["b"]
@@ -267,14 +269,14 @@ class _Built:
         return self._key == (reference.tobytes(), radius if self._key[1] is not None else None)
 
 
-def _data_of(problem: Any) -> Any:
+def _data_of(problem: Problem) -> Any:
     """Return what Clarabel takes for a problem at the present values of its parameters, and the way back."""
     import cvxpy as cp
 
     return problem.get_problem_data(cp.CLARABEL, solver_opts=dict(TOLERANCES))
 
 
-def _solved(problem: Any, data: Any, chain: Any) -> Any:
+def _solved(problem: Problem, data: Any, chain: Any) -> Any:
     """Return Clarabel's own solution. No warm start: the answer would depend on what was solved before."""
     return chain.solve_via_data(problem, data, warm_start=False, solver_opts=dict(TOLERANCES))
 
@@ -291,7 +293,7 @@ def programme_of(ambiguity_set: AmbiguitySet, contexts: int) -> Programme:
     """
     from bocu.interop.cvxpy.formulations import inside
 
-    def constrain(q: Any, reference: Any, radius: Any) -> list[Any]:
+    def constrain(q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
         return inside(ambiguity_set, q, reference, radius)
 
     return Programme(contexts, constrain, type(ambiguity_set).__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 import pydantic
@@ -22,9 +22,11 @@ from bocu.core.parameters import READING
 from bocu.interop.cvxpy.programme import STEP, Programme, Solution
 
 if TYPE_CHECKING:
+    from cvxpy import Constraint, Expression
+
     from bocu.ambiguity.checks import Floats
 
-Function = Callable[[Any, Any, Any, Any], Any]
+Function: TypeAlias = "Callable[[Expression, Expression, Expression, Floats | None], list[Constraint] | Constraint]"
 """q (n,), reference (n,), radius, all CVXPY expressions, and context points (n, l) or None, in; constraints out."""
 
 _MOST_PRICES = 60  # of a satisficing slope: a handful, each a square of the error before
@@ -53,7 +55,7 @@ class ConvexSet(AmbiguitySet):
         return SolveCost(5e-5, 0.5, 150.0)
 
     @abstractmethod
-    def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
+    def constraints(self, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
         """Return the constraints that say: q lies in the set of this radius around the reference.
 
         Args:
@@ -72,7 +74,7 @@ class ConvexSet(AmbiguitySet):
             self._programmes[contexts] = Programme(contexts, self.constraints, self._name())
         return self._programmes[contexts]
 
-    def distance(self, q: ArrayLike, p: ArrayLike) -> Any:
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """Least radius `(...)` of the set around p that holds q, distributions `(..., n)`; a solve each."""
         first, second = pair(q, p)
         n = first.shape[-1]
@@ -199,7 +201,7 @@ class Constraints(ConvexSet):
     def contexts(self) -> int | None:
         return None if self._points is None else len(self._points)
 
-    def constraints(self, q: Any, reference: Any, radius: Any) -> list[Any]:
+    def constraints(self, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
         """What the function returns."""
         found: Any = self.function(q, reference, radius, self._points)
         return list(found) if isinstance(found, list | tuple) else [found]

@@ -91,7 +91,7 @@ class Witness:
             for owner, name, original, _ in methods:
                 setattr(owner, name, original)
 
-    def _see(self, ambiguity_set: AmbiguitySet, payoffs: Any, reference: Any, values: Floats) -> None:
+    def _see(self, ambiguity_set: AmbiguitySet, payoffs: object, reference: object, values: Floats) -> None:
         """Draw which rows of a table stay (reservoir sampling)."""
         if (ambiguity_set.has_radius and ambiguity_set.epsilon == 0.0) or not len(values):
             return

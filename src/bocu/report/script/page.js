@@ -13,6 +13,10 @@ class Page {
     this.blocks = all("[data-problem]");
     this.rows = all("tr[data-algorithm]");
     this.tables = all("table[data-panel]");
+    this.claims = all("[data-claim]").map((place) => {
+      const named = (kind) => place.getAttribute(`data-claim-${kind}`)?.split(" ");
+      return { place, about: Object.fromEntries(["problem", "objective", "metric", "algorithm"].map((kind) => [kind, named(kind)])) };
+    });
     this.near = new Set();
     this.build();
     this.restoreZoom();
@@ -35,6 +39,12 @@ class Page {
     return (!state.problem || !problem || problem === state.problem)
       && (!state.objective || !objective || objective === state.objective)
       && (!state.metric || !metric || metric === state.metric);
+  }
+
+  // A claim that names nothing of a kind is about all of it; one that names algorithms, about any that is shown.
+  concerns({ algorithm, ...about }) {
+    return Object.entries(about).every(([kind, named]) => !this.state[kind] || !named || named.includes(this.state[kind]))
+      && (!algorithm || algorithm.some((label) => this.visible({ label })));
   }
 
   set(changes) {
@@ -79,6 +89,7 @@ class Page {
     }
     for (const block of this.blocks) block.hidden = !this.matches(block.dataset);
     for (const row of this.rows) row.hidden = !this.visible({ label: row.dataset.algorithm });
+    for (const { place, about } of this.claims) place.hidden = !this.concerns(about);
     let shown = 0;
     for (const panel of this.panels) {
       const here = this.matches(panel.index) && panel.index.algorithms.some((label) => this.visible({ label }));
@@ -130,7 +141,7 @@ class Page {
     const choice = (name, label, options, everything) => {
       const control = element("select", { id: `choose-${name}`, change: (event) => this.set({ [name]: event.target.value }) },
         ...(everything === null ? [] : [element("option", { value: "" }, everything)]),
-        ...options.map(([value, text]) => element("option", { value }, text)));
+        ...options.map(([value, text]) => element("option", { value, title: value }, text)));
       this.controls[name] = control;
       return element("label", { for: control.id }, element("span", {}, label), control);
     };
@@ -140,12 +151,13 @@ class Page {
       return element("label", { class: "box", for: control.id }, control, ` ${label}`);
     };
     const plain = (values) => different(values).map((value) => [value, value]);
+    const titled = (kind) => different(index.panels.map((panel) => panel[kind])).map((label) => [label, index.titles[kind][label]]);
     this.controls = {};
     this.keys = new Map();
     const filters = element("div", { class: "filters" },
-      choice("problem", "Problem", plain(index.panels.map((p) => p.problem)), "all"),
-      choice("objective", "Objective", plain(index.panels.map((p) => p.objective)), "all"),
-      choice("metric", "Metric", plain(index.panels.map((p) => p.metric)), "all"),
+      choice("problem", "Problem", titled("problem"), "all"),
+      choice("objective", "Objective", titled("objective"), "all"),
+      choice("metric", "Metric", titled("metric"), "all"),
       choice("family", "Family", plain(index.algorithms.map((a) => a.family)), "all"),
       choice("against", "Compare with", index.algorithms.map((a) => [a.label, a.title]), "as built"),
       choice("kind", "Curves", Object.entries(AXES).filter(([kind]) => index.kinds.includes(kind)), null),
@@ -214,7 +226,7 @@ class Page {
     const files = algorithm.files.map((file) => element("li", {}, element("a", { href: algorithm.folder + file }, file)));
     this.dialog ??= document.body.appendChild(element("dialog", { id: "source", "aria-labelledby": "source-title" }));
     this.dialog.replaceChildren(
-      element("h2", { id: "source-title", tabindex: "-1", autofocus: true }, `${algorithm.title}: ${panel.problem}, ${panel.metric}`),
+      element("h2", { id: "source-title", tabindex: "-1", autofocus: true }, `${algorithm.title}: ${this.panelOf(table.dataset.panel).name}`),
       element("p", {}, `${algorithm.seeds} finished seeds: regret ${plusMinus(algorithm.mean ?? NaN, algorithm.error ?? NaN)} ${panel.unit}.`),
       element("p", {}, "Run files: ", element("a", { href: algorithm.folder }, "folder"), "; curves and totals of all algorithms: ", element("a", { href: panel.digest }, "digest"), "."),
       element("ul", { class: "inline" }, ...files),

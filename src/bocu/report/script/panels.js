@@ -16,7 +16,7 @@ class Panel {
     this.figure = element(
       "figure", { class: "panel", id: `panel-${index.id}` },
       element("figcaption", {},
-        element("strong", {}, this.name), " ",
+        element("strong", { title: this.labels }, this.name), " ",
         element("a", { href: `#problem-${index.problem}-regret-${index.objective}-${index.metric}` }, "table"), ", ",
         element("a", { href: index.digest }, "file")),
       element("div", { class: "frame" }, this.plot, this.reading),
@@ -31,7 +31,14 @@ class Panel {
 
   get name() {
     const { problem, objective, metric } = this.index;
-    return `${problem}, ${metric}${objective === metric || objective === "any" ? "" : `, pursuing ${objective}`}`;
+    const { titles } = this.page.index;
+    const pursuing = objective === metric || objective === "any" ? "" : `, pursuing ${titles.objective[objective]}`;
+    return `${titles.problem[problem]}, ${titles.metric[metric]}${pursuing}`;
+  }
+
+  get labels() {
+    const { problem, objective, metric } = this.index;
+    return objective === metric || objective === "any" ? `${problem}, ${metric}` : `${problem}, ${metric}, ${objective}`;
   }
 
   get chosen() { return this.page.state.panel === this.index.id; }

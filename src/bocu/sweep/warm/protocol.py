@@ -15,7 +15,8 @@ import json
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from bocu.core.plain import Plain
 
 MOST = 1 << 17  # bytes of a message
 READY = {"ready": True}
@@ -60,7 +61,7 @@ def channel() -> tuple[socket.socket, socket.socket]:
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
-def send(end: socket.socket, message: Mapping[str, Any], passed: socket.socket | None = None) -> None:
+def send(end: socket.socket, message: Mapping[str, object], passed: socket.socket | None = None) -> None:
     """Send a message, and the end of another channel with it.
 
     Raises:
@@ -69,7 +70,7 @@ def send(end: socket.socket, message: Mapping[str, Any], passed: socket.socket |
     socket.send_fds(end, [json.dumps(message).encode()], [] if passed is None else [passed.fileno()])
 
 
-def receive(end: socket.socket) -> tuple[dict[str, Any] | None, socket.socket | None]:
+def receive(end: socket.socket) -> tuple[Plain | None, socket.socket | None]:
     """Return the next message and the end that came with it; None where nobody holds the other end any more."""
     try:
         data, numbers, _, _ = socket.recv_fds(end, MOST, 1)

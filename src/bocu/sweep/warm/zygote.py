@@ -18,8 +18,9 @@ import tempfile
 import threading
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from bocu.core.plain import Plain
 from bocu.sweep.warm import preloading
 from bocu.sweep.warm.protocol import GO, READY, RETIRE, Ending, Request, receive, send
 
@@ -203,7 +204,7 @@ def main() -> None:
         try:
             preloading.preload()
         except Exception as error:
-            said: dict[str, Any] = {"failed": " ".join(f"{type(error).__name__}: {error}".split())}
+            said: Plain = {"failed": " ".join(f"{type(error).__name__}: {error}".split())}
         else:
             said = READY
         sources.note_imported()

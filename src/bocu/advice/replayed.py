@@ -1,0 +1,180 @@
+"""What suggestions would have earned: the record of a replay."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+AUTO, BY_LOG, BY_MODEL = "auto", "log", "model"
+JUDGES = (AUTO, BY_LOG, BY_MODEL)
+
+#: Who decides: as was done, the best expectation, and what is suggested.
+DONE, STEADY, SUGGESTED = "done", "expectation", "suggested"
+
+#: A row stands for a decision in a context where each number is no further than this share of its range from it.
+NEAR = 0.05
+
+
+@dataclass(frozen=True)
+class Earned:
+    """What one way to decide earns.
+
+    Attributes:
+        mean: of the rows that were judged, in units of the outcome.
+        worst: mean over their worst tenth.
+        total: over all of them.
+    """
+
+    mean: float
+    worst: float
+    total: float
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What one way to decide earns more (or costs less) than another, a row.
+
+    Attributes:
+        gain: mean of the paired differences; more is better.
+        interval: where it lies with probability 0.95.
+    """
+
+    gain: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is gained in a part of the rows: where a context is low, or early in the log.
+
+    Attributes:
+        name: of the context, or of the column of times; "row" where rows are in the order of time.
+        low, high: of the values that rows of this part have; dates as text, and of rows without times their numbers.
+        rows: number of them.
+        gains: as those of all rows; None where a part has rows of a single step.
+    """
+
+    name: str
+    low: float | str
+    high: float | str
+    rows: int
+    gains: dict[str, Gain] | None
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What ways to decide bring of one of several outcomes, a row.
+
+    Attributes:
+        name: of the outcome.
+        minimise: whether it is a cost.
+        weight: what one unit of it counts in the sum that is decided by.
+        earned: by who decides.
+        gains: more earned, or less paid.
+    """
+
+    name: str
+    minimise: bool
+    weight: float
+    earned: dict[str, Earned]
+    gains: dict[str, Gain]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Advice from one half of the rows before a step.
+
+    Attributes:
+        line: the last row that advised, as the log calls it.
+        rows: number of rows that advised.
+        decisions: by who decides.
+        size: radius or level of the set; None without one.
+        row: the one row that the advice is for, under its own forecast; None: for all until the next step.
+    """
+
+    line: str
+    rows: int
+    decisions: dict[str, dict[str, float | int | str]]
+    size: float | None
+    row: str | None = None
+
+
+@dataclass(frozen=True)
+class JudgedRow:
+    """A row that ways to decide were judged on.
+
+    Attributes:
+        line: what it is called.
+        context: what was met, by name.
+        logged: what was done and earned, as the log has it.
+        earned: by who decides, in units of the outcome.
+        ahead: what was gained up to this row, all rows before it added up, by pairs of who decides.
+    """
+
+    line: str
+    context: dict[str, float]
+    logged: float
+    earned: dict[str, float]
+    ahead: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What suggestions would have earned; `print` tells it in words.
+
+    Attributes:
+        outcome, minimise, objective: what was asked; of several outcomes the weighted sum.
+        set, radius: the ambiguity set, and its radius as it was asked for; None where there is none.
+        judge: "log" or "model".
+        rows: number of rows that the log has.
+        judged: number of rows that ways to decide were judged on.
+        matched: number of rows for which the log has like ones, whoever judges.
+        logged: mean outcome of the rows judged, as the log has it.
+        earned: by who decides.
+        gains: of the suggested over the done, the suggested over the expectation, the expectation over the done.
+        parts: gains where each context is low, middling and high, and early and late in the log.
+        outcomes: of several outcomes, what is brought of each.
+        blocks: number of steps in time, which intervals stand on.
+        advised: number of rows that could be judged.
+        forecasts: whether each of them was advised under the forecast that was at hand for it.
+        steps: advice, step by step, of both halves.
+        judgements: row by row, in the order of time.
+        notes: what was done to read the log.
+        units: of columns, by name.
+    """
+
+    outcome: str
+    minimise: bool
+    objective: str
+    set: str | None
+    radius: float | str | None
+    judge: str
+    rows: int
+    judged: int
+    matched: int
+    logged: float
+    earned: dict[str, Earned]
+    gains: dict[str, Gain]
+    parts: list[Part]
+    outcomes: list[Brought]
+    blocks: int
+    advised: int
+    forecasts: bool
+    steps: list[Step]
+    judgements: list[JudgedRow]
+    notes: tuple[str, ...]
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain data, as `--json` prints it."""
+        return asdict(self)
+
+    def to_html(self) -> str:
+        """Return one page that tells all of it, in words and pictures; it needs no other file."""
+        from bocu.advice.replay_page import page_of
+
+        return page_of(self.to_dict())
+
+    def __str__(self) -> str:
+        from bocu.advice.replay_words import told
+
+        return told(self)

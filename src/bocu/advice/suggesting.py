@@ -1,0 +1,265 @@
+"""The next decision from a log: the best under an uncertainty objective, what it guarantees, and what that costs."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bocu.advice import fits
+from bocu.advice.alternatives import Alternatives
+from bocu.advice.asked import (
+    checked_units,
+    extrapolated,
+    how_coded,
+    how_weighed,
+    read_radius,
+    refuse_mixed_up,
+    stated_set,
+    what_is_allowed,
+    what_is_decided,
+)
+from bocu.advice.choices import Decisions
+from bocu.advice.details import NINETY_FIVE, details, log_rows
+from bocu.advice.fronts import earned_by, front_of
+from bocu.advice.large import fewer_contexts
+from bocu.advice.logs import AVERAGE, LEAVE_OUT, MISSING, Forecast, read_forecast, read_logs, weighted
+from bocu.advice.model import Learnt, forgetting_of, influences
+from bocu.advice.names import ONE_HOT, checked_code
+from bocu.advice.outcomes import Combined, by_spread, read_outcomes, sum_in_words, sum_of
+from bocu.advice.radius import estimate_radius
+from bocu.advice.search import Rule, Search
+from bocu.advice.suggestion import Judged, Price, Ranked, Shifted, Suggestion
+from bocu.advice.tables import read_table
+from bocu.advice.time import ESTIMATE, in_time
+from bocu.ambiguity.base import AmbiguitySet
+from bocu.ambiguity.checks import radius as checked_radius
+from bocu.ambiguity.parameters import SetParameters
+from bocu.core.errors import BocuError, shown
+from bocu.core.parameters import nearest
+
+#: The least change of a weight that counts as one.
+MOVED = 1e-9
+
+#: Contexts of the forecast that a decision is tried in, spread evenly over them.
+_TRIED = 128
+
+
+def suggest(
+    log: Any,
+    *,
+    contexts: Sequence[str],
+    outcome: str | Sequence[str],
+    decisions: str | Decisions | None = None,
+    forecast: Any = None,
+    set: str = "tv",
+    radius: float | str | None = None,
+    keys: Mapping[str, Any] | None = None,
+    objective: str = "dro",
+    alpha: float = 0.1,
+    minimise: bool = False,
+    explore: bool = False,
+    time: str | None = None,
+    forget: str | float | None = None,
+    horizon: int | None = None,
+    constraints: Sequence[str] = (),
+    alternatives: Any = None,
+    weights: Mapping[str, float] | None = None,
+    names: str = ONE_HOT,
+    missing: str = AVERAGE,
+    units: Mapping[str, str] | None = None,
+) -> Suggestion:
+    """Suggest the next decision.
+
+    Args:
+        log: path of a CSV or JSON file, pandas table, xarray data set, or columns by name.
+        contexts: columns of what is met after deciding.
+        outcome: column of what was earned or paid; of several, as "profit,waste:min" or a sequence.
+        decisions: what is decided, as "price:1..20,staff:int:1..8,shelf:{low,high}"; may be left out where there are
+            alternatives.
+        forecast: like `log`, with the columns of the contexts and, if rows do not count alike, `weight`; left out,
+            the contexts of the log.
+        set: name of the ambiguity set; distances between contexts are in units of their range.
+        radius: of the set, or "estimate"; "dro" needs it, "so" tells worst cases with it.
+        keys: further keys of the set.
+        objective: "dro", "so", "ro" or "cvar".
+        alpha: of "cvar", the share of worst contexts.
+        minimise: whether the outcome is a cost.
+        explore: suggest what may yet turn out best, in place of what is best as far as is known.
+        constraints: linear ones between decisions, as "staff + 2*shelf <= 10".
+        alternatives: like `log`, with a row for each decision that there is to choose from, and no other.
+        weights: of several outcomes, what a unit of each counts; left out, they count by their spread, and decisions
+            that no other beats in all outcomes are told too.
+        names: how names to choose from are told apart, "one-hot" or "hamming".
+        missing: what becomes of rows that lack contexts alone, "average" or "leave-out".
+        units: of columns, by name; they are told beside numbers.
+        time: column of dates or numbers that rows are in the order of; left out, they are in the order of time.
+        forget: half-life of rows, as "90d" or a number of rows, or "estimate"; left out, all count alike.
+        horizon: rows that an estimated radius is to hold for; left out, what the log is long enough for.
+
+    Raises:
+        BocuError: arguments or files are at fault; one line says where.
+    """
+    met = tuple(contexts)
+    outcomes = read_outcomes(outcome, minimise, weights)
+    if missing not in MISSING:
+        raise BocuError(f"--missing: found {shown(missing)}; {nearest(missing, MISSING)}")
+    code = checked_code(names)
+    notes: list[str] = []
+    table, clock = in_time(read_table(log, "log"), time, notes)
+    chosen, offered = what_is_decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
+    refuse_mixed_up(chosen, met, outcomes, objective)
+    radius = read_radius(radius)
+    stated = stated_set(objective, set, radius, keys or {}, alpha)
+    allowed, broken = what_is_allowed(chosen, offered, constraints)
+    logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
+    if len(logs[0].outcome) > fits.MOST_ROWS_OF_A_FIT:  # there is no room for covariances of averages, and no need
+        logs = read_logs(table, chosen, met, [one.name for one in outcomes], LEAVE_OUT)
+    several = len(outcomes) > 1
+    if several and not weights:
+        outcomes = by_spread(outcomes, logs)
+    seen = sum_of(outcomes, logs) if several else logs[0]
+    sign = 1.0 if several else outcomes[0].sign
+    forgetting = forgetting_of(forget, clock.of(table, seen.lines), chosen, seen, sign)
+    given = (
+        weighted(seen.contexts, forgetting.of_contexts())
+        if forecast is None
+        else read_forecast(read_table(forecast, "forecast"), met)
+    )
+    given = fewer_contexts(given, stated.family if isinstance(stated, SetParameters) else None)
+    recency = forgetting.of_payoffs_at(clock.of(table, (*seen.lines, *seen.gaps.lines)))
+    models = [Learnt(chosen, one, given, how.sign, recency, code) for one, how in zip(logs, outcomes, strict=True)]
+    learnt = Combined(outcomes, models) if several else models[0]
+    estimate = None
+    ambiguity: AmbiguitySet | None
+    if isinstance(stated, SetParameters):
+        if radius == ESTIMATE:
+            estimate = estimate_radius(learnt.scaled(seen.contexts), stated, forgetting.of_contexts, horizon)
+            notes += estimate.notes(around_log=forecast is None)
+        ambiguity = stated.over(learnt.scaled(given.contexts))
+        ambiguity = ambiguity.with_epsilon(checked_radius(estimate.radius if estimate else radius, "--radius"))
+    else:
+        ambiguity = stated
+    rule = Rule(objective, ambiguity, given.weights)
+    search = Search(learnt, rule, allowed)
+
+    best = search.best(search.optimism if explore else search.values)
+    apart = search.apart(best)
+    steady = search.best(search.expectations)
+    worst = rule.worst(search.payoffs(best[None]))[0] if rule.has_worst else given.weights
+    judge = _Judge(search, learnt, sign)
+    rows = log_rows(learnt, met, outcomes, logs)
+    return Suggestion(
+        best=judge(best),
+        steady=judge(steady),
+        second=judge(apart) if apart is not None else None,
+        given_up=float((search.expectations(steady[None]) - search.expectations(best[None]))[0]),
+        objective=objective,
+        set=None if rule.ambiguity is None else "cvar" if objective == "cvar" else set,
+        size=rule.size,
+        outcome=sum_in_words(outcomes) if several else outcomes[0].name,
+        minimise=sign < 0.0,
+        explore=explore,
+        shifted=_shifted(met, given, worst),
+        means={
+            name: (float(given.weights @ given.contexts[:, i]), float(worst @ given.contexts[:, i]))
+            for i, name in enumerate(met)
+        },
+        prices=_prices(search, steady, judge),
+        influences=influences(learnt, met),
+        noise=learnt.noise,
+        taught=_taught(learnt, best, given.weights),
+        optimistic=sign * float(search.optimism(best[None])[0]) if explore else None,
+        rows=len(seen.outcome) + len(seen.gaps.outcome),
+        contexts=len(given.weights),
+        estimate=estimate,
+        half_lives=(forgetting.contexts, forgetting.payoffs),
+        time_unit=clock.unit,
+        notes=(
+            *notes,
+            *seen.notes,
+            *given.notes,
+            *(offered.notes if offered else ()),
+            *broken(seen),
+            *extrapolated(met, seen.contexts, given.contexts),
+            *forgetting.notes,
+            *models[0].notes,
+            *how_coded(chosen, code),
+            *how_weighed(outcomes, weights),
+        ),
+        outcomes=earned_by(best, learnt, rule) if isinstance(learnt, Combined) else (),
+        front=front_of(learnt, search, best) if isinstance(learnt, Combined) and not weights else (),
+        alternatives=_ranked(offered, search, judge) if offered else (),
+        constraints=tuple(constraints),
+        outliers=tuple(row for row in rows if row.outlier),
+        units=checked_units(units or {}, [*chosen.names, *met, *(one.name for one in outcomes)]),
+        evidence=functools.partial(details, search, given, met, best, steady, sign, rows),
+    )
+
+
+class _Judge:
+    """Tells of decisions what is expected of them, in units of the outcome."""
+
+    def __init__(self, search: Search, learnt: Learnt | Combined, sign: float) -> None:
+        self.search, self.learnt, self.sign = search, learnt, sign
+
+    def __call__(self, value: np.ndarray) -> Judged:
+        search, row = self.search, value[None]
+        expected = self.sign * float(search.expectations(row)[0])
+        half = NINETY_FIVE * float(self.learnt.spreads(row, search.rule.weights)[0])
+        guaranteed = float(search.rule.guaranteed(search.payoffs(row))[0]) if search.rule.has_worst else None
+        return Judged(
+            decision=self.learnt.decisions.shown(value),
+            expected=expected,
+            interval=(expected - half, expected + half),
+            guaranteed=None if guaranteed is None else self.sign * guaranteed,
+        )
+
+
+def _taught(learnt: Learnt | Combined, best: np.ndarray, weights: np.ndarray) -> float:
+    """Return to within what the expectation of a decision (d,) would be known if it were tried once."""
+    met = np.unique(np.linspace(0, len(weights) - 1, _TRIED).round().astype(int))
+    shares = weights[met] / weights[met].sum() if weights[met].sum() else np.full(len(met), 1.0 / len(met))
+    return NINETY_FIVE * float(np.sqrt(shares @ learnt.variances_after(best, weights, met)))
+
+
+def _prices(search: Search, steady: np.ndarray, judge: _Judge) -> list[Price]:
+    """Return the best decisions by the size of the set, from the smallest set on; none where there is no set."""
+    found = []
+    most = float(search.expectations(steady[None])[0])
+    for rule, value in search.best_by_size():
+        expected = float(search.expectations(value[None])[0])
+        found.append(
+            Price(
+                size=rule.size or 0.0,
+                decision=search.learnt.decisions.shown(value),
+                guaranteed=judge.sign * float(rule.guaranteed(search.payoffs(value[None]))[0]),
+                expected=judge.sign * expected,
+                price=most - expected,
+            )
+        )
+    return found
+
+
+def _shifted(names: tuple[str, ...], forecast: Forecast, worst: np.ndarray) -> list[Shifted]:
+    """Return the contexts whose weight differs, by how much, largest first."""
+    moved = np.abs(worst - forecast.weights)
+    order = [i for i in np.argsort(-moved, kind="stable") if moved[i] > MOVED]
+    return [
+        Shifted(
+            dict(zip(names, forecast.contexts[i].tolist(), strict=True)),
+            float(forecast.weights[i]),
+            float(worst[i]) if worst[i] > MOVED else 0.0,  # what rounding leaves of a weight is none
+        )
+        for i in order
+    ]
+
+
+def _ranked(offered: Alternatives, search: Search, judge: _Judge) -> tuple[Ranked, ...]:
+    """Return the alternatives that may be suggested, best objective first."""
+    allowed = {tuple(value) for value in search.pool.tolist()}
+    kept = [i for i, value in enumerate(offered.values.tolist()) if tuple(value) in allowed]
+    values = search.values(offered.values[kept])
+    return tuple(
+        Ranked(offered.lines[kept[i]], judge(offered.values[kept[i]])) for i in np.argsort(-values, kind="stable")
+    )

@@ -1,0 +1,23 @@
+"""`bocu reduce`: what others need of results to compare theirs, in one small file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def reduce_command(
+    folder: Annotated[Path, typer.Argument(help="Results of an experiment, such as results/NAME.")],
+    output: Annotated[Path, typer.Option(help="The file, such as docs/results/NAME.nc.")],
+) -> None:
+    """Reduce the cubes of an experiment to one small file, to be published.
+
+    It holds, seed by seed, every number that a claim can ask for, and regret summed up to some rounds: `bocu claims
+    --results` judges by it, and `bocu diff --within` compares with it.
+    """
+    from bocu.evaluation.claims.reduced import read_reduced, reduce_results
+    from bocu.io.tables import size
+
+    reduce_results(folder, output)
+    reduced = read_reduced(output)
+    typer.echo(f"{output}: {len(reduced.problems)} problems of {reduced.experiment}, {size(output.stat().st_size)}")
