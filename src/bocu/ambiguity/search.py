@@ -2,7 +2,9 @@
 
 Any distribution q in the set bounds the value of every decision from above, `v(f) <= q.f`, at the price of one
 product. The pool of such distributions starts with the steps from the reference towards each context and grows by the
-worst cases of the decisions solved so far; since decisions that are near share theirs, few need be solved.
+worst cases of the decisions solved so far; since decisions that are near share theirs, few need be solved. At radii
+that reach every context the pool says no more than the least payoff: there chords exclude more, where the set knows
+lines below v (see `bocu.ambiguity.chords`), and the most promising decisions come first.
 
 What is bounded is `offset + weight v(radius)`, which majorises
 
@@ -22,6 +24,7 @@ import numpy as np
 
 from bocu.ambiguity.base import AmbiguitySet, worst_case
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.chords import Chords
 
 #: Decisions solved at once: first, and at most.
 _FIRST_BLOCK, _LARGEST_BLOCK = 4, 64
@@ -58,6 +61,10 @@ def best_slice(
         tolerance: stop once no other decision can be better by more.
     """
     wider = ambiguity_set if beta == 0.0 else ambiguity_set.with_epsilon(ambiguity_set.epsilon + beta / alpha)
+    chords = None
+    if beta > 0.0 and len(payoffs) > _LARGEST_BLOCK:
+        chords = Chords.where_needed(payoffs, reference, ambiguity_set, alpha, beta, step)
+    pooled = wider if chords is None else chords.wider
 
     def evaluate(chosen: np.ndarray, pool: bool) -> tuple[Floats, Floats | None]:
         rows = payoffs[chosen]
@@ -71,9 +78,9 @@ def best_slice(
                 rows, reference, [ambiguity_set.epsilon, ambiguity_set.epsilon + step]
             ).T
             slope = (later - now) / step
-        return alpha * now + beta * slope, worst_case(rows, reference, wider).distribution if pool else None
+        return alpha * now + beta * slope, worst_case(rows, reference, pooled).distribution if pool else None
 
-    return _search(payoffs, reference, np.zeros(len(payoffs)), alpha, wider, evaluate, tolerance)
+    return _search(payoffs, reference, np.zeros(len(payoffs)), alpha, wider, evaluate, tolerance, chords)
 
 
 def best_difference(
@@ -129,24 +136,33 @@ def _search(
     ambiguity_set: AmbiguitySet,
     evaluate: Evaluate,
     tolerance: float,
+    chords: Chords | None = None,
 ) -> Found:
-    """The best of values that are at most `offset + weight v(payoffs)` over the set."""
+    """The best of values that are at most `offset + weight v(payoffs)` over the set, and within the chords' bounds."""
     bound = offset + weight * _towards_contexts(payoffs, reference, ambiguity_set)
+    above = bound if chords is None else _towards_contexts(payoffs, reference, chords.wider)
     exact = np.full(len(payoffs), -np.inf)
     open_ = np.ones(len(payoffs), dtype=bool)
-    rounding = 1e-12 * (weight * max(1.0, float(np.abs(payoffs).max())) + float(np.abs(offset).max()))
+    largest = weight if chords is None else max(weight, chords.magnified)
+    rounding = 1e-12 * (largest * max(1.0, float(np.abs(payoffs).max())) + float(np.abs(offset).max()))
     block = _FIRST_BLOCK
-    while open_.any():
+    while True:
         candidates = np.flatnonzero(open_ & (bound >= exact.max() + tolerance - rounding))
         if not len(candidates):
             break
         given_up = len(payoffs) - int(open_.sum()) >= _TRIED and len(candidates) > _STILL_OPEN * len(payoffs)
-        chosen = candidates if given_up else candidates[np.argsort(-bound[candidates], kind="stable")[:block]]
+        first = -chords.promise if chords is not None and open_.all() else -bound
+        chosen = candidates if given_up else candidates[np.argsort(first[candidates], kind="stable")[:block]]
         exact[chosen], pool = evaluate(chosen, not given_up)
         open_[chosen] = False
-        left = candidates[open_[candidates]]
+        left = np.flatnonzero(open_ & (bound >= exact.max() + tolerance - rounding))
         if len(left) and pool is not None:
-            bound[left] = np.minimum(bound[left], offset[left] + weight * (payoffs[left] @ pool.T).min(axis=1))
+            received = (payoffs[left] @ pool.T).min(axis=1)
+            if chords is None:
+                bound[left] = np.minimum(bound[left], offset[left] + weight * received)
+            else:
+                above[left] = np.minimum(above[left], received)
+                bound[left] = np.minimum(bound[left], chords.bounds(left, above[left]))
         block = min(2 * block, _LARGEST_BLOCK)
     index = int(exact.argmax())
     others = np.where(open_, bound, exact)
