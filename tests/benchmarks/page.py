@@ -5,7 +5,8 @@
 
 A made-up experiment of four problems under some metrics (24 comparisons), six algorithms, or a page that stands. Times
 are medians of five: first paint, all of the script's work at the start, and, of each change, from the change to the
-next frame, and the work of the page's thread, which nothing else on the machine prolongs. `--beside` loads an empty page with another script in it, such as a library for plots, for comparison.
+next frame, and the work of the page's thread, which nothing else on the machine prolongs. `--beside` loads an empty
+page with another script in it, such as a library for plots, for comparison.
 """
 
 import argparse
