@@ -3,8 +3,8 @@
 A run of UCB-SO on a draw of a Gaussian process over 1,024 decisions and n = side x side contexts is played through the
 runner, and the upper confidence bounds of its last round are kept. Measured on them, in processor seconds of one
 thread: values of the best decisions a row, the same by the walk from the floor alone, by CVXPY with Clarabel on a few,
-and the whole choice of a round by DRO and GEN (plain:
-GEN without chords). The exponent of n is that between the first and the last side.
+and the whole choice of a round by DRO and GEN (plain: GEN without chords). The exponent of n is that between the first
+and the last side.
 """
 
 import argparse
