@@ -8,12 +8,13 @@ import pytest
 import synthetic_cubes
 import synthetic_objectives
 
+from bocu.evaluation.rejections import account
 from bocu.figures import style
 from bocu.figures.landscape import Landscape, LandscapeParameters
 from bocu.figures.prior_means import PriorMeans, PriorMeansParameters
 from bocu.figures.reading import Cube
 from bocu.figures.realised import arm_axis, paths_of
-from bocu.figures.rejection import Rejection, RejectionParameters, account
+from bocu.figures.rejection import Rejection, RejectionParameters
 from bocu.figures.summary import LINE, ROW_MARGIN, Summary, SummaryParameters, relative_regret
 from bocu.io.files import open_netcdf, read_netcdf
 
