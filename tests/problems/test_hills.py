@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from bocu.algorithms.prior_confidence import squared_noise_bound
-from bocu.algorithms.time_varying import PEGPUCB
+from bocu.algorithms.time_varying import PEGPUCB, RegretBalancing
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.randomness import Streams
 from bocu.problems.hills import CENTRES, Hills, HillsParameters
+
+SEEDS_OF_BALANCING = 12
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +151,21 @@ def test_with_little_noise_the_printed_widths_would_reject_the_true_prior() -> N
     corrected, printed, _ = rejections_of_the_true_prior(hills, seeds=40, rounds=100)
     assert corrected <= 1
     assert printed >= 36
+
+
+@pytest.mark.parametrize(("closed", "kept"), [(0.0, True), (0.05, False)])
+def test_the_valid_test_of_regret_balancing_keeps_the_true_prior_where_all_rounds_offer_the_same(closed, kept) -> None:
+    """With a hill shut in even rounds, means of different rounds are no longer comparable, and it may go."""
+    hills = Hills(HillsParameters(grid=100, closed=closed), {})
+    rejected = []
+    for seed in range(SEEDS_OF_BALANCING):
+        streams = Streams(seed)
+        realisation = hills.realise(streams)
+        parameters = RegretBalancing.Parameters(mode="valid")
+        algorithm = RegretBalancing(realisation.description, None, parameters, streams["algorithm"])
+        for t in range(1, 81):
+            arm = algorithm.ask(realisation.round(t))
+            payoff = realisation.payoff(arm, t)
+            algorithm.tell(arm, t, realisation.observe(arm, t, payoff, streams["noise"]))
+        rejected.append(not algorithm.report()["active_priors"][2])
+    assert any(rejected) is not kept

@@ -20,6 +20,8 @@ FILES = [
     "kirschner2020-wind-margins",
     "ziomek2025",
     "ziomek2025-continuous",
+    "ziomek2025-log",
+    "theorem-widths",
     "drmobo",
     "drmobo-sets",
     "grand-tour",
