@@ -4,8 +4,8 @@
 
 writes newsvendor.csv and tomorrow.csv into the folder at hand, and the settings kiosk.yaml, the list bundles.csv of
 numbers of papers that can be ordered, and forecasts.csv of what was forecast for the days of the log. The data are
-simulated: the log holds 60 days, on which the kiosk ordered papers in the morning, met the weather, and sold what it had
-while customers came.
+simulated: the log holds 60 days, on which the kiosk ordered papers in the morning, met the weather, and sold what it
+had while customers came.
 """
 
 import csv
