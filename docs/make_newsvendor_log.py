@@ -2,9 +2,10 @@
 
     python docs/make_newsvendor_log.py
 
-writes newsvendor.csv and tomorrow.csv into the folder at hand, and the settings kiosk.yaml and the list bundles.csv of
-numbers of papers that can be ordered. The data are simulated: the log holds 60 days, on which the kiosk ordered papers
-in the morning, met the weather, and sold what it had while customers came.
+writes newsvendor.csv and tomorrow.csv into the folder at hand, and the settings kiosk.yaml, the list bundles.csv of
+numbers of papers that can be ordered, and forecasts.csv of what was forecast for the days of the log. The data are
+simulated: the log holds 60 days, on which the kiosk ordered papers in the morning, met the weather, and sold what it
+had while customers came.
 """
 
 import csv
@@ -52,6 +53,15 @@ def main() -> None:
     profit, unsold = profits(met["order"], demand), np.maximum(met["order"] - demand, 0.0)
     columns = {"day": day, **met, "profit": profit.round(2)}
     _write("newsvendor.csv", (*columns, "unsold"), *columns.values(), unsold.round(1))
+
+    shift, likely = np.array([-1.0, -0.5, 0.0, 0.5, 1.0]), np.array([1, 2, 3, 2, 1])
+    forecast = {
+        "day": np.repeat(day, len(shift)),
+        "temperature": (met["temperature"][:, None] + 3.0 * shift).round(1).ravel(),
+        "rain": (met["rain"][:, None] * (1.0 + 0.5 * shift)).round(2).ravel(),
+        "weight": np.tile(likely, DAYS),
+    }
+    _write("forecasts.csv", tuple(forecast), *forecast.values())
 
     members = 8
     warm = (18.0 + world.normal(0.0, 2.0, members)).round(1)

@@ -52,7 +52,7 @@ def test_the_replay_of_the_page_is_printed_as_said(root, kiosk):
 
 def test_asking_and_telling_finds_orders_that_sell(root, capsys):
     names: dict = {}
-    exec(compile(texts(root, "python")[1], PAGE, "exec"), names)
+    exec(compile(texts(root, "python")[0], PAGE, "exec"), names)
     assert len(names["log"]["order"]) == 9
     assert 50 <= names["found"].decision["order"] <= 90
     assert capsys.readouterr().out.startswith("{'order': ")
@@ -60,13 +60,12 @@ def test_asking_and_telling_finds_orders_that_sell(root, capsys):
 
 def test_a_row_that_is_appended_is_learnt_from(root, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    exec(compile(texts(root, "python")[2], PAGE, "exec"), {})
+    exec(compile(texts(root, "python")[1], PAGE, "exec"), {})
     assert capsys.readouterr().out == "4 5\n"
 
 
 @pytest.mark.ci
 def test_replays_of_outcomes_under_forecasts_and_their_page_are_made_as_said(root, kiosk):
-    exec(compile(texts(root, "python")[0], PAGE, "exec"), {})
     commands = [command.words for command in printed.commands(root) if command.page == PAGE and not command.inline]
     replays = [words for words in commands if words[:2] == ("bocu", "replay") and "--settings" in words]
     assert len(replays) == 3
