@@ -56,8 +56,8 @@ def test_the_picture_has_them_as_dots_and_lines():
     assert np.interp(at, curve.get_xdata(), curve.get_ydata()) == pytest.approx(height, abs=1e-3)
     assert curve.get_ydata()[-1] == pytest.approx(lines["height: RO"].get_ydata()[0], abs=1e-5)
     assert "DRO at radius 0.4" in drawing.caption
+    wrong = WorstExpectation.Parameters.model_validate({**given, "decision": 99})
     with pytest.raises(BocuError, match="decision: found 99; allowed: 0 to 14"):
-        wrong = WorstExpectation.Parameters.model_validate({**given, "decision": 99})
         WorstExpectation(wrong).draw(described("kirschner", decision_points=[15], context_points=[12]))
 
 
