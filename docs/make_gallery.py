@@ -15,7 +15,8 @@ from bocu.experiment.registry import registered
 
 WIDTH = 560
 """Dots of a picture: enough for its text at the width of a page."""
-COLOURS = 64
+COLOURS = 128
+"""Colours of a picture. They are spread over all that it has: the commonest would be shades of one map."""
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "gallery"
 CONFIG = "docs/gallery.yaml"
@@ -62,7 +63,7 @@ def shrink(source: Path, target: Path) -> None:
     with Image.open(source) as picture:
         height = round(picture.height * WIDTH / picture.width)
         small = picture.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS)
-        small.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+        small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(target, optimize=True)
 
 
 if __name__ == "__main__":

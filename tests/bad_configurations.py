@@ -12,6 +12,7 @@ from bocu.experiment.configuration import Experiment
 from bocu.experiment.registry import registered
 
 HUGE = 10**30
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # hundreds of files, in each worker
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ FOR_PROTOCOL = {
 
 
 def bad(name: str, experiment: Any, *says: str) -> Bad:
-    return Bad(name, yaml.safe_dump(experiment, allow_unicode=True).encode(), says)
+    return Bad(name, yaml.dump(experiment, Dumper=DUMPER, allow_unicode=True).encode(), says)
 
 
 def raw(name: str, text: str | bytes, *says: str) -> Bad:

@@ -10,7 +10,11 @@ import pytest
 ROOT = Path(__file__).parent.parent
 NEEDS_MORE = ("real_data", "slurm", "browser")
 # Where a file takes minutes: these begin first, so that no worker is left alone with one at the end.
-LONG = ("tests/slurm/", "tests/workflow/", "tests/golden/", "tests/repository/test_extending", "tests/browser/")
+LONG = (
+    *(f"tests/{folder}/" for folder in ("slurm", "workflow", "golden", "browser", "shipped", "testing")),
+    *("tests/repository/test_extending", "tests/experiment/test_fingerprint_mutations"),
+    *("tests/ambiguity/test_machine_code", "tests/interop/test_botorch_acquisition", "tests/interop/test_audit"),
+)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -175,11 +175,11 @@ def test_satisficing_line_is_the_highest_below_the_value(
     size = 1.0 + np.abs(f).max()
     # k is the least slope of lines from (0, tau) to points of v; zoom in on it, the slopes have one valley.
     low, high = 1e-8, 1e4
-    for _ in range(8):
-        radii = np.geomspace(low, high, 60)
+    for _ in range(12):
+        radii = np.geomspace(low, high, 12)
         slopes = (ambiguity_set.values_at(f, reference, radii) - tau) / radii
         best = int(slopes.argmin())
-        low, high = radii[max(best - 1, 0)], radii[min(best + 1, 59)]
+        low, high = radii[max(best - 1, 0)], radii[min(best + 1, 11)]
     assert slopes.min() >= k - 1e-8 * size / low
     assert slopes.min() == pytest.approx(k, rel=1e-5, abs=1e-7 * size)
     assert ambiguity_set.satisficing(f, reference, floor) == 0.0

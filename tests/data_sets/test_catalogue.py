@@ -137,8 +137,9 @@ def test_patterns_match_offered_files_only(catalogue):
         (entry(dataset={"licens": "x"}), ["datasets.d.licens", "unknown key", "did you mean 'licence'"]),
         (entry(dataset={"records": 3}), ["datasets.d.", "records"]),
         ({"data": {}}, ["datasets", "missing"]),
-        ("datasets: [", ["line 1", "not valid YAML"]),
+        ("datasets: [", ["line 2", "not YAML"]),
         ("datasets: {d: 3}", ["datasets.d", "found 3"]),
+        ("datasets:\n  d: {}\n  d: {}", ["line 3", "'d' stands twice"]),
     ],
 )
 def test_wrong_catalogue_gets_one_line(tmp_path, refused, content, parts):
@@ -148,7 +149,7 @@ def test_wrong_catalogue_gets_one_line(tmp_path, refused, content, parts):
 
 
 def test_missing_catalogue_gets_one_line(tmp_path, refused):
-    with refused("nowhere.yaml", "cannot be read"):
+    with refused("nowhere.yaml", "no such file"):
         load_catalogue(tmp_path / "nowhere.yaml")
 
 

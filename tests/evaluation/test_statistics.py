@@ -176,7 +176,7 @@ DRAWS = {
 
 @pytest.mark.parametrize("law", DRAWS)
 def test_intervals_hold_the_mean_as_often_as_they_say(law):
-    """The floors of laws that are not normal are what was measured (tests/benchmarks/coverage.py), rounded down."""
+    """Floors of laws that are not normal are what was measured, rounded down (benchmarks/interval_coverage.py)."""
     floors = {"lognormal": [0.875, 0.86, 0.86, 0.87, 0.90, 0.925], "heavy-tailed": [0.945] * 6}
     random, samples = np.random.default_rng(11), 10_000
     margin = 5 * np.sqrt(0.95 * 0.05 / samples)

@@ -11,9 +11,10 @@ from experiments import run_all
 
 from bocu.ambiguity import TotalVariation, worst_case
 from bocu.core.randomness import Streams
+from bocu.evaluation.law_paths import metrics_off_paths
+from bocu.evaluation.price_of_robustness import prices
 from bocu.experiment.planning import make_plan
-from bocu.figures.law_paths import metrics_off_paths
-from bocu.figures.price_of_robustness import PriceOfRobustness, PriceOfRobustnessParameters, prices
+from bocu.figures.price_of_robustness import PriceOfRobustness, PriceOfRobustnessParameters
 from bocu.figures.reading import results_at
 from bocu.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameters
 from bocu.figures.robustness_curve import BEST, RobustnessCurve, RobustnessCurveParameters
@@ -113,7 +114,8 @@ def test_they_are_drawn_where_they_are_asked_for_alone(root):
 def test_the_price_on_a_grid_is_that_of_its_definition(plan):
     problem = build_problem(plan.problems["grid"].specification, {})
     realisation = problem.realise(Streams(0))
-    found = prices(realisation, PriceOfRobustnessParameters(radii=RADII))
+    stated = PriceOfRobustnessParameters(radii=RADII)
+    found = prices(realisation, stated.set, stated.radii)
     payoffs, reference = realisation.payoffs(1), realisation.reference(1)
     expected = payoffs @ reference
     for place, radius in enumerate(RADII):
@@ -145,7 +147,7 @@ def test_metrics_along_paths_are_shown_by_their_curves_alone(plan, file):
     path = getattr(plan.paths, file)("grid")
     results = results_at(path)
     assert len(results.metrics) == 8
-    assert metrics_off_paths(results) == ["so", "one-law"]
+    assert metrics_off_paths(results.data) == ["so", "one-law"]
     assert [metric for _, metric in foremost(results)] == ["so"]  # which has the label of what is pursued
     regret = Regret(RegretParameters()).draw({file: path})
     assert [axes.get_title() for axes in regret.figure.axes] == [

@@ -7,10 +7,11 @@ from test_finite_landscape import described
 
 from bocu.ambiguity import KullbackLeibler, TotalVariation
 from bocu.core.errors import BocuError
+from bocu.evaluation.one_decision import objectives_of, reach
 from bocu.figures.reading import results_of
 from bocu.figures.results import Results
 from bocu.figures.tabulated import DensityEstimates, RunTimes, seconds_of_runs
-from bocu.figures.worst_expectation import WorstExpectation, objectives_of, reach
+from bocu.figures.worst_expectation import WorstExpectation
 
 PAYOFFS = np.array([1.0, 0.2, -0.6, 0.4, 0.9])
 REFERENCE = np.array([0.3, 0.25, 0.05, 0.2, 0.2])
@@ -55,8 +56,8 @@ def test_the_picture_has_them_as_dots_and_lines():
     assert np.interp(at, curve.get_xdata(), curve.get_ydata()) == pytest.approx(height, abs=1e-3)
     assert curve.get_ydata()[-1] == pytest.approx(lines["height: RO"].get_ydata()[0], abs=1e-5)
     assert "DRO at radius 0.4" in drawing.caption
+    wrong = WorstExpectation.Parameters.model_validate({**given, "decision": 99})
     with pytest.raises(BocuError, match="decision: found 99; allowed: 0 to 14"):
-        wrong = WorstExpectation.Parameters.model_validate({**given, "decision": 99})
         WorstExpectation(wrong).draw(described("kirschner", decision_points=[15], context_points=[12]))
 
 

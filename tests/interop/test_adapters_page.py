@@ -25,7 +25,7 @@ def exact() -> tuple[dict[int, float], dict[int, float]]:
     return dict(zip(orders.tolist(), profits.mean(axis=1), strict=True)), dict(zip(orders.tolist(), worst, strict=True))
 
 
-@pytest.mark.parametrize("number", [0, 1], ids=["optuna", "ax"])
+@pytest.mark.parametrize("number", [pytest.param(0, id="optuna"), pytest.param(1, id="ax", marks=pytest.mark.drill)])
 def test_the_loop_of_the_page_guarantees_nearly_what_can_be(root, tmp_path, exact, number):
     block = [block for block in printed.blocks(root, "python") if block.page == PAGE][number]
     if printed.lacking(block):

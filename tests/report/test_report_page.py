@@ -43,7 +43,7 @@ def test_pictures_are_embedded_described_and_linked_beside(site):
 
 
 def test_a_heavy_picture_stands_there_as_dots(site, monkeypatch):
-    monkeypatch.setattr("bocu.report.build.HEAVIEST_SVG", 10)
+    monkeypatch.setattr("bocu.report.pictures.HEAVIEST_SVG", 10)
     assert all(picture["src"].startswith("data:image/png;base64,iVBOR") for picture in site.rebuild().all("img"))
     monkeypatch.undo()
     site.rebuild()

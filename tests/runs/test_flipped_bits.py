@@ -3,6 +3,7 @@
 `BOCU_FLIPS` says how many files are damaged; 250 before a release.
 """
 
+import functools
 import os
 import shutil
 from dataclasses import dataclass
@@ -22,10 +23,11 @@ from bocu.runs.execution import Block, execute
 from bocu.runs.records import read_runs
 from bocu.runs.run_cache import RunCache
 
-FLIPS = int(os.environ.get("BOCU_FLIPS", "40"))
+FLIPS = int(os.environ.get("BOCU_FLIPS", "20"))
 METRICS = [{"label": "best", "class": "bocu.evaluation.metrics:BestFixedDecision", "parameters": {}}]
 
 
+@functools.cache
 def block(iterations: int) -> Block:
     plan = make_plan(tiny(iterations=iterations, algorithms=["pe-gp-ucb"]))
     return Block({**plan.branch("hills", "any", "pe-gp-ucb").specification, "seeds": [0, 1]}, {}, "code")

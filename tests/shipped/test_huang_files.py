@@ -68,7 +68,15 @@ def test_runtime_is_of_one_hundred_evaluations_ten_times_on_one_thread(root):
             assert each.model.kernel == ("product" if label.endswith("product") else "joint")
 
 
-@pytest.mark.parametrize("name", ["huang2024", "huang2024-as-published", "huang2024-runtime", "huang2024-models"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "huang2024",
+        pytest.param("huang2024-as-published", marks=pytest.mark.drill),  # tests/algorithms/test_published_options.py
+        "huang2024-runtime",
+        "huang2024-models",
+    ],
+)
 def test_smoke_scale_runs_and_is_scored(root, name):
     given = read_experiment_file(root / f"config/experiments/{name}.yaml")["problems"]
     labels = [entry if isinstance(entry, str) else entry["name"] for entry in given]

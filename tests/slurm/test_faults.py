@@ -226,7 +226,7 @@ def test_disk_full(sweep, undisturbed):
         subprocess.run(["umount", "--lazy", str(results)], check=False)
 
 
-@pytest.mark.ci
+@long_drill
 def test_stale_locks(sweep, undisturbed, wait_until):
     """The folder's lock of a killed Snakemake is named with its remedy; the block's dies with its process."""
     experiment = one_block(0.5)

@@ -69,6 +69,7 @@ def assert_whole(sweep, undisturbed, text):
     assert not sweep.checkpoints()
 
 
+@pytest.mark.drill
 def test_a_restart_right_away_waits_for_the_jobs_that_still_run(cluster, sweep, undisturbed, wait_until):
     """The new job of the block that runs waits and takes its result; no job fails; the old one's log stays."""
     sweep.configure(experiment())

@@ -230,7 +230,7 @@ def test_given_arrays_are_read_only() -> None:
     prior = a_prior()
     posterior = told(prior, observations(prior, 4))
     for array in (prior.decision_gram, posterior.values, posterior.mean(), posterior.variance(), posterior.deviation()):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="read-only"):
             array[0] = 0.0
 
 

@@ -20,7 +20,7 @@ def test_the_workflow_computes_the_shipped_table_of_wakes(pipeline, root):
             "algorithms": ["random"],
         }
     )
-    pipeline.run("snakemake", "--snakefile", root / "Snakefile", "--cores", "2", "--configfile", config, "--", TABLE)
+    pipeline.snakemake("--configfile", config, "--", TABLE)
     with (
         xr.open_dataset(pipeline.folder / TABLE) as found,
         xr.open_dataset(root / "data/shipped/wake-steering/raw/row_of_three.nc") as shipped,

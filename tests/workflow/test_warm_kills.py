@@ -89,7 +89,10 @@ def heeds_sigterm(process):
     return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
-@pytest.mark.parametrize("victim", ["a job", "the zygote", "Snakemake"])
+# What each of them leaves behind: tests/sweep/test_warm.py; Snakemake killed and called again: test_pipeline.py.
+@pytest.mark.parametrize(
+    "victim", ["the zygote", *(pytest.param(name, marks=pytest.mark.drill) for name in ("a job", "Snakemake"))]
+)
 def test_a_killed_process_loses_nothing(pipeline, undisturbed, victim):
     folder = pipeline.folder
     warm = ["--executor", "warm", "--retries", "2", "--configfile", str(pipeline.configuration(LONG)), "--", CUBE]

@@ -16,6 +16,9 @@ import numpy as np
 Pullback = Callable[[np.ndarray], np.ndarray]
 """Maps weights (B, M), the derivative of some value in the payoffs, to the derivative in the decisions, (B, Dx)."""
 
+#: Numbers in the largest array of one block of a surface: it then stays in a processor's cache.
+BLOCK_NUMBERS = 2**18
+
 
 class Acquisition(ABC):
     """A function of decisions in [0, 1]^Dx, to be maximised."""

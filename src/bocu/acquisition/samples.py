@@ -6,15 +6,12 @@ a product of a decision and a context part, so that all M contexts of a decision
 
 import numpy as np
 
-from bocu.acquisition.base import Pullback, Surface
+from bocu.acquisition.base import BLOCK_NUMBERS, Pullback, Surface
 from bocu.core.errors import BocuError
 from bocu.core.kernels import squared_distance
 from bocu.surrogates.continuous.model import Posterior
 from bocu.surrogates.features import SampledWaves
 from bocu.surrogates.matheron import correction_weights
-
-#: Numbers in the largest array of one block.
-BLOCK_NUMBERS = 2**18
 
 
 class SampledSurface(Surface):

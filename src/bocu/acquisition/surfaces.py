@@ -11,10 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
-from bocu.acquisition.base import Pullback, Surface
+from bocu.acquisition.base import BLOCK_NUMBERS, Pullback, Surface
 from bocu.acquisition.skeleton import Skeleton, full_skeleton, random_products, skeleton, sketched_skeleton
 from bocu.core.errors import BocuError
-from bocu.core.kernels import squared_distance
+from bocu.core.kernels import LEAST_VARIANCE, squared_distance
 from bocu.surrogates.continuous.model import Posterior
 
 #: Of the interpolation in the context, relative to the prior variance.
@@ -37,12 +37,6 @@ FLAT = 2
 #: Of a sketch of a joint kernel: rows from one decision, and observations that they are combined of.
 ROWS_A_DECISION = 16
 OBSERVATIONS_A_DECISION = 64
-
-#: Variances below this share of the prior variance are rounding.
-LEAST_VARIANCE = 1e-12
-
-#: Numbers in the largest array of one block: it then stays in a processor's cache.
-BLOCK_NUMBERS = 2**18
 
 
 class GaussianSurface(Surface):

@@ -105,6 +105,8 @@ def _with_interval(found: Gain) -> str:
 
 def _clear(found: Gain) -> str:
     low, high = found.interval
+    if low == high == 0.0:
+        return " (always the same)"
     return "" if low > 0.0 else " (clearly less)" if high < 0.0 else " (no clear difference)"
 
 

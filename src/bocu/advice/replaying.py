@@ -6,11 +6,12 @@ it (`bocu.advice.judging`). Each half advises once.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bocu.advice.asked import checked_units, what_is_decided
+from bocu.advice.asked import checked_units, read_radius, refuse_mixed_up, stated_set, what_is_decided
 from bocu.advice.choices import Decisions
 from bocu.advice.judging import MOST_FORECAST, PAIRS, Half, Verdict, joined
 from bocu.advice.logs import LEAVE_OUT, Log, read_logs
@@ -34,6 +35,7 @@ from bocu.advice.replayed import (
 from bocu.advice.suggesting import suggest
 from bocu.advice.tables import Table, read_table
 from bocu.advice.time import Clock, in_time, rows_of
+from bocu.ambiguity.checks import radius as checked_radius
 from bocu.core.errors import BocuError, shown
 
 #: The fewest rows that are replayed, and the part of the log before the first step.
@@ -96,9 +98,14 @@ def replay(
         raise BocuError(f"--judge: found {shown(judge)}; allowed: {', '.join(JUDGES)}")
     outcomes, names = _outcomes(outcome, minimise, weights), tuple(contexts)
     columns = [one.name for one in outcomes]
+    radius = read_radius(asked.get("radius"))
+    stated_set(objective, asked.get("set", "tv"), radius, asked.get("keys") or {}, asked.get("alpha", 0.1))
+    if isinstance(radius, float):
+        checked_radius(radius, "--radius")
     notes: list[str] = []
     table, clock = in_time(read_table(log, "log"), time, notes)
     chosen, _ = what_is_decided(decisions, alternatives, table, [*names, *columns])
+    refuse_mixed_up(chosen, names, outcomes, objective)
     logs = read_logs(table, chosen, names, columns, LEAVE_OUT)
     seen = logs[0]
     clock = clock.of(table, seen.lines)
@@ -162,8 +169,8 @@ def replay(
         outcome=sum_in_words(outcomes) if len(outcomes) > 1 else outcomes[0].name,
         minimise=sign < 0.0,
         objective=objective,
-        set=asked.get("set", "tv") if asked.get("radius") is not None else None,
-        radius=asked.get("radius"),
+        set=asked.get("set", "tv") if radius is not None else None,
+        radius=radius,
         judge=judge,
         rows=len(seen.outcome),
         judged=len(verdict.rows),
@@ -190,7 +197,7 @@ def _outcomes(outcome: str | Sequence[str], minimise: bool, weights: Mapping[str
             "--weights: found none; several outcomes are replayed as one sum, the same at all steps: "
             + ",".join(f"{one.name}=NUMBER" for one in found)
         )
-    return found
+    return found if len(found) > 1 else (replace(found[0], weight=1.0),)
 
 
 def _forecasts(forecast: Any, time: str | None, clock: Clock) -> dict[float, Table]:

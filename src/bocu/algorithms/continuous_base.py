@@ -22,6 +22,7 @@ from bocu.algorithms.theorems import Bound, HuangWidth, Knowledge, width
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
+from bocu.core.kernels import KernelName
 from bocu.core.parameters import Integer, Parameters
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
@@ -30,8 +31,6 @@ from bocu.surrogates.continuous.structure import Structure, joint, product
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
-
-KernelName = Literal["squared-exponential", "matern-5/2"]
 
 
 class DecisionModelParameters(Parameters):

@@ -9,11 +9,10 @@ from pydantic import Field
 
 from bocu.algorithms.base import AlgorithmParameters
 from bocu.algorithms.search_parameters import SearchParameters
+from bocu.algorithms.theorems import Delta
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 from bocu.surrogates.box_time_varying import SlopeTail
-
-Delta = Annotated[Number, Field(gt=0.0, lt=1.0)]
 
 _SQUARED_PI = math.pi**2
 SQRT_BETA: dict[str, Callable[[int, int, float], float]] = {

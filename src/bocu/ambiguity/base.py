@@ -300,6 +300,20 @@ class AmbiguitySet(ABC):
         only_values = Wanted(distribution=False)
         return np.stack([self.with_epsilon(r).solve(f, p, only_values).value for r in radii], axis=1)
 
+    def lines_below(self, payoffs: Floats, reference: Floats, *, careful: bool) -> tuple[Floats, Floats] | None:
+        """Lines below v as a function of epsilon, near to it at the set's own: what a search excludes decisions by.
+
+        Args:
+            payoffs: (B, n) checked payoffs.
+            reference: (n,) checked reference.
+            careful: take longer, to come nearer.
+
+        Returns:
+            Levels `(B,)` and steepness `(B,)` with `v(e) >= level - steepness e` at every e; None where solving costs
+            less than they do, or they are not known.
+        """
+        return None
+
     def _value_at_zero(self, f: Floats, p: Floats) -> Floats:
         """The value at radius 0 for normalised rows: the expectation, unless other distributions are at distance 0."""
         return expectation(f, p)

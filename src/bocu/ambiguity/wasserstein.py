@@ -19,12 +19,10 @@ from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.parameters import SetParameters
 from bocu.ambiguity.polytope import Polytope
 from bocu.ambiguity.total_variation import TotalVariation
-from bocu.ambiguity.wasserstein_line import Line
+from bocu.ambiguity.wasserstein_line import Line, Targets
 from bocu.core.about import About
 from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
-
-Targets = NDArray[np.intp]
 
 #: Pivots of the network simplex before a transport counts as not solved: 1,024 contexts take some ten thousand.
 _MOST_PIVOTS = 10_000_000

@@ -11,11 +11,17 @@ and Recht (2007).
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 
 from bocu.core.errors import BocuError
+
+KernelName = Literal["squared-exponential", "matern-5/2"]
+"""Kernels that experiment files name."""
+
+LEAST_VARIANCE = 1e-12
+"""Of a posterior, as a share of the prior variance: less is rounding."""
 
 NUMBERS_IN_CACHE = 2**15  # float64, 256 KiB
 NUMBERS_AT_ONCE = 2**14  # where four such arrays are worked on together

@@ -11,3 +11,6 @@ Specification = Mapping[str, Any]
 
 Plain = dict[str, Any]
 """What JSON holds: nested dicts of numbers, truth values, strings and lists of those."""
+
+Inputs = Mapping[str, str | list[str]]
+"""The files that a problem is built from, by the keys of its parameters' `inputs`."""

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
 
-import yaml
 from pydantic import Field, StringConstraints
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters, nearest, validate
+from bocu.io.yaml_files import read_yaml
 
 Source = Literal["download", "mirror", "shipped", "simulate"]
 SOURCES: tuple[str, ...] = get_args(Source)
@@ -295,16 +295,7 @@ def load_catalogue(path: str | os.PathLike[str]) -> Catalogue:
         BocuError: the file is missing, is not YAML, or has an unknown key or a value of the wrong kind; one line that
             names file, key, what was found and what is allowed.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise BocuError(f"{path}: cannot be read: {error.strerror}") from error
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        raise BocuError(f"{path}{line}: not valid YAML: {getattr(error, 'problem', None) or error}") from error
+    content = cast("dict[str, Any]", read_yaml(Path(path)))
     where = f"{path}: "
     sets = {}
     for name, entry in _mapping(content, "datasets", where).items():

@@ -5,7 +5,6 @@ seeds, thinned to what is drawn; of what pages show (`shown_pairs`) the curve of
 hundredth of its cube.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from bocu.evaluation.curves import (
     scored_throughout,
     traced_rounds,
 )
+from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
 from bocu.evaluation.statistics import growth_slopes, mean_and_error
 from bocu.experiment.branches import NO_OBJECTIVE
@@ -182,17 +182,10 @@ class _Digest:
         objectives, metrics = ([str(label) for label in self.cube[dim].values] for dim in ("objective", "metric"))
         planned = (status != NOT_DEFINED).any(axis=2)
         pursued = [o for place, o in enumerate(objectives) if o != NO_OBJECTIVE and planned[place].any()]
-        pairs = shown_pairs(pursued or [NO_OBJECTIVE], metrics)
+        pairs, off_paths = shown_pairs(pursued or [NO_OBJECTIVE], metrics), set(metrics_off_paths(self.cube))
         for place, algorithm in zip(*np.nonzero(planned), strict=True):
-            mine = {metric for o, metric in pairs if objectives[place] in (o, NO_OBJECTIVE)} - self._along_paths()
+            mine = {metric for o, metric in pairs if objectives[place] in (o, NO_OBJECTIVE)} & off_paths
             yield from ((int(place), int(algorithm), position) for position, m in enumerate(metrics) if m in mine)
-
-    def _along_paths(self) -> set[str]:
-        """Return the metrics along paths of laws, which pages show all at once."""
-        if METRIC_SPECIFICATION not in self.cube:
-            return set()
-        stated = zip(self.cube["metric"].values, self.cube[METRIC_SPECIFICATION].values, strict=True)
-        return {str(label) for label, text in stated if "s" in (json.loads(str(text)).get("under") or {})}
 
     def _of_traces(self) -> dict[str, tuple[tuple[str, ...], np.ndarray, dict[str, str]]]:
         """Return the curves of single seeds, row by row those of a branch under a metric, and which these are."""

@@ -7,12 +7,13 @@ cluster job.
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from bocu.contexts.named import NamedParameters, named_in
+from bocu.core.about import Function
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import nearest, sections
@@ -44,7 +45,6 @@ class StatedClaim(Protocol):
 
 
 SETTLED = "bocu.sweep.blocks:settled"  # by name: what a forecast needs lies above
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def signed(function: Function) -> Function:

@@ -104,7 +104,7 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         }
         panels[-1].set_xticks(list(ticks), list(ticks.values()))
         panels[-1].set_xticks([], minor=True)
-        picture.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        style.legend_below(picture)
         table["algorithm"] = table["algorithm"].map(titles)
         counts = {str(title): int(found["seed"].nunique()) for title, found in table.groupby("algorithm", sort=False)}
         rounds = int((cube.iterations >= 1).sum())

@@ -18,7 +18,6 @@ from bocu.figures.results import Results
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.artist import Artist
 
     from bocu.experiment.inputs import FigurePaths
 
@@ -65,20 +64,15 @@ class Cost(Figure[CostParameters]):
         grid = picture.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
-        handles: dict[str, Artist] = {}
         for axes, (objective, curves) in zip(grid.flat, panels.items(), strict=False):
             draw_curves(axes, curves, log_regret=self.parameters.log)
             if len(panels) > 1:
                 axes.set_title(cube.objective_titles[objective])
-            drawn, titles = axes.get_legend_handles_labels()
-            handles |= dict(zip(titles, drawn, strict=True))
         for axes in grid[:, 0]:
             axes.set_ylabel("time of a round [ms]")
         for axes in grid[-1]:
             axes.set_xlabel("round")
-        picture.legend(
-            list(handles.values()), list(handles), loc="outside lower center", ncols=style.legend_columns(list(handles))
-        )
+        style.legend_below(picture)
         counts = {curve.title: curve.seeds for curves in panels.values() for curve in curves}
         caption = (
             f"Time that an algorithm takes to choose and to learn in a round on {cube.title}, medians of "

@@ -19,7 +19,7 @@ from bocu.core.rounds import Situation
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, said_only
 from bocu.figures.reading import shown_unit, with_unit
-from bocu.figures.realised import ProblemFigureParameters, problem_inputs
+from bocu.figures.realised import ProblemFigureParameters, problem_of
 from bocu.objectives.functions import UncertaintyObjective
 
 if TYPE_CHECKING:
@@ -226,12 +226,8 @@ class Contour(Figure[FiniteLandscapeParameters]):
 def survey(inputs: Inputs, parameters: FiniteLandscapeParameters) -> Terrain | Drawing:
     """Build the problem of `inputs` and find its optima, or say in a picture why there is nothing to show."""
     from bocu.core.randomness import Streams
-    from bocu.io.provenance import SIMULATED_LABEL
-    from bocu.runs.seed_run import build_problem
 
-    described = inputs["problem"]
-    problem = build_problem(described["specification"], problem_inputs(inputs))
-    label, data_label = described["label"], SIMULATED_LABEL if problem.simulated else ""
+    problem, label, data_label = problem_of(inputs)
     realisation = problem.realise(Streams(parameters.seed))
     decisions, contexts = realisation.description.decisions, realisation.description.contexts
     if not (

@@ -6,11 +6,11 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
+from bocu.evaluation.rejections import REPORTED
 from bocu.experiment.branches import Branch
 from bocu.experiment.plan import Plan
 from bocu.experiment.registry import Entry, registered
 from bocu.figures.base import Mention, PictureParameters
-from bocu.figures.rejection import REPORTED
 
 
 def refuse_unknown_mentions(plan: Plan, figure: str, outlines: Mapping[str, Outline], where: str) -> None:

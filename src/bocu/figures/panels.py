@@ -45,7 +45,6 @@ from bocu.figures.regret import (
 from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
@@ -60,7 +59,9 @@ STEPS = [1, 2, 5, 10]
 THOUSANDS = 10_000
 """From where on an axis counts in thousands: longer numbers leave panels no room."""
 LETTERS_OF_AN_INCH = 15
-"""Letters of a row's name, or of its axis, that fit in an inch of its height."""
+"""Letters of a row's axis that fit in an inch of its height."""
+BOLD_LETTERS_OF_AN_INCH = 12
+"""Likewise of its name."""
 COLUMN_WIDTH = 68
 """Letters above all columns together."""
 
@@ -239,17 +240,13 @@ class Panels(Figure[PanelsParameters]):
             letters = int(LETTERS_OF_AN_INCH * self.parameters.row_height)
             places[0].set_ylabel(textwrap.fill(QUANTITIES[line[0].kind], letters))
             if len(grid) > 1 or (self.parameters.rows and self.parameters.rows[0].title):
-                _name_row(places[len(line) - 1], textwrap.fill(line[0].title, letters))
+                bold = int(BOLD_LETTERS_OF_AN_INCH * self.parameters.row_height)
+                _name_row(places[len(line) - 1], textwrap.fill(line[0].title, bold))
         for place, title in zip(axes[0], self._columns(grid[0]), strict=False):
             place.set_title(title)
         for place in axes[-1]:
             place.set_xlabel(axis_word(self.parameters.from_initial))
-        handles: dict[str, Artist] = {}
-        for place in axes.flat:
-            handles |= {label: handle for handle, label in zip(*place.get_legend_handles_labels(), strict=True)}
-        shown = [title for title in order if title in handles]
-        columns = style.legend_columns(shown)
-        picture.legend([handles[title] for title in shown], shown, loc="outside lower center", ncols=columns)
+        style.legend_below(picture, order)
         return picture
 
     def _draw(self, axes: "Axes", panel: Panel, ticks: int) -> None:

@@ -56,6 +56,15 @@ def realise(cube: Results, inputs: Inputs, seed: int) -> "Realisation":
     return build_problem(cube.problem_specification(), problem_inputs(inputs)).realise(Streams(seed))
 
 
+def problem_of(inputs: Inputs) -> tuple[Any, str, str]:
+    """Return the problem of a figure of the problem itself, its label, and what its data are; empty: measured."""
+    from bocu.io.provenance import SIMULATED_LABEL
+    from bocu.runs.seed_run import build_problem
+
+    problem = build_problem(inputs["problem"]["specification"], problem_inputs(inputs))
+    return problem, inputs["problem"]["label"], SIMULATED_LABEL if problem.simulated else ""
+
+
 def paths_of(value: str | Path | Sequence[str | Path]) -> list[Path]:
     """Return a list of paths, whether one path or several stand behind a key."""
     return [Path(value)] if isinstance(value, str | Path) else [Path(item) for item in value]

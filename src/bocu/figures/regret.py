@@ -11,10 +11,10 @@ from bocu.core.about import About
 from bocu.core.parameters import Integer
 from bocu.core.protocols import EVERY
 from bocu.evaluation.curves import Kind
+from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
 from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.law_paths import metrics_off_paths
 from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts, shown_unit, spoken, with_unit
 from bocu.figures.results import CubeBranch, Results
 
@@ -91,7 +91,7 @@ class Regret(Figure[RegretParameters]):
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = results_of(inputs)
-        metrics = [cube.metric(label) for label in self.parameters.metrics or metrics_off_paths(cube)]
+        metrics = [cube.metric(label) for label in self.parameters.metrics or metrics_off_paths(cube.data)]
         if self._gains:
             metrics = metrics[:1]
         objectives = cube.objectives()
@@ -118,8 +118,7 @@ class Regret(Figure[RegretParameters]):
             row[0].set_ylabel(with_unit(self._quantity, cube.units))
         for axes in panels[-1]:
             axes.set_xlabel(axis_word(self.parameters.from_initial))
-        handles, labels = panels[0][0].get_legend_handles_labels()
-        picture.legend(handles, labels, loc="outside lower center", ncols=style.legend_columns(labels))
+        style.legend_below(picture)
         return self._described(cube, picture, curves)
 
     def _curves(self, cube: Results, objective: str, metric: str) -> list["Curve"]:

@@ -16,6 +16,7 @@ from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.core.protocols import TIME_VARYING
+from bocu.evaluation.rejections import Moment, account, weighed
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import counted, results_of, with_unit
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from bocu.experiment.inputs import FigurePaths
 
-REPORTED = ("chosen_prior", "rejected_prior", "predicted_mean", "confidence_width", "error_sum", "error_limit")
 TITLE = "How a prior is rejected"
 TRIED = 25
 """Rejections looked at for one whose observation the other model explains."""
@@ -55,27 +55,6 @@ class RejectionParameters(RealisedParameters):
         yield from mentions("rejecting algorithm", "algorithm", self.algorithm)
         yield from mentions("seed", "seed", self.seed)
         yield from mentions("prior", "prior", self.prior)
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A round of a run in which the errors of the chosen prior were weighed.
-
-    Attributes:
-        file: the run file.
-        seed, round, prior: where to look; `prior` is an index.
-        rejected: whether the prior was rejected there.
-        clarity: distance of the observation from the prediction, in half-widths of the confidence interval.
-        strain: the sum of errors as a share of its bound.
-    """
-
-    file: Path
-    seed: int
-    round: int
-    prior: int
-    rejected: bool
-    clarity: float
-    strain: float
 
 
 @dataclass(frozen=True)
@@ -151,17 +130,17 @@ class Rejection(Figure[RejectionParameters]):
         wanted = self.parameters
         if wanted.prior is not None and wanted.prior not in cube.priors:
             raise BocuError(f"{cube.path}: no prior '{wanted.prior}'; allowed: {', '.join(cube.priors)}")
-        weighed = [
+        found = [
             moment
-            for moment in _weighed(files)
+            for moment in weighed(files)
             if (wanted.seed is None or moment.seed == wanted.seed)
             and (wanted.prior is None or cube.priors[moment.prior] == wanted.prior)
         ]
-        rejections = [moment for moment in weighed if moment.rejected]
+        rejections = [moment for moment in found if moment.rejected]
         wrong = [moment for moment in rejections if moment.prior != cube.best_prior]
         if wrong or rejections:
             return sorted(wrong or rejections, key=lambda moment: (-moment.clarity, moment.seed, moment.round))
-        return [max(weighed, key=lambda moment: moment.strain)] if weighed else []
+        return [max(found, key=lambda moment: moment.strain)] if found else []
 
     @staticmethod
     def _scene(cube: Results, moments: Sequence[Moment], inputs: dict[str, Any]) -> Scene:
@@ -194,25 +173,6 @@ class Rejection(Figure[RejectionParameters]):
             f"{where}. Below, the accumulated error of prior {own} crosses its bound in round {moment.round}."
         )
         return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label, table)
-
-
-def _weighed(files: Sequence[Path]) -> Iterator[Moment]:
-    """Return every round in which errors were weighed."""
-    for file in files:
-        runs = read_netcdf(file)
-        missing = [name for name in REPORTED if name not in runs]
-        if missing:
-            raise BocuError(f"{file}: no variable '{missing[0]}': the algorithm does not reject priors by their errors")
-        prior, rejected = runs["chosen_prior"].values, runs["rejected_prior"].values
-        gap = np.abs(runs["observation"].values - runs["predicted_mean"].values)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            clarity = gap / runs["confidence_width"].values
-            strain = np.abs(runs["error_sum"].values) / runs["error_limit"].values
-        for row, column in np.argwhere((prior >= 0) & np.isfinite(strain)):
-            here = int(prior[row, column])
-            seed, round_ = int(runs["seed"].values[row]), int(runs["iteration"].values[column])
-            gone = bool(rejected[row, column] == here)
-            yield Moment(file, seed, round_, here, gone, float(clarity[row, column]), float(strain[row, column]))
 
 
 def _scene_of(cube: Results, moment: Moment, inputs: dict[str, Any]) -> Scene:
@@ -302,17 +262,3 @@ def _account_table(scene: Scene, run: "xr.Dataset") -> "pd.DataFrame":
     rounds, error, limit = account(run, scene.moment.prior, scene.moment.round)
     prior = scene.labels[scene.moment.prior]
     return pd.DataFrame({"prior": prior, "round": rounds, "accumulated_error": error, "bound": limit})
-
-
-def account(run: "xr.Dataset", prior: int, until: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the account of a prior up to a round: rounds of its plays, absolute error sums and bounds, (plays,) each.
-
-    It begins anew where all priors were rejected and taken back.
-    """
-    rounds = run["iteration"].values
-    start = 0
-    if "all_rejected" in run:
-        resets = rounds[(run["all_rejected"].values == 1) & (rounds < until)]
-        start = int(resets[-1]) if len(resets) else 0
-    plays = (run["chosen_prior"].values == prior) & (rounds <= until) & (rounds > start)
-    return rounds[plays], np.abs(run["error_sum"].values[plays]), run["error_limit"].values[plays]

@@ -107,8 +107,7 @@ class RobustFront(Figure[RobustFrontParameters]):
         _draw_values(left, best, shown, cube.units)
         _draw_fronts(middle, best, shown, cube.units)
         _draw_shares(right, tried)
-        handles, labels = middle.get_legend_handles_labels()
-        picture.legend(handles, labels, loc="outside lower center", ncols=style.legend_columns(labels))
+        style.legend_below(picture)
         return replace(_described(cube, picture, tried, seed, metric), table=_table(best, shown, tried))
 
     def _tried(self, cube: Cube, metric: str) -> Sequence[Tried]:

@@ -15,11 +15,11 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
 from bocu.core.rounds import Situation
+from bocu.evaluation.law_paths import Family, families_of
 from bocu.evaluation.scorers import build_scorer
 from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.law_paths import Family, families_of
 from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, spoken, with_unit
 from bocu.figures.realised import RealisedParameters, realise
 from bocu.figures.regret import SPREAD, SPREADS, Spread
@@ -79,7 +79,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
 
         cube = Cube(inputs["cube"])
         wanted = self.parameters.metrics
-        families = [each for each in families_of(cube) if wanted is None or each.label in wanted]
+        families = [each for each in families_of(cube.data) if wanted is None or each.label in wanted]
         objectives = cube.objectives()
         tables = {
             (objective, family.label): self._table(cube, objective, family, self._places(cube, family, inputs))
@@ -98,8 +98,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
                 axes.set_title(f"{pursued}{family.title}")
                 axes.set_xlabel(self._axis)
                 axes.set_ylabel(with_unit("value", cube.units) if axes is row[0] else "")
-        handles, labels = panels[0][0].get_legend_handles_labels()
-        picture.legend(handles, labels, loc="outside lower center", ncols=style.legend_columns(labels))
+        style.legend_below(picture)
         return self._described(cube, picture, families, pd.concat(tables, names=["objective", "metric"]))
 
     @property

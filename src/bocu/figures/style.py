@@ -120,6 +120,17 @@ def legend_columns(titles: Sequence[str]) -> int:
     return max(1, min(len(titles), int(LEGEND_LETTERS / (longest + HANDLE_LETTERS))))
 
 
+def legend_below(picture: "matplotlib.figure.Figure", titles: Sequence[str] = ()) -> None:
+    """Say below a picture what the lines of its panels are, each once; in the order of some titles, where given."""
+    found: dict[str, Any] = {}
+    for axes in picture.axes:
+        for handle, title in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(title, handle)
+    shown = [title for title in titles or found if title in found]
+    handles = [found[title] for title in shown]
+    picture.legend(handles, shown, loc="outside lower center", ncols=legend_columns(shown))
+
+
 def prior_line(position: int) -> dict[str, Any]:
     """Return the line of the candidate prior at a position of its list: the first eleven differ in colour."""
     colours = (BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, GREY, WINE, OLIVE, INDIGO, BROWN)

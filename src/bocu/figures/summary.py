@@ -100,7 +100,10 @@ class Summary(Figure[SummaryParameters]):
             reason = f"no problem has a positive mean regret of {reference} to compare with"
             return nothing_to_show(cubes[0], "Summary", reason, whole_experiment=True)
         labels = [label for label in names if any(label in row.ratios for row in drawn)]
-        if any(len({looks[label].colour for label in row.ratios}) < len(row.ratios) for row in drawn):
+        # Points have no dash: in the legend, colour and marker tell all algorithms apart.
+        points = {(looks[label].colour, looks[label].marker) for label in labels}
+        crowded = any(len({looks[label].colour for label in row.ratios}) < len(row.ratios) for row in drawn)
+        if crowded or len(points) < len(labels):
             looks = style.apart({label: looks[label] for label in labels})
         parts = _columns(drawn)
         # A row is as high as what stands in it.
@@ -122,11 +125,7 @@ class Summary(Figure[SummaryParameters]):
         _scale(grid[0], drawn)
         for axes in grid:
             axes.set_xlabel(f"final regret relative to {titles[reference]}")
-        told = [axes.get_legend_handles_labels() for axes in grid]
-        found = {word: handle for handles, words in told for handle, word in zip(handles, words, strict=True)}
-        shown = [titles[label] for label in labels]
-        columns = style.legend_columns(shown)
-        picture.legend([found[title] for title in shown], shown, loc="outside lower center", ncols=columns)
+        style.legend_below(picture, [titles[label] for label in labels])
         return self._described(cubes, rows, drawn, titles, reference, picture)
 
     @staticmethod

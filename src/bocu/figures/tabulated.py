@@ -17,9 +17,9 @@ from bocu.core.parameters import LARGEST_SEED, Count, Integer
 from bocu.core.protocols import CONTINUOUS, FINITE
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
-from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show, said_only
 from bocu.figures.reading import results_of
-from bocu.figures.realised import ProblemFigureParameters, problem_inputs
+from bocu.figures.realised import ProblemFigureParameters, problem_of
 from bocu.figures.results import Results
 
 if TYPE_CHECKING:
@@ -134,18 +134,12 @@ class DensityEstimates(Figure[DensityEstimatesParameters]):
     Parameters = DensityEstimatesParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        from bocu.io.provenance import SIMULATED_LABEL
-        from bocu.runs.seed_run import build_problem
-
-        described, settings = inputs["problem"], self.parameters
-        problem = build_problem(described["specification"], problem_inputs(inputs))
-        label, data_label = described["label"], SIMULATED_LABEL if problem.simulated else ""
-        law = problem.law  # type: ignore[attr-defined]
+        settings = self.parameters
+        problem, label, data_label = problem_of(inputs)
+        law = problem.law
         if not isinstance(law, ContextLaw) or law.dimension != 1:
-            said = "Nothing to show: distances are computed for a context of one coordinate with a density."
-            picture = style.new_figure(0.8)
-            picture.text(0.5, 0.5, said, ha="center", va="center", wrap=True)
-            return Drawing(picture, "Density estimates", said, said, label, data_label)
+            reason = "distances are computed for a context of one coordinate with a density"
+            return said_only("Density estimates", reason, label, data_label)
         generator = np.random.default_rng(settings.seed)
         found = distances_of_estimates(law, settings.observations, settings.runs, generator)
         ours = [f"{row.mean():.4f} ± {row.std(ddof=1) / np.sqrt(len(row)):.4f}" for row in found]

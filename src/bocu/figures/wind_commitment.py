@@ -1,6 +1,7 @@
 """Wind power commitment over the year (Kirschner et al. 2020, figure 3): cumulative revenue and robust regret."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,17 +16,13 @@ from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts
 from bocu.figures.realised import RealisedParameters, realise
-from bocu.figures.regret import Curve, curve_of, curve_table
+from bocu.figures.regret import Curve, curve_of, curve_table, draw_curves
 from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from bocu.problems.wind_commitment import WindRealisation
 
 TITLE = "Wind power commitment"
-MARKED = 6
-"""Marks along a line."""
 _SHOWN: tuple[Kind, Kind] = ("payoff", "cumulative")
 
 
@@ -90,12 +87,12 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
         picture = style.new_figure(4.6)
         above, below = picture.subplots(2, 1, sharex=True)
         for axes, curves, quantity in ((above, revenue, "revenue"), (below, regret, "robust regret")):
-            _draw(axes, curves, begins)
+            draw_curves(axes, [replace(curve, rounds=begins[curve.rounds - 1]) for curve in curves])
             axes.set_ylabel(f"cumulative {quantity}")
         locator = AutoDateLocator()
         below.xaxis.set_major_locator(locator)
         below.xaxis.set_major_formatter(ConciseDateFormatter(locator))
-        picture.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        style.legend_below(picture)
         played = cube.iterations[cube.iterations >= 1] - 1
         caption = f"{_said(realisation, revenue, cube.metric_titles[metric], played)} {_provenance(cube)}"
         alternative = (
@@ -120,20 +117,6 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
         if wanted not in found:
             raise BocuError(f"{cube.path}: no objective '{wanted}'; {nearest(wanted, found)}")
         return wanted
-
-
-def _draw(axes: "Axes", curves: list[Curve], begins: np.ndarray) -> None:
-    for curve in curves:
-        hours = begins[curve.rounds - 1]
-        step = max(len(hours) // MARKED, 1)
-        # Staggered, so that lines on top of each other stay apart.
-        marks: Any = {"marker": curve.look.marker, "markevery": (curve.position * step // len(curves), step)}
-        line: Any = curve.look.line()
-        axes.plot(hours, curve.mean, label=curve.title, **line, **marks)
-        if curve.seeds > 1:
-            style.error_band(axes, hours, curve.mean, curve.error, curve.look.colour)
-    axes.margins(x=0.01)
-    style.grid(axes)
 
 
 def _said(realisation: "WindRealisation", curves: list[Curve], metric: str, played: np.ndarray) -> str:

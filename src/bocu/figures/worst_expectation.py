@@ -6,12 +6,9 @@ right as the weight of the slope. WCS and RS are the slopes of lines: of that ta
 the aspiration that stays below the curve.
 """
 
-from typing import Any
-
 import numpy as np
 from pydantic import Field
 
-from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.parameters import StatedSet, by_default
 from bocu.core.about import About
 from bocu.core.domains import FiniteDomain
@@ -19,16 +16,15 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import LARGEST_SEED, Integer, Number, Positive
 from bocu.core.protocols import CONTEXTUAL
 from bocu.core.rounds import Situation
+from bocu.evaluation.one_decision import objectives_of, reach
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs
 from bocu.figures.reading import with_unit
-from bocu.figures.realised import ProblemFigureParameters, problem_inputs
+from bocu.figures.realised import ProblemFigureParameters, problem_of
 from bocu.objectives.functions import UncertaintyObjective
 
 RADII = 401
 """Points of the curve."""
-_FLAT = 1e-6  # of the payoffs' range: from there on the curve has reached its floor
-_LARGEST = 2.0**12
 
 
 class WorstExpectationParameters(ProblemFigureParameters):
@@ -57,11 +53,9 @@ class WorstExpectation(Figure[WorstExpectationParameters]):
 
     def compose(self, inputs: Inputs) -> Drawing:
         from bocu.core.randomness import Streams
-        from bocu.io.provenance import SIMULATED_LABEL
-        from bocu.runs.seed_run import build_problem
 
-        described, settings = inputs["problem"], self.parameters
-        problem = build_problem(described["specification"], problem_inputs(inputs))
+        settings = self.parameters
+        problem, label, data_label = problem_of(inputs)
         realisation = problem.realise(Streams(settings.seed))
         contexts = realisation.description.contexts
         assert isinstance(contexts, FiniteDomain)
@@ -82,12 +76,12 @@ class WorstExpectation(Figure[WorstExpectationParameters]):
         curve = ambiguity_set.values_at(payoffs[None], reference, list(radii))[0]
         axes.plot(radii, curve, color=style.BLACK, label="worst expectation")
         low, high = float(curve.min()), float(max(curve.max(), found["tau"]))
-        for label, start, slope, colour in (
-            ("slope: WCS", found["so"], found["wcs"], style.BLUE),
-            ("slope: RS", found["tau"], found["rs"], style.GREEN),
+        for label, start, slope, colour, dash in (
+            ("slope: WCS", found["so"], found["wcs"], style.BLUE, style.DOTTED),
+            ("slope: RS", found["tau"], found["rs"], style.GREEN, style.DASH_DOT),
         ):
             if np.isfinite(slope):
-                axes.plot(radii, start + slope * radii, color=colour, linestyle=style.DOTTED, label=label)
+                axes.plot(radii, start + slope * radii, color=colour, linestyle=dash, label=label)
         dots = {"SO": (0.0, found["so"]), "DRO": (radius, found["dro"]), "RO": (float(radii[-1]), found["ro"])}
         dots |= {"MR": (found["beta"], found["mr"])} if np.isfinite(found["mr"]) else {}
         for (name, (at, value)), colour in zip(
@@ -103,59 +97,11 @@ class WorstExpectation(Figure[WorstExpectationParameters]):
         told = ", ".join(f"{name.upper()} {found[name]:.3g}" for name in ("so", "dro", "ro", "mr", "wcs", "rs"))
         caption = (
             f"{problem.title}, decision {decision}: the worst expectation over the set against its radius. Heights "
-            f"of dots: SO, DRO at radius {radius:.3g}, RO, MR with weight {found['beta']:.3g}; slopes of dotted lines: "
+            f"of dots: SO, DRO at radius {radius:.3g}, RO, MR with weight {found['beta']:.3g}; slopes of broken lines: "
             f"WCS and RS at aspiration {found['tau']:.3g}. {told}."
         )
         alternative = (
             f"Line chart of the worst expectation, falling from {found['so']:.3g} at radius 0 to {found['ro']:.3g} at "
-            f"{radii[-1]:.3g}, with four dots and two dotted lines: {told}."
+            f"{radii[-1]:.3g}, with four dots and two broken lines: {told}."
         )
-        simulated = SIMULATED_LABEL if problem.simulated else ""
-        return Drawing(picture, "Objectives of a decision", caption, alternative, described["label"], simulated)
-
-
-def objectives_of(
-    payoffs: np.ndarray,
-    reference: np.ndarray,
-    ambiguity_set: AmbiguitySet,
-    radius: float,
-    tau: float | None = None,
-    beta: float | None = None,
-) -> dict[str, float]:
-    """Return what each objective is of a decision, with the aspiration and the weight that it was taken at.
-
-    Args:
-        payoffs: of the decision, shape (contexts,).
-        reference: shape (contexts,).
-        ambiguity_set: its radius does not matter.
-        radius: of DRO.
-        tau: aspiration of RS; None: midway between SO and DRO.
-        beta: weight of the slope in MR; None: half the radius.
-
-    Returns:
-        "so", "dro", "ro", "wcs", "mr", "rs", "tau", "beta"; slopes in payoff a unit of radius, perhaps -inf.
-    """
-
-    def value(objective: UncertaintyObjective) -> float:
-        return float(objective(payoffs[None], reference)[0])
-
-    so, dro = value(UncertaintyObjective.so()), value(UncertaintyObjective.dro(ambiguity_set.with_epsilon(radius)))
-    aspired = (so + dro) / 2.0 if tau is None else tau
-    weight = radius / 2.0 if beta is None else beta
-    slope = value(UncertaintyObjective.wcs(ambiguity_set))
-    found: dict[str, Any] = {"so": so, "dro": dro, "ro": value(UncertaintyObjective.ro()), "wcs": slope}
-    found |= {"mr": so + weight * slope if weight else so, "rs": value(UncertaintyObjective.rs(ambiguity_set, aspired))}
-    return {**found, "tau": aspired, "beta": weight}
-
-
-def reach(payoffs: np.ndarray, reference: np.ndarray, ambiguity_set: AmbiguitySet, least: float) -> float:
-    """Return a radius from which on the worst expectation is at its floor, to a factor of 1.1; at least `least`."""
-    flat = _FLAT * max(float(np.ptp(payoffs)), 1e-300)
-    floor = float(ambiguity_set.values_at(payoffs[None], reference, [_LARGEST])[0, 0])
-    radius = _LARGEST
-    while radius > 1e-3:
-        smaller = radius / 1.1
-        if float(ambiguity_set.values_at(payoffs[None], reference, [smaller])[0, 0]) > floor + flat:
-            break
-        radius = smaller
-    return max(1.05 * radius, 1.05 * least)
+        return Drawing(picture, "Objectives of a decision", caption, alternative, label, data_label)

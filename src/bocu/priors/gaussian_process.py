@@ -16,11 +16,12 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.errors import BocuError
+from bocu.core.kernels import KernelName
 from bocu.core.loading import load
 from bocu.core.parameters import Parameters, Positive, validate
 from bocu.io.files import read_netcdf, write_netcdf
 from bocu.priors.observations import Rows
-from bocu.priors.statements import KernelName, Period, Scenario
+from bocu.priors.statements import Period, Scenario
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -13,12 +13,11 @@ import xarray as xr
 from pydantic import Field
 
 from bocu.core.errors import BocuError
-from bocu.core.kernels import kernel_named, squared_distance
+from bocu.core.kernels import KernelName, kernel_named, squared_distance
 from bocu.core.parameters import Parameters, Positive, validate
 from bocu.io.files import read_netcdf, write_netcdf
 from bocu.priors.gaussian_process import Maximum, fit
 from bocu.priors.observations import Rows
-from bocu.priors.statements import KernelName
 
 
 class SensorFit(Parameters):

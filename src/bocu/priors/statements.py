@@ -12,9 +12,9 @@ import pydantic
 from pydantic import Field
 
 from bocu.core.about import About
+from bocu.core.kernels import KernelName
 from bocu.core.parameters import Count, Integer, Number, Parameters, Positive
 
-KernelName = Literal["squared-exponential", "matern-5/2"]
 ALL_COORDINATES = "in units of the grid's coordinates, which are scaled to [0, 1]"
 PERIOD = r"^\d{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?$"
 

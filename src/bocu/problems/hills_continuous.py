@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 from pydantic import Field
-from scipy.optimize import minimize_scalar
 
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
@@ -219,6 +218,8 @@ class ContinuousHillsRealisation(Realisation):
         return whole, whole if boxes is None else max(self._highest(*box[:, 0]) for box in boxes)
 
     def _highest(self, lower: float, upper: float) -> float:
+        from scipy.optimize import minimize_scalar  # slow to import, and planning needs none of it
+
         tried = np.linspace(lower, upper, _TRIED)
         values = self._values(tried[:, None])
         best = int(values.argmax())

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from scipy.special import ndtr
 
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
@@ -171,6 +170,8 @@ class TableRealisation(FiniteRealisation):
 
     def observe(self, decision: Decision, context: Context, payoff: Payoff, generator: np.random.Generator) -> Payoff:
         """Return the payoff of a situation of the cell, measured; one normal draw chooses, a second one is added."""
+        from scipy.special import ndtr  # slow to import, and planning needs none of it
+
         which, added = generator.standard_normal(2)
         members = self._members[int(context)]
         chosen = members[min(int(ndtr(which) * len(members)), len(members) - 1)]

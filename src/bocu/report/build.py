@@ -2,9 +2,6 @@
 
 import base64
 import hashlib
-import json
-import os
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -14,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.evaluation.audits import read_audit
 from bocu.evaluation.statistics import LEAST_SEEDS
@@ -31,7 +28,7 @@ from bocu.report.claims import beside, csv_records, read_all, section
 from bocu.report.findings import against, findings, written
 from bocu.report.origin_files import OriginFiles, results_folder
 from bocu.report.origins import data_set, source_words, traces
-from bocu.report.scoreboards import scoreboard_tables
+from bocu.report.pictures import picture
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "final-regret": (
@@ -58,13 +55,8 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "script": ("elements", "state", "tables", "plot", "panels", "page"),
 }
 """What the page calls its scripts, and the files under `script/` that they are joined from."""
-
-HEAVIEST_SVG = 400_000
-"""Bytes from which on a picture stands in the page as PNG: of very many curves it is the lighter one."""
 _MANY, _FIRST = 8, 3
 """Words beyond which not all are listed, and how many are then."""
-PICTURE_SCALE = 0.64
-"""Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
 
 
 def table_files(output: str | Path) -> dict[str, Path]:
@@ -131,7 +123,7 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
     known = {label for cube in cubes for label in cube.names} | {entry["label"] for entry in planned}
     if reference is not None and reference not in known:
         raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
-    pictures = [picture for chapter in chapters for picture in chapter.pictures]
+    pictures = [each for chapter in chapters for each in chapter.pictures]
     lineage, claimed = lineage_of(output), read_all([file for part in parts for file in part.claims])
     written_for = _titles(cubes)
     page = {
@@ -167,7 +159,7 @@ class _Chapter:
     def __init__(self, part: Part, folder: Path, prefix: str) -> None:
         self.experiment, self.summary = part.experiment, part.summary
         self.cubes = [results_at(path) for path in part.cubes]
-        self.pictures = [_picture(path, folder) for path in part.figures]
+        self.pictures = [picture(path, folder) for path in part.figures]
         self.origin = OriginFiles(part.experiment, results_folder(part.experiment, part.cubes), folder)
         self.problems = [entry["label"] for entry in part.experiment.get("problems", [])]
         self.absent = [label for label in self.problems if label not in {cube.problem for cube in self.cubes}]
@@ -177,11 +169,11 @@ class _Chapter:
                 cube.problem = f"{prefix}/{cube.problem}"
             self.pictures = [
                 replace(
-                    picture,
-                    identifier=f"{prefix}-{picture.identifier}",
-                    problem=f"{prefix}/{picture.problem}" if picture.problem else "",
+                    each,
+                    identifier=f"{prefix}-{each.identifier}",
+                    problem=f"{prefix}/{each.problem}" if each.problem else "",
                 )
-                for picture in self.pictures
+                for each in self.pictures
             ]
 
 
@@ -253,68 +245,6 @@ def _records(
     }
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure of the page; links are relative to the page, those of its PDF and table empty where it has none."""
-
-    identifier: str
-    label: str
-    problem: str
-    title: str
-    caption: str
-    alternative: str
-    simulated: bool
-    embedded: str
-    width: int
-    height: int
-    png: str
-    svg: str
-    pdf: str = ""
-    table: str = ""
-    boards: tuple[tables.Table, ...] = ()
-
-
-def _picture(description: str | Path, folder: Path) -> Picture:
-    path = Path(description)
-    try:
-        words = json.loads(path.read_text(encoding="utf-8"))
-        png, svg = path.parent / words["png"], path.parent / words["svg"]
-        pixels = png.read_bytes()
-        identifier = f"figure-{path.parent.name}-{path.stem}"
-        width, height = struct.unpack(">II", pixels[16:24])
-        return Picture(
-            identifier=identifier,
-            label=path.stem,
-            problem=words["problem"],
-            title=words["title"],
-            caption=words["caption"],
-            alternative=words["alternative"],
-            simulated=bool(words["data_label"]),
-            embedded=_embedded(svg.read_bytes(), pixels),
-            width=round(width * PICTURE_SCALE),
-            height=round(height * PICTURE_SCALE),
-            png=_link(png, folder),
-            svg=_link(svg, folder),
-            pdf=_link(path.parent / words["pdf"], folder) if "pdf" in words else "",
-            table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
-            boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
-        )
-    except FileNotFoundError as error:
-        raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
-    except (OSError, ValueError, KeyError, struct.error) as error:
-        raise BrokenFileError(path, f"not the description of a figure ({error})") from None
-
-
-def _embedded(svg: bytes, png: bytes) -> str:
-    """Return the picture as it stands in the page: as SVG, sharp and light on dark pages, unless that is heavy."""
-    kind, content = ("png", png) if len(svg) > HEAVIEST_SVG else ("svg+xml", svg)
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
-
-
-def _link(path: Path, folder: Path) -> str:
-    return Path(os.path.relpath(path, folder)).as_posix()
-
-
 def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results], reference: str | None) -> dict[str, Any]:
     """Collect what the template shows of all."""
     experiments = [chapter.experiment for chapter in chapters]
@@ -329,7 +259,7 @@ def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results], reference: str
         "data_label": next((cube.data_label for cube in cubes if cube.data_label), ""),
         "reference": written(cubes, reference),
         "least_seeds": LEAST_SEEDS,
-        "pictures": [picture for chapter in chapters for picture in chapter.pictures if not picture.problem],
+        "pictures": [each for chapter in chapters for each in chapter.pictures if not each.problem],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
         "configuration": "---\n".join(
             yaml.safe_dump(dict(each), sort_keys=False, allow_unicode=True, width=100) for each in experiments
@@ -417,6 +347,6 @@ def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: 
             for objective, metric in (groups if cube.outputs > 1 else ())
         ],
         "ways": [tables.along_the_way(cube, objective, metric, kinds["checkpoints"]) for objective, metric in groups],
-        "pictures": [picture for picture in pictures if picture.problem == cube.problem],
+        "pictures": [each for each in pictures if each.problem == cube.problem],
         "parameters": yaml.safe_dump(cube.attribute("specification"), sort_keys=False, allow_unicode=True),
     }

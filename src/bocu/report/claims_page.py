@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from bocu.core.errors import BocuError
+from bocu.core.plain import Plain
 from bocu.evaluation.claims.numbers import Numbers, Source, as_numbers
 from bocu.evaluation.claims.reduced import Reduced, read_reduced
 from bocu.experiment.paths import PARTIAL, RESULTS, ResultPaths
@@ -70,7 +71,7 @@ class StandingCubes:
         """Say what the command line changed of the experiment; empty: nothing that matters."""
         record = self.folder / Path(ResultPaths(experiment).record).relative_to(RESULTS)
         reduced = self._reduced_results(experiment)
-        told: Mapping[str, Any] = {}
+        told: Plain = {}
         if record.is_file():
             told = settings_of(json.loads(record.read_text(encoding="utf-8")))
         elif reduced is not None:

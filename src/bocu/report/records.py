@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.evaluation.digests import shown_pairs
+from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.statistics import (
     TOO_FEW,
     leaders,
@@ -20,7 +21,6 @@ from bocu.evaluation.statistics import (
     ranks,
     student_mean,
 )
-from bocu.figures.law_paths import metrics_off_paths
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE
 from bocu.figures.results import CubeBranch, Results
 
@@ -57,7 +57,7 @@ def foremost(cube: Results) -> list[tuple[str, str]]:
     What an objective reaches is scored by the metric of its own label, where there is one. Metrics along paths of laws
     stand in figures and files.
     """
-    off_paths = set(metrics_off_paths(cube))
+    off_paths = set(metrics_off_paths(cube.data))
     return [pair for pair in shown_pairs(cube.objectives(), cube.metrics) if pair[1] in off_paths]
 
 

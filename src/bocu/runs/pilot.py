@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
-from bocu.core.plain import Specification
+from bocu.core.plain import Inputs, Specification
 
-Inputs = Mapping[str, str | list[str]]
 SECONDS = 2.0  # after which no further round is played
 
 

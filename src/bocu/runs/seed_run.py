@@ -16,16 +16,13 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import validate
-from bocu.core.plain import Specification, State
+from bocu.core.plain import Inputs, Specification, State
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round, Situation
 from bocu.objectives.stated import Objective
 from bocu.problems.base import Problem, Realisation
 from bocu.runs.protocol import PROTOCOLS, Announcer
 from bocu.runs.records import Record
-
-Inputs = Mapping[str, str | list[str]]
-"""The files that a problem is built from, by the keys of its parameters' `inputs`."""
 
 
 class SeedRun:

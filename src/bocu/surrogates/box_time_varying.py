@@ -14,13 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.core.kernels import Kernel, Matern52, SquaredExponential, squared_distance
+from bocu.core.kernels import LEAST_VARIANCE, Kernel, Matern52, SquaredExponential, squared_distance
 from bocu.core.plain import State
 from bocu.surrogates.cholesky import GrownCholesky
-from bocu.surrogates.time_varying import HALF_LOG_TWO_PI
-
-#: Variances below this share of the prior's are rounding.
-LEAST_VARIANCE = 1e-12
+from bocu.surrogates.constants import HALF_LOG_TWO_PI
 
 
 class MeanFunction(ABC):

@@ -7,11 +7,8 @@ prefix, and BLAS solves with it in place. A row costs one triangular solve, O(si
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.blas import dtpsv
-from scipy.linalg.lapack import dtpttr
 
-INITIAL_CAPACITY = 32  # rows; storage doubles when full
+from bocu.surrogates.constants import INITIAL_CAPACITY
 
 
 class GrownCholesky:
@@ -76,6 +73,10 @@ class GrownCholesky:
         self._packed[: len(packed)] = packed
 
     def _triangular(self, right: np.ndarray, transposed: bool, size: int | None = None) -> np.ndarray:
+        from scipy.linalg import solve_triangular  # slow to import, and planning needs none of it
+        from scipy.linalg.blas import dtpsv
+        from scipy.linalg.lapack import dtpttr
+
         n = self.size if size is None else size
         if n == 0:
             return np.array(right, dtype=float)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from bocu.core.plain import State
 from bocu.surrogates.time_varying import ArmPosteriors, TimeVaryingPosteriors, TimeVaryingPrior
@@ -126,6 +125,8 @@ class ForgetfulPosteriors(ArmPosteriors):
         return np.array(arms, dtype=np.int64), np.array(times, dtype=np.int64), np.array(values, dtype=float)
 
     def _solve(self, t: int) -> tuple[np.ndarray, np.ndarray]:
+        from scipy.linalg import solve_triangular  # slow to import, and planning needs none of it
+
         (prior,) = self.priors
         arms, times, values = self._columns()
         weights, spread = self.memory.weights(t, times), self.memory.spread_weights(t, times)
@@ -143,6 +144,8 @@ class ForgetfulPosteriors(ArmPosteriors):
 
     def _root(self, arms: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the lower Cholesky factor of noisy covariances of what is kept, and which that is."""
+        from scipy.linalg import cho_factor
+
         kept = np.flatnonzero(weights)
         gram = self.priors[0].covariance[np.ix_(arms[kept], arms[kept])]
         factor, _ = cho_factor(gram + np.diag(self.noise**2 / weights[kept]), lower=True, check_finite=False)
@@ -151,6 +154,8 @@ class ForgetfulPosteriors(ArmPosteriors):
 
 def _solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve with a matrix of which the lower Cholesky factor is given."""
+    from scipy.linalg import cho_solve
+
     solved: np.ndarray = cho_solve((factor, True), right, check_finite=False)
     return solved
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from bocu.surrogates.axes import Axes
 from bocu.surrogates.features import FourierFeatures, refuse_count
@@ -174,6 +173,8 @@ def sample_weights(
         A sample of N(A^-1 features' values, noise^2 A^-1), A = features' features + noise^2 I, shape (m,); by
         the smaller of the two systems, of size t or m.
     """
+    from scipy.linalg import cho_solve, solve_triangular  # slow to import, and planning needs none of it
+
     t, m = features.shape
     prior: np.ndarray = generator.standard_normal((m,))
     if t == 0:
@@ -197,5 +198,7 @@ def sample_weights(
 
 def _factorised(matrix: np.ndarray) -> tuple[np.ndarray, bool]:
     """Factorise a symmetric positive definite matrix in its own memory (its transpose is what LAPACK works on)."""
+    from scipy.linalg import cho_factor
+
     factor: tuple[np.ndarray, bool] = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
     return factor

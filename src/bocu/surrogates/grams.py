@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from bocu.core.kernels import Kernel
-from bocu.surrogates.cholesky import INITIAL_CAPACITY
+from bocu.surrogates.constants import INITIAL_CAPACITY
 from bocu.surrogates.roots import AxisRoot, axis_root
 
 LARGEST_MATRIX = 2**24  # numbers that are stored, 128 MiB: 4,096 points

@@ -15,11 +15,11 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.kernels import NUMBERS_AT_ONCE, Kernel
 from bocu.core.plain import State
-from bocu.surrogates.cholesky import INITIAL_CAPACITY, GrownCholesky
+from bocu.surrogates.cholesky import GrownCholesky
+from bocu.surrogates.constants import HALF_LOG_TWO_PI, INITIAL_CAPACITY
 from bocu.surrogates.grams import gram_of
 
 SMALLEST_NOISE = 1e-7  # in prior standard deviations; below, rounding outweighs the noise of repeated observations
-HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
 SOLVED_AT_ONCE = 2**22  # numbers in one block of right-hand sides, 32 MiB
 
 

@@ -21,13 +21,11 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
+from bocu.surrogates.constants import HALF_LOG_TWO_PI, INITIAL_CAPACITY
 from bocu.surrogates.roots import SpectralRoot
 
 if TYPE_CHECKING:
     from bocu.surrogates.grid import GridPrior
-
-INITIAL_CAPACITY = 32  # rows; doubled when full
-HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
 @dataclass(frozen=True, eq=False)

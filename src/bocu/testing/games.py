@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
+from bocu.algorithms.base import SIMULATOR
 from bocu.core.about import About
 from bocu.core.parameters import Integer, validate
 from bocu.core.plain import Plain
@@ -21,8 +22,6 @@ _CANDIDATES = [
     for label, length in (("short", 0.1), ("long", 0.8))
 ]
 """Candidate priors where decisions and contexts are a grid, for algorithms that know of several."""
-SIMULATOR = "simulator"
-"""What learners are told that they play where they rehearse before each round."""
 _GRID = {"decision_points": [7], "context_points": [5], "initial": 3, "noise": 0.05}
 _GAMES: Mapping[str, tuple[str, Plain]] = {
     "time-varying": ("hills", {"grid": 40}),

@@ -104,6 +104,12 @@ class Gram:
         return float((eigenvalues < _NEXT_TO_NOTHING * eigenvalues[-1]).mean())
 
     @cached_property
+    def spectrum(self) -> tuple[Floats, Floats]:
+        """Eigenvalues (n,) in ascending order, and eigenvectors (n, n) as columns."""
+        eigenvalues, vectors = np.linalg.eigh(self.matrix)
+        return eigenvalues, vectors
+
+    @cached_property
     def row_sums(self) -> Floats:
         """(n,) the inverse times the vector of ones."""
         return self.inverse.sum(axis=1)

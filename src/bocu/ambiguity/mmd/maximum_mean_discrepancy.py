@@ -18,12 +18,16 @@ from bocu.ambiguity import checks
 from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.mmd.gram import JITTER, Gram, mmd_radius, squared_exponential_gram
+from bocu.ambiguity.mmd.lines_below import lines_below
 from bocu.ambiguity.mmd.path import PreparedReference
 from bocu.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
 from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import NotNegative, Positive
+
+#: Contexts below which a row is solved in less time than it takes to bound.
+_FEW_CONTEXTS = 200
 
 #: A kernel whose values on the diagonal exceed 1 by no more counts as bounded by 1: that is jitter.
 _JITTER_ABOVE_ONE = 1e-3
@@ -141,6 +145,14 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
                 if radius > 0.0:
                     values[where, column] = points[radius].value(f[where], values[where, column])
         return values
+
+    def lines_below(self, payoffs: Floats, reference: Floats, *, careful: bool) -> tuple[Floats, Floats] | None:
+        """By weak duality, see `bocu.ambiguity.mmd.lines_below`."""
+        if self.epsilon == 0.0 or self.contexts < _FEW_CONTEXTS:
+            return None
+        asked = self.normalise(payoffs, reference)
+        level, steepness = lines_below(asked.f, asked.p[0], self._gram, self.epsilon, careful=careful)
+        return asked.values(level), asked.slopes(steepness)
 
     def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         answer = Tangent(np.empty(len(f)), np.empty(len(f)), np.empty_like(f))

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.plain import Plain
 from bocu.evaluation.claims.expansion import Known, Place
 from bocu.evaluation.claims.numbers import VARIABLES, CubeNumbers, Numbers, Sample
+from bocu.evaluation.opening import CUBE_DIMENSIONS
 from bocu.experiment.paths import PARTIAL, RESULTS, ResultPaths
 from bocu.experiment.record import settings_of
 from bocu.io.files import canonical_json, open_netcdf, read_netcdf, reading, write_netcdf
@@ -54,7 +56,7 @@ class Reduced:
     """
 
     experiment: str
-    settings: Mapping[str, Any]
+    settings: Plain
     problems: Mapping[str, Numbers]
 
 
@@ -127,6 +129,8 @@ def numbers_in(path: Path, files: ExitStack) -> dict[str, Numbers]:
         data = files.enter_context(open_netcdf(file, decode_times=False))
         if is_reduced(data):
             return dict(read_reduced(file).problems)
+        if missing := [dim for dim in (*CUBE_DIMENSIONS, "iteration") if dim not in data.dims]:
+            raise BocuError(f"{file}: no cube of a problem, and no reduced results: no dimension {', '.join(missing)}")
         with reading(file):
             refuse_other_schema(file, data.attrs)
             numbers = CubeNumbers(data)
@@ -137,7 +141,7 @@ def numbers_in(path: Path, files: ExitStack) -> dict[str, Numbers]:
 class ReducedNumbers(Numbers):
     """The numbers of a problem among reduced results."""
 
-    def __init__(self, problem: str, about: Mapping[str, Any], table: "_Table") -> None:
+    def __init__(self, problem: str, about: Plain, table: "_Table") -> None:
         self._table, self._kept = table, list(about["kept"])
         known = Known(problem, **{key: about[key] for key in ("algorithms", "metrics", "rounds", "priors")})
         super().__init__(known, about["variables"], about["swept"], about["finished"])
@@ -179,7 +183,7 @@ class _Reduction:
         self.samples: list[Sample] = []
         self.curves: dict[int, list[Sample]] = {}
         self.provenance: dict[str, set[str]] = defaultdict(set)
-        self.shared: dict[str, Any] = {}
+        self.shared: Plain = {}
 
     def add(self, cube: "xr.Dataset") -> None:
         numbers = CubeNumbers(cube)
@@ -205,7 +209,7 @@ class _Reduction:
             self.rows.append((word, known.problem, place.objective, place.algorithm, place.metric, place.prior))
             self.samples.append(sample)
 
-    def dataset(self, described: Mapping[str, Any]) -> "xr.Dataset":
+    def dataset(self, described: Plain) -> "xr.Dataset":
         import xarray as xr
 
         seeds = sorted({seed for sample in self.samples for seed in sample})
@@ -246,10 +250,10 @@ class _Reduction:
         )
 
 
-def _record(folder: Path) -> dict[str, Any]:
+def _record(folder: Path) -> Plain:
     file = folder / Path(ResultPaths("").record).name
     try:
-        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        found: Plain = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     except ValueError as error:
         raise BrokenFileError(file, f"not readable as the record of an experiment ({error})") from None
     return found

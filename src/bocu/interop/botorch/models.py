@@ -16,6 +16,7 @@ from bocu.acquisition.base import Pullback, Surface
 from bocu.algorithms.botorch_model import BotorchModelParameters, factory
 from bocu.core.about import About, told
 from bocu.core.errors import BocuError
+from bocu.core.kernels import LEAST_VARIANCE
 from bocu.core.plain import State
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 #: Payoffs that are evaluated at once, each as a batch of its own; larger blocks save no time.
 BLOCK_PAYOFFS = 8192
-
-#: Posterior variances below this share of the payoffs' are rounding.
-LEAST_VARIANCE = 1e-12
 
 
 @told(

@@ -1,7 +1,7 @@
 r"""How often 95 % intervals hold the mean, by the number of seeds and the law of what is measured in each.
 
-    python tests/benchmarks/coverage.py
-    python tests/benchmarks/coverage.py --samples 20000 --seeds 3 10
+    python tests/benchmarks/interval_coverage.py
+    python tests/benchmarks/interval_coverage.py --samples 20000 --seeds 3 10
 
 `student` is what the report uses; `percentile` is scipy's percentile bootstrap of the mean, with fewer samples, since
 it takes a thousand resamples of each.

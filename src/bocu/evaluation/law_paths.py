@@ -11,7 +11,7 @@ from bocu.evaluation.cubes import METRIC_SPECIFICATION
 from bocu.io.files import canonical_json
 
 if TYPE_CHECKING:
-    from bocu.figures.results import Results
+    import xarray as xr
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Family:
         return self.label.replace("-", " ")
 
 
-def families_of(results: "Results") -> list[Family]:
+def families_of(data: "xr.Dataset") -> list[Family]:
     """Gather the metrics of a cube or digest that score along paths of laws."""
-    if METRIC_SPECIFICATION not in results.data:
+    if METRIC_SPECIFICATION not in data.variables:
         return []
     found: dict[tuple[str, str], list[tuple[float, str, dict[str, Any]]]] = {}
-    for label, text in zip(results.metrics, results.data[METRIC_SPECIFICATION].values, strict=True):
+    for label, text in zip(map(str, data["metric"].values), data[METRIC_SPECIFICATION].values, strict=True):
         specification = json.loads(str(text))
         under = specification.get("under")
         entry, _, place = label.rpartition("-")
@@ -58,10 +58,11 @@ def families_of(results: "Results") -> list[Family]:
     return families
 
 
-def metrics_off_paths(results: "Results") -> list[str]:
+def metrics_off_paths(data: "xr.Dataset") -> list[str]:
     """Return the metrics that are shown one by one: not those along paths, whose curves show them all at once.
 
     Where every metric stands on a path, all are shown.
     """
-    along = {metric for family in families_of(results) for metric in family.metrics}
-    return [metric for metric in results.metrics if metric not in along] or results.metrics
+    metrics = [str(label) for label in data["metric"].values]
+    along = {metric for family in families_of(data) for metric in family.metrics}
+    return [metric for metric in metrics if metric not in along] or metrics
