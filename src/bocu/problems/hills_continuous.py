@@ -220,8 +220,6 @@ class ContinuousHillsRealisation(Realisation):
     def _highest(self, lower: float, upper: float) -> float:
         from scipy.optimize import minimize_scalar  # slow to import, and planning needs none of it
 
-        from scipy.optimize import minimize_scalar  # planning needs no search
-
         tried = np.linspace(lower, upper, _TRIED)
         values = self._values(tried[:, None])
         best = int(values.argmax())
