@@ -95,7 +95,16 @@ def test_every_claim_of_the_papers_fits_its_experiment(root, shipped_plans):
 def shipped_plans(root):
     from bocu.sweep.opening import open_plan
 
-    names = ["ziomek2025", "tay2024", "kirschner2020", "kirschner2020-wind", "huang2024", "huang2024-runtime", "drmobo"]
+    names = [
+        "ziomek2025",
+        "ziomek2025-log",
+        "tay2024",
+        "kirschner2020",
+        "kirschner2020-wind",
+        "huang2024",
+        "huang2024-runtime",
+        "drmobo",
+    ]
     return [open_plan(root / f"config/experiments/{name}.yaml") for name in names]
 
 
