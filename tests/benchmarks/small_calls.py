@@ -1,7 +1,8 @@
 """What a call costs where there is little to do: `python tests/benchmarks/small_calls.py`, processor time, one thread.
 
 Values of one decision over 64 contexts, as the inner loop of a continuous search asks for them, beside those of 1,024
-decisions at once a decision and the sort that they contain; and the distances from a reference to 1,024 single contexts
+decisions at once a decision and the sort that they contain, and an empty call and one sum of numpy, which are the floor
+of a call that checks and sorts; and the distances from a reference to 1,024 single contexts
 under MMD, with which every search for the best decision begins, beside those by the general formula.
 """
 
@@ -47,6 +48,9 @@ def main() -> None:
     many = microseconds(lambda: around.values(payoffs, reference), 10) / len(payoffs)
     alone = microseconds(lambda: np.argsort(-payoffs, axis=1), 10) / len(payoffs)
     print(f"total variation: one decision {one:.1f} us, of 1,024 at once {many:.2f} us, their sort {alone:.2f} us")
+    empty, total = microseconds(lambda: None, 3000), microseconds(lambda: payoffs[0].sum(), 3000)
+    checked = microseconds(lambda: around.normalise(payoffs[0], reference), 300)
+    print(f"an empty call {empty:.2f} us, one sum of numpy {total:.2f} us, checks and shapes alone {checked:.1f} us")
     contexts = product_grid([0.0, 0.0], [1.0, 1.0], 32)
     spread = generator.dirichlet(np.ones(len(contexts)))
     kernel = MaximumMeanDiscrepancy(0.1, squared_exponential_gram(contexts, 0.1)).prepare(spread)

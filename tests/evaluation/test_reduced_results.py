@@ -171,6 +171,9 @@ def test_commands_reduce_compare_and_judge_by_what_is_published(results, tmp_pat
     synthetic_cubes.write(noisy().assign_attrs(problem_label="elsewhere"), tmp_path / "other.nc")
     assert run("diff", tmp_path / "other.nc", published / "synthetic.nc", "--within").exit_code == 2
 
+    shorter = run("diff", tmp_path / "one.nc", published / "synthetic.nc", "--within")
+    assert (shorter.exit_code, "more rounds than the other" in shorter.output) == (2, True)
+
     claims = [{"id": name, "statement": name, "problem": "wells", "check": check} for name, check in CHECKS.items()]
     (tmp_path / "claims.yaml").write_text(json.dumps({"experiment": "synthetic", "claims": claims}), encoding="utf-8")
     places = (results, published, published / "synthetic.nc")

@@ -13,7 +13,7 @@ from bocu.figures import style
 from bocu.figures.base import draw_files, save
 from bocu.figures.finish import finish
 from bocu.figures.reading import results_at
-from bocu.report.build import _picture
+from bocu.report.pictures import picture
 
 NAMES = (
     "critical-difference",
@@ -167,14 +167,14 @@ def test_a_scoreboard_is_a_table_of_the_page_too(digests, tmp_path):
     drawing = kind(parameters).draw({"digests": digests[:2]})
     files = [tmp_path / f"board.{suffix}" for suffix in ("png", "svg", "json")]
     save(drawing, *files)
-    (table,) = _picture(files[2], tmp_path).boards
+    (table,) = picture(files[2], tmp_path).boards
     assert table.header == ("algorithm", "p-0", "p-1")
     assert [row[0] for row in table.rows] == COMPETING
     first = drawing.table.set_index(["algorithm", "problem"]).loc[("Random", "p-0")]
     assert table.rows[0][1] == f"{first['ratio']:.2f} [{first['low']:.2f}, {first['high']:.2f}]"
     assert table.caption.startswith("Expectation: regret relative to Oracle")
     save(drawn("ranking", digests), *files)
-    assert _picture(files[2], tmp_path).boards == ()
+    assert picture(files[2], tmp_path).boards == ()
 
 
 def test_lines_of_one_picture_share_no_colour_while_there_are_colours():

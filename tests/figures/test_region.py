@@ -16,7 +16,7 @@ from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
 from bocu.figures.base import save
 from bocu.figures.region import Region, RegionParameters
-from bocu.report.build import _picture
+from bocu.report.pictures import picture
 
 CHECK = "final(pe-gp-ucb) < final(mle)"
 
@@ -92,9 +92,9 @@ def test_its_table_stands_beside_it_and_in_the_report(tmp_path):
     files = [tmp_path / "all" / f"map.{suffix}" for suffix in ("png", "svg", "json")]
     files[0].parent.mkdir()
     save(drawing, *files)
-    picture = _picture(files[2], tmp_path)
-    assert picture.table == "all/map.csv"
-    assert [row["verdict"] for row in csv.DictReader((tmp_path / picture.table).open())] == ["holds", "fails"]
+    shown = picture(files[2], tmp_path)
+    assert shown.table == "all/map.csv"
+    assert [row["verdict"] for row in csv.DictReader((tmp_path / shown.table).open())] == ["holds", "fails"]
 
 
 @pytest.mark.parametrize(

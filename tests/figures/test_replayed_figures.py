@@ -155,6 +155,22 @@ def test_a_row_of_the_summary_is_as_high_as_what_stands_in_it(cube_path, tmp_pat
     assert (edge - top, bottom - edge) == pytest.approx([LINE * count + ROW_MARGIN for count in (many, 2)])
 
 
+def test_points_of_a_summary_are_told_apart_without_their_dashes(cube_path, tmp_path):
+    with open_netcdf(cube_path) as data:
+        whole = data.load()
+    looks = whole["algorithm_look"].astype(object)
+    looks[:3] = ["grey dotted x", "blue solid P", "blue dashed P"]
+    whole["algorithm_look"] = looks
+    paths = []
+    for label in ("pe-gp-ucb", "mle"):  # in rows apart
+        part = whole.sel(algorithm=["random", label]).assign_attrs(problem_label=label)
+        paths.append(synthetic_cubes.write(part, tmp_path / f"{label}.nc"))
+    axes = Summary(SummaryParameters()).draw({"cubes": paths}).figure.axes[0]
+    points = {line.get_label(): (line.get_color(), line.get_marker()) for line in axes.get_lines() if line.get_marker()}
+    named = [points[label] for label in points if not label.startswith("_")]
+    assert len(named) == len(set(named)) == 3
+
+
 def test_summary_says_which_problem_is_simulated(cube_path, simulated_path):
     drawing = Summary(SummaryParameters()).draw({"cubes": [cube_path, simulated_path]})
     assert [label.get_text() for label in drawing.figure.axes[0].get_yticklabels()] == [

@@ -1,11 +1,14 @@
 """A page of many problems says the most important things first: long lists are cut short or folded."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from bocu.io.pages import page_template
 from bocu.report.build import some
+from bocu.report.claims import told
+from bocu.report.tables import number, scored
 
 
 @pytest.mark.parametrize(("count", "folded"), [(8, False), (9, True)])
@@ -24,3 +27,21 @@ def test_of_many_problems_the_first_are_named():
     assert some(labels[:2]) == "well-0, well-1"
     assert some(labels) == "9: well-0, well-1, well-2 and 6 more"
     assert some(labels, "; ") == "9: well-0; well-1; well-2 and 6 more"
+
+
+def test_what_is_folded_is_headed_by_metric_and_objective():
+    # The heading is what stands before the first colon of a caption.
+    titles = SimpleNamespace(metric_titles={"so": "expected payoff"}, objective_titles={"dro": "DRO (TV 0.3)"})
+    assert scored(titles, "dro", "so") == "scored by expected payoff, pursuing DRO (TV 0.3)"
+
+
+@pytest.mark.parametrize(
+    ("value", "sign", "written"), [(-0.004, False, "0.00"), (-0.004, True, "+0.00"), (-0.006, False, "−0.01")]
+)
+def test_what_rounds_to_zero_has_no_minus(value, sign, written):
+    assert number(value, 2, sign=sign) == written
+
+
+def test_verdicts_are_counted_in_words():
+    assert told(["holds", "fails", "holds", "not run", "undecided"]) == "2 hold, 1 fails, 1 undecided, 1 not run"
+    assert told(["fails", "fails"]) == "2 fail"

@@ -50,6 +50,7 @@ def test_snakemakes_own_report(pipeline):
     assert "regret" in page
     assert "Robust Bayesian optimisation under a context" in page
     assert "the experiment <strong>tiny</strong>" in page
+    assert all(f"tables/{table}.csv" in page for table in ("final-regret", "differences", "ranks"))
     assert (pipeline.folder / "own.html").stat().st_size > 100_000
 
 

@@ -33,7 +33,13 @@ rule report:
             caption="../report/page.rst",
             category="Report",
         ),
-        tables=directory(f"{plan.results}{{part}}/report/tables"),
+        tables=report(
+            directory(f"{plan.results}{{part}}/report/tables"),
+            patterns=["{table}.csv"],
+            caption="../report/tables.rst",
+            category="Tables",
+            labels={"table": "{table}"},
+        ),
     log:
         f"{plan.results}/logs{{part}}/report.log",
     benchmark:

@@ -4,7 +4,7 @@ Any distribution q in the set bounds the value of every decision from above, `v(
 product. The pool of such distributions starts with the steps from the reference towards each context and grows by the
 worst cases of the decisions solved so far; since decisions that are near share theirs, few need be solved. At radii
 that reach every context the pool says no more than the least payoff: there chords exclude more, where the set knows
-lines below v (see `bocu.ambiguity.chords`), and the most promising decisions come first.
+lines below v (see `bocu.ambiguity.chords`), and the most promising decisions come next.
 
 What is bounded is `offset + weight v(radius)`, which majorises
 
@@ -32,9 +32,9 @@ _FIRST_BLOCK, _LARGEST_BLOCK = 4, 64
 #: The search is given up, and all that is left solved at once, where so many solved ones leave such a share open.
 _TRIED, _STILL_OPEN = 60, 0.25
 
-Evaluate = Callable[[np.ndarray, bool], tuple[Floats, Floats | None]]
-"""Indices of decisions in, and whether a pool is wanted; values `(k,)` and, if so, worst cases of the bounding set
-`(k, n)` out."""
+Evaluate = Callable[[np.ndarray, AmbiguitySet | None], tuple[Floats, Floats | None]]
+"""Indices of decisions in, and the set of which a pool is wanted; values `(k,)` and worst cases of that set `(k, n)`
+out."""
 
 Found = tuple[int, float, float, int]
 """Index, value, a bound on the values of all other decisions, and the number of decisions solved."""
@@ -61,12 +61,11 @@ def best_slice(
         tolerance: stop once no other decision can be better by more.
     """
     wider = ambiguity_set if beta == 0.0 else ambiguity_set.with_epsilon(ambiguity_set.epsilon + beta / alpha)
-    chords = None
-    if beta > 0.0 and len(payoffs) > _LARGEST_BLOCK:
-        chords = Chords.where_needed(payoffs, reference, ambiguity_set, alpha, beta, step)
-    pooled = wider if chords is None else chords.wider
 
-    def evaluate(chosen: np.ndarray, pool: bool) -> tuple[Floats, Floats | None]:
+    def make_chords() -> Chords | None:
+        return None if beta == 0.0 else Chords.where_needed(payoffs, reference, ambiguity_set, alpha, beta, step)
+
+    def evaluate(chosen: np.ndarray, pooled: AmbiguitySet | None) -> tuple[Floats, Floats | None]:
         rows = payoffs[chosen]
         if beta == 0.0:
             solved = worst_case(rows, reference, ambiguity_set)
@@ -78,9 +77,9 @@ def best_slice(
                 rows, reference, [ambiguity_set.epsilon, ambiguity_set.epsilon + step]
             ).T
             slope = (later - now) / step
-        return alpha * now + beta * slope, worst_case(rows, reference, pooled).distribution if pool else None
+        return alpha * now + beta * slope, worst_case(rows, reference, pooled).distribution if pooled else None
 
-    return _search(payoffs, reference, np.zeros(len(payoffs)), alpha, wider, evaluate, tolerance, chords)
+    return _search(payoffs, reference, np.zeros(len(payoffs)), alpha, wider, evaluate, tolerance, make_chords)
 
 
 def best_difference(
@@ -111,7 +110,7 @@ def best_difference(
         mean = ambiguity_set.values_at(upper, reference, [0.0])[:, 0]
         reach = ambiguity_set.with_epsilon(step)
 
-        def evaluate_at_reference(chosen: np.ndarray, pool: bool) -> tuple[Floats, Floats | None]:
+        def evaluate_at_reference(chosen: np.ndarray, pooled: AmbiguitySet | None) -> tuple[Floats, Floats | None]:
             solved = worst_case(upper[chosen], reference, reach)
             value = alpha * mean[chosen] + beta * (solved.value - below[chosen]) / step
             return value, solved.distribution
@@ -119,11 +118,11 @@ def best_difference(
         offset = alpha * mean - beta * below / step
         return _search(upper, reference, offset, beta / step, reach, evaluate_at_reference, tolerance)
 
-    def evaluate(chosen: np.ndarray, pool: bool) -> tuple[Floats, Floats | None]:
+    def evaluate(chosen: np.ndarray, pooled: AmbiguitySet | None) -> tuple[Floats, Floats | None]:
         rows = upper[chosen]
         now, later = ambiguity_set.values_at(rows, reference, [radius, radius + step]).T
         value = alpha * now + beta * (later - below[chosen]) / step
-        return value, worst_case(rows, reference, ambiguity_set).distribution if pool else None
+        return value, worst_case(rows, reference, pooled).distribution if pooled else None
 
     return _search(upper, reference, -beta * below / step, alpha + beta / step, ambiguity_set, evaluate, tolerance)
 
@@ -136,34 +135,43 @@ def _search(
     ambiguity_set: AmbiguitySet,
     evaluate: Evaluate,
     tolerance: float,
-    chords: Chords | None = None,
+    make_chords: Callable[[], Chords | None] | None = None,
 ) -> Found:
-    """The best of values that are at most `offset + weight v(payoffs)` over the set, and within the chords' bounds."""
+    """The best of values that are at most `offset + weight v(payoffs)` over the set, and within the chords' bounds.
+
+    Chords are made, once, where the first decisions leave many open; offsets are 0 where there are any.
+    """
     bound = offset + weight * _towards_contexts(payoffs, reference, ambiguity_set)
-    above = bound if chords is None else _towards_contexts(payoffs, reference, chords.wider)
     exact = np.full(len(payoffs), -np.inf)
     open_ = np.ones(len(payoffs), dtype=bool)
-    largest = weight if chords is None else max(weight, chords.magnified)
-    rounding = 1e-12 * (largest * max(1.0, float(np.abs(payoffs).max())) + float(np.abs(offset).max()))
-    block = _FIRST_BLOCK
+    rounding = 1e-12 * (weight * max(1.0, float(np.abs(payoffs).max())) + float(np.abs(offset).max()))
+    block, chords, rank, above = _FIRST_BLOCK, None, bound, bound
     while True:
         candidates = np.flatnonzero(open_ & (bound >= exact.max() + tolerance - rounding))
         if not len(candidates):
             break
         given_up = len(payoffs) - int(open_.sum()) >= _TRIED and len(candidates) > _STILL_OPEN * len(payoffs)
-        first = -chords.promise if chords is not None and open_.all() else -bound
-        chosen = candidates if given_up else candidates[np.argsort(first[candidates], kind="stable")[:block]]
-        exact[chosen], pool = evaluate(chosen, not given_up)
+        chosen = candidates if given_up else candidates[np.argsort(-rank[candidates], kind="stable")[:block]]
+        pooled = ambiguity_set if chords is None else chords.wider
+        exact[chosen], pool = evaluate(chosen, None if given_up else pooled)
         open_[chosen] = False
         left = np.flatnonzero(open_ & (bound >= exact.max() + tolerance - rounding))
-        if len(left) and pool is not None:
-            received = (payoffs[left] @ pool.T).min(axis=1)
-            if chords is None:
-                bound[left] = np.minimum(bound[left], offset[left] + weight * received)
-            else:
-                above[left] = np.minimum(above[left], received)
-                bound[left] = np.minimum(bound[left], chords.bounds(left, above[left]))
+        rank = bound
+        if pool is None or not len(left):
+            continue
+        received = (payoffs[left] @ pool.T).min(axis=1)
+        if chords is None:
+            bound[left] = np.minimum(bound[left], offset[left] + weight * received)
+        else:
+            above[left] = np.minimum(above[left], received)
+            bound[left] = np.minimum(bound[left], chords.bounds(left, above[left]))
         block = min(2 * block, _LARGEST_BLOCK)
+        if make_chords is not None and len(left) > _LARGEST_BLOCK:
+            chords, make_chords = make_chords(), None
+            if chords is not None:
+                rank, above = chords.promise, _towards_contexts(payoffs, reference, chords.wider)
+                rounding *= max(1.0, chords.magnified / weight)
+                block = _FIRST_BLOCK
     index = int(exact.argmax())
     others = np.where(open_, bound, exact)
     others[index] = -np.inf

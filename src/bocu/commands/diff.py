@@ -68,7 +68,7 @@ def _agree(one: Path, other: Path, level: float) -> bool:
     from contextlib import ExitStack
 
     from bocu.core.errors import BocuError
-    from bocu.evaluation.agreement import DIFFERS, EQUAL, agreements
+    from bocu.evaluation.agreement import DIFFERS, EQUAL, OTHER_ROUNDS, agreements
     from bocu.evaluation.claims.reduced import numbers_in
     from bocu.io.tables import table
 
@@ -76,6 +76,8 @@ def _agree(one: Path, other: Path, level: float) -> bool:
         found = agreements(numbers_in(one, files), numbers_in(other, files), level)
     if not found.shared:
         raise BocuError(f"{one}, {other}: nothing that both have: no run of a problem under a metric")
+    if all(agreement.verdict == OTHER_ROUNDS for agreement in found.shared):
+        raise BocuError(f"{one}, {other}: of every problem that both have, one has more rounds than the other")
     told = [agreement for agreement in found.shared if agreement.verdict != EQUAL]
     head = ("problem", "objective", "algorithm", "metric", "regret", "verdict", "difference", "seeds", "p")
     if told:

@@ -102,6 +102,6 @@ class WorstExpectation(Figure[WorstExpectationParameters]):
         )
         alternative = (
             f"Line chart of the worst expectation, falling from {found['so']:.3g} at radius 0 to {found['ro']:.3g} at "
-            f"{radii[-1]:.3g}, with four dots and two dotted lines: {told}."
+            f"{radii[-1]:.3g}, with four dots and two broken lines: {told}."
         )
         return Drawing(picture, "Objectives of a decision", caption, alternative, label, data_label)

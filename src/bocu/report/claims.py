@@ -135,10 +135,14 @@ def section(records: Sequence[Fields], titles: Titles) -> Mapping[str, Any] | No
     """Return what the page shows of claims: how many there are of each verdict, and the table; None without claims."""
     if not records:
         return None
-    found = [record["verdict"] for record in records]
-    counts = {verdict: found.count(verdict) for verdict in (HOLDS, FAILS, UNDECIDED, NOT_RUN)}
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    return {"told": told, "table": table(records, titles)}
+    return {"told": told([record["verdict"] for record in records]), "table": table(records, titles)}
+
+
+def told(verdicts: Sequence[str]) -> str:
+    """Say how many claims there are of each verdict: "2 hold, 1 undecided"."""
+    several = {HOLDS: "hold", FAILS: "fail"}
+    counts = {verdict: verdicts.count(verdict) for verdict in (HOLDS, FAILS, UNDECIDED, NOT_RUN)}
+    return ", ".join(f"{n} {several.get(verdict, verdict) if n > 1 else verdict}" for verdict, n in counts.items() if n)
 
 
 def beside(records: Sequence[Fields], pictures: Sequence[Any], titles: Titles) -> dict[str, list[Mapping[str, Any]]]:

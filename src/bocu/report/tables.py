@@ -251,7 +251,7 @@ def hypervolumes(cube: Results, objective: str, metric: str, records: Sequence[F
 def scored(cube: Results, objective: str, metric: str) -> str:
     """Say in a caption what scores, and which objective is pursued, where one is."""
     by = f"scored by {cube.metric_titles[metric]}"
-    return by if objective == NO_OBJECTIVE else f"{by}, objective pursued: {cube.objective_titles[objective]}"
+    return by if objective == NO_OBJECTIVE else f"{by}, pursuing {cube.objective_titles[objective]}"
 
 
 def verdict(gap: Fields) -> str:
@@ -340,10 +340,10 @@ def duration(seconds: float) -> str:
 
 
 def number(value: float, digits: int, significant: bool = False, sign: bool = False) -> str:
-    """Write a number with a real minus sign."""
+    """Write a number with a real minus sign; what rounds to zero has none."""
     if isnan(value):
         return NOTHING
-    kind = f"{'+' if sign else ''}.{digits}{'g' if significant else 'f'}"
+    kind = f"{'+' if sign else ''}z.{digits}{'g' if significant else 'f'}"
     return format(value, kind).replace("-", "−")
 
 

@@ -27,7 +27,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import NotNegative, Positive
 
 #: Contexts below which a row is solved in less time than it takes to bound.
-_FEW_CONTEXTS = 100
+_FEW_CONTEXTS = 200
 
 #: A kernel whose values on the diagonal exceed 1 by no more counts as bounded by 1: that is jitter.
 _JITTER_ABOVE_ONE = 1e-3
