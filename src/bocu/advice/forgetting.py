@@ -50,10 +50,6 @@ class Forgetting:
         """Return how much the first so many rows (all of them, if None) count in a reference after the last of them."""
         return self._weights(self.contexts, rows)
 
-    def of_payoffs(self, rows: int | None = None) -> np.ndarray:
-        """Return how much the first so many rows count as observations after the last of them."""
-        return self._weights(self.payoffs, rows)
-
     def of_payoffs_at(self, clock: Clock) -> np.ndarray | None:
         """Return how much rows of a clock, in any order, count as observations; None where all count alike."""
         if self.payoffs is None:

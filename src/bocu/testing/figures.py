@@ -112,7 +112,7 @@ def _check(found: Subject, parameters: object, plan: Plan, folder: str) -> None:
         _words(found, drawing, folder)
         files = [Path(turn) / folder / f"{_LABEL}{suffix}" for suffix in _SUFFIXES]
         with found.calling("save"):
-            save(drawing, *files)
+            save(drawing, files[0], files[1], files[-1])  # the PDF and the table are named after the words
         written.append([file.read_bytes() for file in files])
     for suffix, one, two in zip(_SUFFIXES, *written, strict=True):
         found.wants(one == two, f"drawn twice, the {suffix[1:]} differs")
