@@ -65,6 +65,7 @@ class Prediction:
 
     @classmethod
     def recorded(cls, choice: Choice, value: float) -> "Prediction":
+        """Return what stands for a choice that was recorded before its outcome came."""
         return cls(choice.prior, np.empty(0), np.empty(0), math.nan, choice, value)
 
     def met(self, place: int) -> Choice:
@@ -94,9 +95,11 @@ class Deployable:
         return max(int(self._arm[chosen]), 0)
 
     def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps."""
         return {"arm": self._arm.copy(), "value": self._value.copy()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what `state` returned."""
         self._arm = np.array(state["arm"], dtype=np.int64)
         self._value = np.array(state["value"], dtype=float)
 
