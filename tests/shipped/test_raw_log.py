@@ -21,5 +21,5 @@ def test_the_log_gives_thirteen_priors_and_all_three_claims_are_judged(root, dat
     assert (parameters.record, parameters.source) == ("log", data)
     assert list(parameters.prior_labels) == DAYS
     assert plan.iterations("sensors") == 144
-    judged = {claim.claim.id for claim in plan.claims if claim.experiment == "ziomek2025-log"}
+    judged = {claim.claim.id for claim in plan.claims if claim.claim.experiment == "ziomek2025-log"}
     assert judged == NAMED
