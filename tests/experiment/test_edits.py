@@ -45,7 +45,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "a docstring": ("runs/execution.py", "Run a block of seeds and write its run file.", "Run seeds.", NOTHING),
     "a docstring of a module": ("runs/protocol.py", '"""', '"""Once more: ', NOTHING),
-    "a comment": ("surrogates/time_varying.py", "# rows; doubled when full", "# rows", NOTHING),
+    "a comment": ("surrogates/constants.py", "# rows; storage doubles when full", "# rows", NOTHING),
     "layout": (
         "algorithms/simple.py",
         "            self._best_value, self._best = total, decision",
@@ -133,7 +133,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["run hills/any/*-*", "run hills/any/mle", "run sensors/any/*-*", "run sensors/any/mle"],
     ),
     "a surrogate": (
-        "surrogates/time_varying.py",
+        "surrogates/constants.py",
         "INITIAL_CAPACITY = 32",
         "INITIAL_CAPACITY = 64",
         ["run hills/any/*-*", "run hills/any/mle", "run sensors/any/*-*", "run sensors/any/mle"],

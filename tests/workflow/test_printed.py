@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import printed
@@ -75,6 +75,7 @@ STANDS_FOR = {
     "THAT": "local.yaml",
     "THIS": "config/config.yaml",
     "results/.../seeds-0-9.nc": RUN,
+    "results/NAME": "results/quickstart",
     "results/tiny/runs/hartmann-3/any/random/seeds-*.nc": WITH_A_DESIGN,
     **dict.fromkeys(("A", "B", "ONE", "OTHER"), CUBE),
 }
@@ -181,6 +182,10 @@ def _bocu(line: Line, clone: Pipeline) -> None:
     if "--measure" in line.words and STANDS_FOR["FILE"] not in line.words:
         assert "make them first: snakemake" in clone.run(*line.words, check=False).stderr
         return
+    if line.starts("bocu", "reduce"):  # what was made here stands for a sweep of hours
+        line = replace(line, words=[*line.words[:2], "results/quickstart", *line.words[3:]])
+    if "--within" in line.words:
+        line = replace(line, words=[*line.words[:2], line.words[3], *line.words[3:]])
     shorter = ["--iterations", "2"] if line.starts("bocu", "run") else []
     if line.starts("bocu", "resume"):
         shorter = [*([] if "--" in line.words else ["--", "--cores", "1"]), "--dry-run"]
@@ -218,7 +223,7 @@ def _python(line: Line, clone: Pipeline) -> None:
         clone.run(*words, "--collect-only", "-q")
     elif line.words[-1] == "...":
         clone.run(*words[:-1], "--version")
-    elif line.words[1] == "docs/make_gallery.py":  # it shrinks the pictures of a sweep that is not made here
+    elif line.words[1] in ("docs/make_gallery.py", "docs/make_published.py"):  # of sweeps that are not made here
         assert (clone.folder / line.words[1]).is_file()
     elif line.words[1].startswith("docs/") and "--mirror" not in line.words:
         clone.run(*words)
