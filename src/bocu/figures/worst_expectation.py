@@ -76,12 +76,12 @@ class WorstExpectation(Figure[WorstExpectationParameters]):
         curve = ambiguity_set.values_at(payoffs[None], reference, list(radii))[0]
         axes.plot(radii, curve, color=style.BLACK, label="worst expectation")
         low, high = float(curve.min()), float(max(curve.max(), found["tau"]))
-        for label, start, slope, colour, dash in (
+        for name, start, slope, colour, dash in (
             ("slope: WCS", found["so"], found["wcs"], style.BLUE, style.DOTTED),
             ("slope: RS", found["tau"], found["rs"], style.GREEN, style.DASH_DOT),
         ):
             if np.isfinite(slope):
-                axes.plot(radii, start + slope * radii, color=colour, linestyle=dash, label=label)
+                axes.plot(radii, start + slope * radii, color=colour, linestyle=dash, label=name)
         dots = {"SO": (0.0, found["so"]), "DRO": (radius, found["dro"]), "RO": (float(radii[-1]), found["ro"])}
         dots |= {"MR": (found["beta"], found["mr"])} if np.isfinite(found["mr"]) else {}
         for (name, (at, value)), colour in zip(
