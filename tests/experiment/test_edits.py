@@ -133,9 +133,9 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["run hills/any/*-*", "run hills/any/mle", "run sensors/any/*-*", "run sensors/any/mle"],
     ),
     "a surrogate": (
-        "surrogates/constants.py",
-        "INITIAL_CAPACITY = 32",
-        "INITIAL_CAPACITY = 64",
+        "surrogates/time_varying.py",
+        "self._times = np.empty(INITIAL_CAPACITY)",
+        "self._times = np.empty(2 * INITIAL_CAPACITY)",
         ["run hills/any/*-*", "run hills/any/mle", "run sensors/any/*-*", "run sensors/any/mle"],
     ),
     "a compiled helper of the MMD's path": (
