@@ -5,55 +5,39 @@ from typing import Annotated, Any
 
 import typer
 
+from bocu.commands import advice_options as options
+
 
 def replay_command(
     context: typer.Context,
-    log: Annotated[Path, typer.Argument(help="CSV or JSON file: decisions, contexts and outcome, a row each time.")],
+    log: options.Log,
     settings: Annotated[
         Path | None, typer.Option(help="YAML file of `bocu suggest`; its forecast, of tomorrow, is left aside.")
     ] = None,
-    decisions: Annotated[
-        str | None, typer.Option(help="What is decided: 'price:1..20,staff:int:1..8,shelf:{low,high}'.")
-    ] = None,
-    contexts: Annotated[
-        str | None, typer.Option(help="Columns of what is met after deciding: temperature,rain.")
-    ] = None,
-    outcome: Annotated[
-        str | None, typer.Option(help="Column of what was earned, or paid; of several: profit,waste:min.")
-    ] = None,
-    weights: Annotated[
-        str | None, typer.Option(help="Of several outcomes, what a unit of each counts: profit=1,waste=20.")
-    ] = None,
-    constraint: Annotated[
-        list[str] | None, typer.Option(help="Linear constraint between decisions: 'staff + 2*shelf <= 10'; repeatable.")
-    ] = None,
-    alternatives: Annotated[
-        Path | None, typer.Option(help="CSV or JSON file with a row for each decision there is to choose from.")
-    ] = None,
+    decisions: options.Decisions = None,
+    contexts: options.Contexts = None,
+    outcome: options.Outcome = None,
+    weights: options.Weights = None,
+    constraint: options.Constraints = None,
+    alternatives: options.Alternatives = None,
     forecast: Annotated[
         Path | None,
         typer.Option(help="CSV or JSON file of past forecasts, by --time; left out: what was met before."),
     ] = None,
-    objective: Annotated[str, typer.Option(help="dro, so, ro or cvar.")] = "dro",
-    name: Annotated[str, typer.Option("--set", help="Name of the ambiguity set (see `bocu list sets`).")] = "tv",
+    objective: options.ObjectiveName = "dro",
+    name: options.SetName = "tv",
     radius: Annotated[str | None, typer.Option(help="Radius of the set: a number, or `estimate` at each step.")] = None,
-    alpha: Annotated[float, typer.Option(help="Share of worst contexts, of `--objective cvar`.")] = 0.1,
-    minimise: Annotated[bool, typer.Option("--minimise/--maximise", help="Whether the outcome is a cost.")] = False,
-    names: Annotated[
-        str, typer.Option(help="How names to choose from are told apart: one-hot or hamming.")
-    ] = "one-hot",
-    time: Annotated[str | None, typer.Option(help="Column of dates or numbers: the order of rows.")] = None,
-    forget: Annotated[
-        str | None, typer.Option(help="Half-life of rows: 90d, 12h, 6w, 2y, a number of rows, or `estimate`.")
-    ] = None,
-    horizon: Annotated[int | None, typer.Option(help="Rows that an estimated radius is to hold for.", min=1)] = None,
+    alpha: options.Alpha = 0.1,
+    minimise: options.Minimise = False,
+    names: options.Names = "one-hot",
+    time: options.Time = None,
+    forget: options.Forget = None,
+    horizon: options.Horizon = None,
     first: Annotated[int | None, typer.Option(help="Rows before the first step; left out: a third of them.")] = None,
     steps: Annotated[int, typer.Option(help="How often advice is asked for anew.")] = 8,
     judge: Annotated[str, typer.Option(help="log, model, or auto: the log where it holds enough like rows.")] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
-    report: Annotated[
-        Path | None, typer.Option(help="HTML file to write: all of it on one page, with pictures.")
-    ] = None,
+    as_json: options.AsJson = False,
+    report: options.Report = None,
 ) -> None:
     """Print what suggestions would have earned against what was done, and against the best expectation.
 
