@@ -6,7 +6,7 @@ import pytest
 from decision_logs import drifting, kiosk, sold
 
 import bocu
-from bocu.advice.radius import estimate_radius, next_distance
+from bocu.advice.radius import DistanceAhead, estimate_radius
 from bocu.advice.tables import read_table
 from bocu.advice.time import in_time, read_half_life
 from bocu.ambiguity.parameters import SetParameters
@@ -160,14 +160,14 @@ def test_nine_in_ten_next_blocks_lie_within_the_radius(name):
     for replay in range(20):
         contexts = np.random.default_rng(replay).gamma(2.0, size=(95, 1))
         found = estimate_radius(contexts[:90], stated, horizon=5)
-        within.append(next_distance(contexts[:90], stated, contexts[90:]) <= found.radius)
+        within.append(DistanceAhead(stated, 5)(contexts[:90], np.ones(90), contexts[90:]) <= found.radius)
     assert np.mean(within) >= 0.85
 
 
 def test_a_distance_in_cells_is_that_of_the_reference_reweighted_to_the_shares_of_the_block():
     contexts = np.repeat([0.0, 1.0], [75, 25])[:, None]
     block = np.repeat([0.0, 1.0], [5, 5])[:, None]
-    distance = next_distance(contexts, SetParameters.model_validate({"name": "tv"}), block)
+    distance = DistanceAhead(SetParameters.model_validate({"name": "tv"}), 10)(contexts, np.ones(100), block)
     assert distance == pytest.approx(0.5)
 
 
@@ -177,7 +177,8 @@ def test_growing_distances_are_drawn_on_to_the_next_block():
     found = estimate_radius(walking[:110], stated, horizon=5)
     assert found.growth > 0.0
     assert found.radius > found.largest
-    assert next_distance(walking[:110], stated, walking[110:115]) == pytest.approx(found.radius, rel=0.02)
+    following = DistanceAhead(stated, 5)(walking[:110], np.ones(110), walking[110:115])
+    assert following == pytest.approx(found.radius, rel=0.02)
 
 
 def test_a_set_without_finite_distances_gives_no_radius():
