@@ -5,7 +5,7 @@ from pathlib import Path
 
 import netCDF4
 
-from bocu.data.raw import remember
+from bocu.data.raw import record_raw
 from bocu.experiment.fingerprints.fingerprint import definitions
 from bocu.experiment.plan import Plan
 from bocu.io.files import write_text
@@ -34,7 +34,7 @@ def write_products(plan: Plan) -> dict[str, str]:
             found[f"data simulate {dataset}"] = raw
             with making([raw], parameters.simulate(dataset, raw), []):
                 write_text(raw, "")
-                remember(raw, "")
+                record_raw(raw, "")
         given = parameters.prepared("simulate", dataset, Path(prepared).stem)
         write(f"data prepare {prepared}", prepared, given, flat(inputs.raw(dataset, record, "simulate")))
     for problem in plan.problems:

@@ -43,7 +43,7 @@ EXPERIMENT = {
 
 def jobs(folder: Path) -> dict[str, str]:
     """Return the parameters of a run job of each branch; hashes of their definitions lie below, as in a sweep."""
-    from bocu.experiment.fingerprints.fingerprint import definitions, keep_definitions
+    from bocu.experiment.fingerprints.fingerprint import keep_definitions
     from bocu.experiment.paths import code_file
     from bocu.experiment.planning import make_plan
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.advice.cells import Cells, gathered
+from bocu.advice.cells import Boxes, gathered
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
@@ -176,7 +176,7 @@ class DistanceAhead:
         """Return the distance from contexts (t, l), with weights (t,), to those (horizon, l) that follow."""
         alike = np.ones(len(block))
         if self.cells is not None and self._by_cells is not None:
-            cells = Cells.around(past, weights, self.cells)
+            cells = Boxes.around(past, weights, self.cells)
             return float(self._by_cells.distance(cells.shares(block, alike), cells.shares(past, weights)))
         points, mass = gathered(past, weights, _POINTS)
         both, places = np.unique(np.vstack([points, block]), axis=0, return_inverse=True)

@@ -20,7 +20,7 @@ from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL
 from bocu.experiment.plan import Plan
 from bocu.io.files import read_netcdf
 from bocu.io.hashes import TIMESTAMP, contents_sha256, sha256
-from bocu.io.lineage import Lineage, plain, read_lineage
+from bocu.io.lineage import Lineage, read_lineage, unfold
 from bocu.sweep.changes import changes
 from bocu.sweep.explanation import MANY, MISSING, UP_TO_DATE, Explanation
 from bocu.sweep.run_files import changed_code, changed_inputs, read_run_file
@@ -144,7 +144,7 @@ class Staleness:
             return Explanation((UNKNOWN,), causes)
         since = min(map(_made_at, outputs))
         reasons = [
-            *_changed_parameters(lineage, plain(parameters), roots, since),
+            *_changed_parameters(lineage, unfold(parameters), roots, since),
             *_changed_names(lineage, names),
             *self._newer(lineage, names, since),
         ]
