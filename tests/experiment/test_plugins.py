@@ -156,7 +156,7 @@ def test_a_stand_in_answers_as_the_class_does(folder):
     common["data"] = "simulate"
     ours = planned(folder, problems=[{"name": "sensors", "label": "weather", "parameters": _known(day)}], **common)
     theirs = planned(folder, problems=[{"name": "own.py:Weather", "parameters": _known(day)}], **common)
-    assert theirs.files() == ours.files()
+    assert theirs.products.by_stage() == ours.products.by_stage()
     assert theirs.priors("weather") == ours.priors("weather") != {}
     assert theirs.inputs.prior("weather") == ours.inputs.prior("weather")
     assert theirs.iterations("weather") == ours.iterations("weather")

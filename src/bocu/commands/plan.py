@@ -66,7 +66,7 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
     from bocu.io.tables import table
     from bocu.sweep.staleness import flat
 
-    files = plan.files()
+    files = plan.products.by_stage()
     inputs = [path for problem in plan.problems for path in flat(plan.inputs.problem(problem))]
     inputs += [path for problem in plan.problems for path in flat(plan.inputs.prior(problem))]
     jobs = {
