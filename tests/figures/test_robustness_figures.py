@@ -20,6 +20,7 @@ from bocu.figures.reading import results_at
 from bocu.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameters
 from bocu.figures.robustness_curve import BEST, RobustnessCurve, RobustnessCurveParameters
 from bocu.io.files import read_netcdf
+from bocu.report.build import build
 from bocu.report.records import foremost
 from bocu.runs.seed_run import build_problem
 
@@ -187,3 +188,20 @@ def test_titles_of_panels_stay_apart(root, tmp_path, monkeypatch):
     drawn_lines = lines_of(figure.axes[0])
     assert {"UCB-BOCU-2, SO", "UCB-BOCU-2, DRO (total variation)", "Random", BEST} == {*drawn_lines}
     assert len({line.get_color() for line in drawn_lines.values()}) == 4
+
+
+def test_a_page_names_paths_of_laws_once(plan):
+    page = Path(plan.paths.report())
+    build(plan.describe(), plan.cubes(), plan.paths.summary(), [], page)
+    text = page.read_text()
+    assert "SO, SO under normal (s 1), one law, high (a path of laws), tenth (a path of laws)" in " ".join(text.split())
+    assert "tenth-0" not in text[: text.index('id="explore"')]
+
+
+def test_where_robustness_changes_nothing_a_line_says_so(plan):
+    stated = PriceOfRobustnessParameters(radii=[0.0, 1e-9])
+    specification = plan.problems["grid"].specification
+    inputs = {"problem": json.loads(json.dumps({"label": "grid", "specification": specification}))}
+    drawing = PriceOfRobustness(stated).draw(inputs)
+    assert drawing.caption.startswith("Nothing to show: at every radius drawn the decision of the best expectation")
+    assert drawing.table is None
