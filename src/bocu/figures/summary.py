@@ -1,9 +1,9 @@
 """One picture of the whole experiment: the final regret of every algorithm on every problem."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -11,9 +11,8 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.evaluation.statistics import CONFIDENCE, Interval, student_ratio
 from bocu.figures import style
-from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Names, nothing_to_show
 from bocu.figures.reading import (
-    NO_OBJECTIVE,
     all_results,
     metric_title,
     problem_names,
@@ -39,14 +38,10 @@ TITLE_LETTERS = 18
 class SummaryParameters(ComparingParameters):
     """Parameters of `Summary`."""
 
-    metric: str | None = Field(
+    metric: Annotated[str | None, Names("metric")] = Field(
         None,
         description="Label of the metric; if left out, that of the objective's own label, or the problem's first.",
     )
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("metric", "metric", self.metric)
-        yield from super().mentioned()
 
 
 @dataclass(frozen=True)
@@ -210,7 +205,7 @@ def relative_regret(cube: Results, wanted: str | None, reference: str, called: s
     rows = []
     for objective in cube.objectives():
         metric = wanted or (objective if objective in cube.metrics else cube.metrics[0])
-        shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
+        shown = cube.branches(pursuing=[objective])
         ratios = {branch.algorithm: regret_ratio(cube, branch, base, metric) for branch in shown}
         several = len(cube.objectives()) > 1
         named = called or cube.problem
