@@ -138,8 +138,13 @@ class Summary(Figure[SummaryParameters]):
         left_out = [row.title for row in rows if row not in drawn]
         metrics = list(dict.fromkeys(row.metric for row in drawn))
         by = {metric: metric_title(cubes, metric) for metric in metrics}
-        scored = ", ".join(f"{row.title} by {by[row.metric]}" for row in drawn)
-        scored = scored if len(metrics) > 1 else f"by {by[metrics[0]]}"
+        rows_of = {metric: [row.title for row in drawn if row.metric == metric] for metric in metrics}
+        named = {
+            metric: spoken([title.removesuffix(f", {by[metric]}") for title in rows_of[metric]]) for metric in metrics
+        }
+        scored = "; ".join(
+            f"by {by[metric]}" + (f": {named[metric]}" if len(metrics) > 1 else "") for metric in metrics
+        )
         caption = (
             f"Cumulative regret at the end of every run, divided by that of {titles[reference]} (1), scored "
             f"{scored}: ratio of means over {seed_counts(counts)} with {CONFIDENCE:.0%} intervals (Fieller's) over "
