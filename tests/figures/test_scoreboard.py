@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import synthetic_cubes
-from matplotlib.patches import Rectangle
 from synthetic_objectives import METRICS, cube, level
 
 from bocu.core.errors import BocuError
@@ -34,7 +33,7 @@ def tables(drawing):
 def cells(axes):
     """What is written, (row, column) -> text object."""
     rows = [label.get_text() for label in axes.get_yticklabels()]
-    return {(rows[round(text.get_position()[1])], round(text.get_position()[0])): text for text in axes.texts}
+    return {(rows[int(text.get_position()[1])], int(text.get_position()[0])): text for text in axes.texts}
 
 
 def ratio(problem, objective, algorithm, metric):
@@ -102,7 +101,7 @@ def test_colours_part_less_regret_from_more_and_stay_the_same_far_off(tmp_path):
     for algorithm, factor in (("ts-bocu", 0.02), ("drbo", 50.0)):
         data["regret"].loc[{"algorithm": algorithm}] *= factor
     axes = tables(drawn([synthetic_cubes.write(data, tmp_path / "c.nc")]))[0]
-    less, more = (patch.get_facecolor() for patch in axes.patches if isinstance(patch, Rectangle))
+    less, more = axes.collections[0].get_facecolors()
     assert less[2] > less[0]  # blue
     assert more[0] > more[2]  # red
     texts = [text.get_text() for text in axes.texts]

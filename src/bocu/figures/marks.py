@@ -1,4 +1,4 @@
-"""Statistics as marks of seaborn, drawn from tidy tables: lines with bands, points with intervals, steps."""
+"""Statistics as marks of seaborn, drawn from tidy tables: curves and points with intervals, steps."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-FEW_BANDS = 4
-"""More bands than these hide each other, and are drawn fainter."""
+INTERVALS = 4
+"""Of a curve."""
 Looks = Mapping[str, style.Stroke]
 
 
@@ -30,15 +30,20 @@ def intervals(axes: "Axes", table: "pd.DataFrame", x: str, looks: Looks) -> None
     style.grid(axes, "x")
 
 
-def bands(axes: "Axes", table: "pd.DataFrame", looks: Looks) -> None:
-    """Draw a line for each algorithm through columns `x` and `mean`, and a band from `low` to `high`."""
+def curves(axes: "Axes", table: "pd.DataFrame", looks: Looks) -> None:
+    """Draw a line for each algorithm through columns `x` and `mean`, and intervals from `low` to `high` here and there.
+
+    Each has its intervals at places of its own, so that none hides another as bands do.
+    """
     import seaborn.objects as so
 
-    opacity = style.BAND_OPACITY if len(looks) <= FEW_BANDS else style.FAINT_OPACITY
+    to_go = table.groupby("algorithm", sort=False).cumcount(ascending=False)
+    period = max(1, (int(to_go.max()) + 1) // INTERVALS)
+    turn = table["algorithm"].map({title: place * period // len(looks) for place, title in enumerate(looks)})
     _drawn(
         so.Plot(table, x="x", y="mean", color="algorithm", linestyle="algorithm")
-        .add(so.Band(alpha=opacity), ymin="low", ymax="high", legend=False)
-        .add(so.Line(), legend=False),
+        .add(so.Line(), legend=False)
+        .add(so.Range(linestyle="-"), data=table[to_go % period == turn], ymin="low", ymax="high", legend=False),
         axes,
         looks,
     )

@@ -50,6 +50,8 @@ COLUMNS = (
 """Of the table beside the figure."""
 RANGE = 8.0
 """The ratio, and one over it, from which on colours stay the same."""
+DARK = 4.0
+"""Likewise, from which on letters are white."""
 
 
 class ScoreBlock(Parameters):
@@ -288,37 +290,27 @@ def _by_seed(cube: Results, branch: CubeBranch, metric: str) -> dict[int, float]
 
 
 def _draw(axes: "Axes", table: ScoreTable, head: Sequence[str], widest: int) -> None:
-    from matplotlib import colormaps
-    from matplotlib.patches import Rectangle
+    import pandas as pd
+    import seaborn as sns
 
-    colours = colormaps[style.DIVERGING]
-    for x, column in enumerate(table.columns):
-        for y, row in enumerate(table.rows):
-            ratio = table.ratios.get((row, column))
-            if ratio is None:
-                continue
-            shade = 0.5 + 0.5 * float(np.log(np.clip(ratio.value, 1.0 / RANGE, RANGE)) / np.log(RANGE))
-            dark = abs(shade - 0.5) > 0.34
-            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1.0, 1.0, facecolor=colours(shade), edgecolor="white"))
-            axes.text(
-                x,
-                y,
-                _short(ratio.value),
-                ha="center",
-                va="center_baseline",
-                fontsize=6.4,
-                color="white" if dark else style.INK,
-                fontweight="bold" if (row, column) in table.leading else "normal",
-                fontstyle="normal" if (row, column) in table.apart else "italic",
-            )
-    axes.set_xlim(-0.5, widest - 0.5)  # columns of all blocks are as wide
-    axes.set_ylim(len(table.rows) - 0.5, -0.5)
-    axes.set_yticks(range(len(table.rows)), table.rows)
-    axes.set_xticks(range(len(table.columns)) if head else [], head)
+    cells = [(row, column) for row in table.rows for column in table.columns if (row, column) in table.ratios]
+    values = pd.Series([table.ratios[cell].value for cell in cells], pd.MultiIndex.from_tuples(cells))
+    values = values.unstack().reindex(index=table.rows, columns=table.columns)  # as they stand in the experiment
+    sns.heatmap(
+        np.log(values.clip(1.0 / RANGE, RANGE)), ax=axes, annot=values.map(_short), fmt="", cmap=style.DIVERGING,
+        vmin=-np.log(RANGE), vmax=np.log(RANGE), cbar=False, linewidths=0.7, annot_kws={"fontsize": 6.4},
+    )  # fmt: skip
+    for text, cell in zip(axes.texts, cells, strict=True):
+        text.set_fontweight("bold" if cell in table.leading else "normal")
+        text.set_fontstyle("normal" if cell in table.apart else "italic")
+        text.set_color(style.INK if 1.0 / DARK <= table.ratios[cell].value <= DARK else "white")
+    axes.set_xlim(0.0, widest)  # columns of all blocks are as wide
+    axes.set_xticks(np.arange(len(head)) + 0.5, head)
     axes.xaxis.tick_top()
     axes.tick_params("y", length=0, labelsize=6.6)
     axes.tick_params("x", length=0, labelsize=5.8, pad=1)
     axes.spines[:].set_visible(False)
+    axes.set(xlabel="", ylabel="")
     axes.set_title(table.title, loc="left", fontweight="bold", fontsize=7.2, pad=3)
 
 

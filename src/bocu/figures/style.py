@@ -115,9 +115,10 @@ def apart(looks: Mapping[str, Stroke]) -> dict[str, Stroke]:
 
 
 def legend_columns(titles: Sequence[str]) -> int:
-    """Return how many titles of a legend stand abreast."""
+    """Return how many titles of a legend stand abreast, in lines that are as full as each other."""
     longest = max(map(len, titles), default=1)
-    return max(1, min(len(titles), int(LEGEND_LETTERS / (longest + HANDLE_LETTERS))))
+    lines = -(-len(titles) // max(1, int(LEGEND_LETTERS / (longest + HANDLE_LETTERS))))
+    return -(-len(titles) // max(1, lines)) or 1
 
 
 def legend_below(picture: "matplotlib.figure.Figure", titles: Sequence[str] = ()) -> None:
