@@ -42,6 +42,8 @@ READ = (
     "column where it is relative, and what is not told apart from it, where as many seeds can tell so many apart "
     "([how](statistics.md#verdicts)). Italic: not told apart from random decisions."
 )
+FINAL_ALONE = ("grand-tour",)
+"""Experiments of so many runs that their published results hold final numbers alone."""
 OUTCOMES = (HOLDS, FAILS, UNDECIDED, NOT_RUN)
 BLOCK = re.compile(r"(?<=<!-- totals: begin -->\n).*?(?=<!-- totals: end -->)", re.DOTALL)
 
@@ -96,7 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="*", type=Path, help="folders of experiments, such as results/tay2024")
     for folder in parser.parse_args().results:
-        reduce_results(folder, PUBLISHED / f"{folder.name}.nc")
+        reduce_results(folder, PUBLISHED / f"{folder.name}.nc", final=folder.name in FINAL_ALONE)
     for paper in PAPERS:
         claims_command(Path(f"config/claims/{paper}.yaml"), PUBLISHED, page=Path(f"docs/{paper}.md"))
     for experiment in NUMBERS:
