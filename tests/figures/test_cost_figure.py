@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+import synthetic_cubes
+import synthetic_objectives
 
 from bocu.core.errors import BocuError
 from bocu.evaluation.curves import medians as _medians
@@ -37,3 +39,14 @@ def test_figures_of_one_title_have_headings_of_their_own(cube_path, tmp_path):
         save(drawing, *(tmp_path / f"{name}.{kind}" for kind in ("png", "svg", "json")))
     assert [each.title for each in pictures(files, tmp_path)] == ["Time of a round (few)", "Time of a round (many)"]
     assert [each.title for each in pictures(files[:1], tmp_path)] == ["Time of a round"]
+
+
+def test_who_pursues_nothing_has_one_point_where_there_are_several_objectives(tmp_path):
+    data = synthetic_objectives.cube()
+    cube = synthetic_cubes.write(data, tmp_path / "cube.nc")
+    drawing = Cost(CostParameters(smooth=synthetic_objectives.ITERATIONS)).draw({"cube": cube})
+    assert drawing.alternative.startswith("Dots")
+    assert sorted(title.partition(",")[0] for title in drawing.table["algorithm"]) == [
+        "DRBO", "DRBO", "Random", "TS-BOCU", "TS-BOCU",
+    ]  # fmt: skip
+    assert not drawing.table["algorithm"].duplicated().any()
