@@ -12,7 +12,7 @@ from bocu.commands.main import app
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.evaluation.agreement import AGREES, DIFFERS, EQUAL, OTHER_ROUNDS, TOO_FEW, agreements
 from bocu.evaluation.claims.expansion import Place, Scope
-from bocu.evaluation.claims.expressions import Measure, Number, Runs
+from bocu.evaluation.claims.expressions import Measure, Runs, WrittenNumber
 from bocu.evaluation.claims.model import Claim
 from bocu.evaluation.claims.numbers import CubeNumbers
 from bocu.evaluation.claims.reduced import numbers_in, read_reduced, reduce_results
@@ -83,7 +83,7 @@ def test_verdicts_and_numbers_are_those_of_the_cubes(results):
 def test_a_round_that_was_not_kept_is_named_with_those_that_were(results):
     numbers = read_reduced(results / "published/synthetic.nc").problems["wells"]
     with pytest.raises(BocuError, match=r"round 11 of 'wells'; kept in reduced results: 2, 5, 6, 7, 10, 12, .*, 24$"):
-        numbers.measured(Measure("at", Runs("mle"), Number(11.0)), Scope("wells"))
+        numbers.measured(Measure("at", Runs("mle"), WrittenNumber(11.0)), Scope("wells"))
 
 
 def test_a_map_of_regions_is_that_of_the_cubes(results):

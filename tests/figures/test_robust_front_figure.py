@@ -97,7 +97,7 @@ def test_cubes_hold_fronts_and_hypervolumes(plan):
     share = hypervolume(run["front_guarantee"].values, corner) / hypervolume(best, corner)
     assert share == pytest.approx(float(run["hypervolume_share"][-1]))
     # And the fronts are those of the decisions in the run file.
-    decisions = read_netcdf(plan.run_files(plan.branch("two", "tv", "drmobo"))[0]).sel(seed=101)["decision"].values
+    decisions = read_netcdf(plan.products.runs(plan.branch("two", "tv", "drmobo"))[0]).sel(seed=101)["decision"].values
     problem = ScalarisedNewsvendor(ScalarisedNewsvendorParameters(outputs=2, contexts=10), {})
     values = lambda payoffs: TotalVariation(0.5).values(payoffs, problem.reference)[0]  # noqa: E731
     front = front_among(decisions, problem.payoffs(decisions), run["front_weight"].values, values)
@@ -119,7 +119,7 @@ def test_one_output_has_no_front(plan):
 
 def test_the_report_has_a_table_of_hypervolumes(plan):
     page = Path(plan.paths.report())
-    build(plan.describe(), plan.cubes(), plan.paths.summary(), [], page)
+    build(plan.describe(), plan.products.cubes(), plan.paths.summary(), [], page)
     rows = list(csv.DictReader((page.parent / "tables/hypervolumes.csv").open()))
     assert {row["problem"] for row in rows} == {"two"}
     (row,) = [r for r in rows if (r["objective"], r["metric"], r["algorithm"]) == ("tv", "tv", "drmobo")]

@@ -131,7 +131,7 @@ def test_a_section_takes_the_place_between_the_marks(claimed, tmp_path):
     write_section(page, section(records, [], "bocu claims"))
     assert page.read_text(encoding="utf-8") == text
     page.write_text(f"{END}{BEGIN}", encoding="utf-8")
-    with pytest.raises(BocuError, match="found no place for claims"):
+    with pytest.raises(BocuError, match="found no place for a section"):
         write_section(page, "")
 
 

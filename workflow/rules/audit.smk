@@ -10,7 +10,7 @@ localrules:
 
 rule audit:
     input:
-        lambda wildcards: plan.audited(),
+        lambda wildcards: plan.products.audited(),
     output:
         plan.paths.audit,
     log:

@@ -9,7 +9,7 @@ from bocu.core.rounds import Outline
 from bocu.evaluation.rejections import REPORTED
 from bocu.experiment.branches import Branch
 from bocu.experiment.plan import Plan
-from bocu.experiment.registry import Entry, registered
+from bocu.experiment.registry import RegisteredClass, registered
 from bocu.figures.base import Mention, PictureParameters
 
 
@@ -78,7 +78,7 @@ def _known(
     raise AssertionError(f"no kind '{mention.kind}'")
 
 
-def _rejects(entry: Entry) -> bool:
+def _rejects(entry: RegisteredClass) -> bool:
     """Say whether an algorithm reports the errors by which it rejects priors."""
     kind = entry.load()
     return set(TIME_VARYING) <= set(kind.protocols) and {*REPORTED} <= {report.name for report in kind.reports}

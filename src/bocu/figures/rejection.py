@@ -176,9 +176,9 @@ class Rejection(Figure[RejectionParameters]):
 
 
 def _scene_of(cube: Results, moment: Moment, inputs: dict[str, Any]) -> Scene:
-    from bocu.runs.execution import replay
+    from bocu.runs.execution import replayed_to
 
-    realisation, algorithm = replay(moment.file, inputs, moment.seed, moment.round - 1)
+    realisation, algorithm = replayed_to(moment.file, inputs, moment.seed, moment.round - 1)
     run = read_netcdf(moment.file).sel(seed=moment.seed)
     now = run.sel(iteration=moment.round)
     before = run.sel(iteration=slice(None, moment.round - 1))

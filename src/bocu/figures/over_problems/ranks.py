@@ -152,6 +152,7 @@ class SurvivingRanking(FigureOverProblems[RankingParameters]):
                 "low": ranking.low,
                 "high": ranking.high,
                 "leading": [label in ranking.leading for label in ranking.labels],
+                "group": [ranking.letters[label] for label in ranking.labels],
                 "problems": ranking.problems,
                 "halves": ranking.halves,
                 "halves_in_this_order": ranking.same_order,
