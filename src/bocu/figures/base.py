@@ -70,7 +70,7 @@ def mentions(kind: str, key: str, value: Any) -> Iterator[Mention]:
 
 @dataclass(frozen=True)
 class Naming:
-    """Says of a field of parameters what it names: `metric: Annotated[str, Naming("metric")]`; kinds as of `Mention`."""
+    """Says of a field of parameters what it names: `metric: Annotated[str, Naming("metric")]`."""
 
     kind: str
 
@@ -83,7 +83,7 @@ class PictureParameters(Parameters):
     """Parameters of any figure."""
 
     def mentioned(self) -> Iterator[Mention]:
-        """Return the names of other things in the experiment, which planning looks up: those of fields with `Naming`."""
+        """Return the names of other things in the experiment, in fields with a `Naming`; planning looks them up."""
         for path, section in sections(self):
             for key, field in type(section).model_fields.items():
                 for names in (each for each in field.metadata if isinstance(each, Naming)):
