@@ -12,7 +12,7 @@ from pydantic import Field
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.experiment.registry import registered
-from bocu.figures.base import Algorithms, Mention, Names, PictureParameters, save
+from bocu.figures.base import Algorithms, Mention, Naming, PictureParameters, save
 from bocu.figures.regret import Regret, RegretParameters
 from bocu.figures.style import SIMULATED_MARK
 
@@ -116,20 +116,20 @@ def test_every_parameter_is_described():
 
 
 class Part(Parameters):
-    metric: Annotated[str, Names("metric")]
+    metric: Annotated[str, Naming("metric")]
 
 
-class Naming(PictureParameters):
+class Stated(PictureParameters):
     algorithms: Algorithms = None
-    titles: Annotated[dict[str, str], Names("branch")] = Field({})
+    titles: Annotated[dict[str, str], Naming("branch")] = Field({})
     parts: list[Part] = Field([])
 
 
 def test_fields_say_what_they_name_and_planning_is_told_with_the_place():
-    stated = Naming.model_validate({"algorithms": ["mle"], "titles": {"mle/so": "ours"}, "parts": [{"metric": "so"}]})
+    stated = Stated.model_validate({"algorithms": ["mle"], "titles": {"mle/so": "ours"}, "parts": [{"metric": "so"}]})
     assert list(stated.mentioned()) == [
         Mention("algorithms.0", "algorithm", "mle"),
         Mention("titles.mle/so", "branch", "mle/so"),
         Mention("parts.0.metric", "metric", "so"),
     ]
-    assert list(Naming().mentioned()) == []
+    assert list(Stated().mentioned()) == []

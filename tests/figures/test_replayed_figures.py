@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import synthetic_cubes
 import synthetic_objectives
+from synthetic_objectives import cube as objectives_cube
 
 from bocu.evaluation.rejections import account
 from bocu.figures import style
@@ -219,3 +220,9 @@ def test_a_prior_rejected_in_its_first_round_is_seen_to_be_above_its_bound(hills
     left, right = below.get_xlim()
     across = below.transData.inverted().transform(bound.get_transform().transform(bound.get_xydata()))
     assert (across[0, 0], across[-1, 0]) == pytest.approx((left, right))
+
+
+def test_a_summary_names_each_metric_once(tmp_path):
+    paths = [synthetic_cubes.write(objectives_cube(name), tmp_path / f"{name}.nc") for name in ("one", "three")]
+    caption = Summary(SummaryParameters()).draw({"cubes": paths}).caption
+    assert "scored by dro: Problem one and Problem three; by " in caption

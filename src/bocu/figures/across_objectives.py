@@ -12,7 +12,7 @@ from bocu.core.about import About
 from bocu.core.parameters import Number
 from bocu.core.protocols import CONTINUOUS, FINITE
 from bocu.figures import style
-from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Names, nothing_to_show
+from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, spoken, with_unit
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _PAYOFF, _REGRET = "payoff", "regret"
 class AcrossObjectivesParameters(FigureParameters):
     """Parameters of `AcrossObjectives`."""
 
-    at: Annotated[dict[str, Number] | None, Names("objective"), Names("metric")] = Field(
+    at: Annotated[dict[str, Number] | None, Naming("objective"), Naming("metric")] = Field(
         None,
         min_length=2,
         description="Where each objective stands on the horizontal axis, by its label; a metric of the same label "
@@ -34,7 +34,7 @@ class AcrossObjectivesParameters(FigureParameters):
     )
     label: str = Field("objective", min_length=1, description="What the horizontal axis is, with its unit.")
     algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
-    titles: Annotated[dict[str, str], Names("algorithm")] = Field(
+    titles: Annotated[dict[str, str], Naming("algorithm")] = Field(
         default_factory=dict, description="What is written for an algorithm, by its label, if not its usual name."
     )
     log: bool = Field(False, description="Logarithmic horizontal axis.")

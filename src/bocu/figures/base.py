@@ -69,13 +69,13 @@ def mentions(kind: str, key: str, value: Any) -> Iterator[Mention]:
 
 
 @dataclass(frozen=True)
-class Names:
-    """Says of a field of parameters what it names: `metric: Annotated[str, Names("metric")]`; kinds as of `Mention`."""
+class Naming:
+    """Says of a field of parameters what it names: `metric: Annotated[str, Naming("metric")]`."""
 
     kind: str
 
 
-Algorithms = Annotated[list[str] | None, Names("algorithm")]
+Algorithms = Annotated[list[str] | None, Naming("algorithm")]
 """The type of a field that holds labels of algorithms, or None for all."""
 
 
@@ -83,17 +83,17 @@ class PictureParameters(Parameters):
     """Parameters of any figure."""
 
     def mentioned(self) -> Iterator[Mention]:
-        """Return the names of other things in the experiment, which planning looks up: those of fields with `Names`."""
+        """Return the names of other things in the experiment, in fields with a `Naming`; planning looks them up."""
         for path, section in sections(self):
             for key, field in type(section).model_fields.items():
-                for names in (each for each in field.metadata if isinstance(each, Names)):
+                for names in (each for each in field.metadata if isinstance(each, Naming)):
                     yield from mentions(names.kind, f"{path}{key}", getattr(section, key))
 
 
 class ComparingParameters(PictureParameters):
     """Parameters of a figure that compares all algorithms with one."""
 
-    reference: Annotated[str | None, Names("algorithm")] = Field(
+    reference: Annotated[str | None, Naming("algorithm")] = Field(
         None,
         description="Label of the algorithm that counts as 1; the experiment's `reference`, the registered 'random' or "
         "the first, if left out.",

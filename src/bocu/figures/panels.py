@@ -12,7 +12,7 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.parameters import Number, Parameters
 from bocu.figures import style
-from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Names, PictureParameters, nothing_to_show
+from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Naming, PictureParameters, nothing_to_show
 from bocu.figures.panel_titles import Titles, looks_of, titles_of, told_apart
 from bocu.figures.reading import (
     all_results,
@@ -68,14 +68,14 @@ COLUMN_WIDTH = 68
 class Row(Parameters):
     """A row of panels: one metric, a panel a problem."""
 
-    metric: Annotated[str, Names("metric")] = Field(description="Label of the metric.")
+    metric: Annotated[str, Naming("metric")] = Field(description="Label of the metric.")
     title: str = Field("", description="What is written beside the row; the metric, if left out.")
-    problems: Annotated[list[str | list[str]] | None, Names("problem")] = Field(
+    problems: Annotated[list[str | list[str]] | None, Naming("problem")] = Field(
         None,
         description="Labels of the problems, in columns; all, if left out. A list of labels in place of one: their "
         "curves share a panel.",
     )
-    pursued: Annotated[list[str] | None, Names("objective")] = Field(
+    pursued: Annotated[list[str] | None, Naming("objective")] = Field(
         None,
         description="Labels of the objectives whose runs are drawn; the metric's label, if left out. Algorithms that "
         "pursue none are drawn in every row.",
@@ -97,7 +97,7 @@ class PanelsParameters(PictureParameters):
         "titles, if left out.",
     )
     algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
-    titles: Annotated[dict[str, str], Names("branch")] = Field(
+    titles: Annotated[dict[str, str], Naming("branch")] = Field(
         default_factory=dict,
         description="What is written for an algorithm, by its label, or for its runs under one objective, by "
         "`algorithm/objective`; what is written alike looks alike.",

@@ -33,7 +33,7 @@ CELL_HEIGHT, PANEL_MARGIN, LEGEND = 0.26, 0.6, 0.75
 
 
 class RegionParameters(PictureParameters):
-    """Parameters of `Region`. Names of parameters are those of the experiment's `sweep`."""
+    """Parameters of `Region`. Naming of parameters are those of the experiment's `sweep`."""
 
     claim: str | None = Field(
         None,

@@ -14,7 +14,7 @@ from bocu.evaluation.curves import Kind
 from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
-from bocu.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, Names, nothing_to_show
+from bocu.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts, shown_unit, spoken, with_unit
 from bocu.figures.results import CubeBranch, Results
 
@@ -56,7 +56,7 @@ class RegretParameters(DigestedParameters):
     """Parameters of `Regret`."""
 
     kind: Kind = Field("cumulative", description=KIND)
-    metrics: Annotated[list[str] | None, Names("metric")] = Field(
+    metrics: Annotated[list[str] | None, Naming("metric")] = Field(
         None,
         description="Labels of the metrics, a column of panels each; all but those along paths of laws, if left out.",
     )

@@ -18,7 +18,7 @@ from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.core.protocols import TIME_VARYING
 from bocu.evaluation.rejections import Moment, account, weighed
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, Names, nothing_to_show
+from bocu.figures.base import Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import counted, results_of, with_unit
 from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, paths_of, problem_inputs
 from bocu.figures.results import Results
@@ -40,13 +40,13 @@ TRIED = 25
 class RejectionParameters(RealisedParameters):
     """Parameters of `Rejection`."""
 
-    algorithm: Annotated[str, Names("rejecting algorithm")] = Field(
+    algorithm: Annotated[str, Naming("rejecting algorithm")] = Field(
         "pe-gp-ucb", description="Registered name of an algorithm that rejects priors by their errors."
     )
-    seed: Annotated[Integer | None, Names("seed")] = Field(
+    seed: Annotated[Integer | None, Naming("seed")] = Field(
         None, ge=0, le=LARGEST_SEED, description="Seed of the run; the clearest rejection of all, if left out."
     )
-    prior: Annotated[str | None, Names("prior")] = Field(
+    prior: Annotated[str | None, Naming("prior")] = Field(
         None, description="Label of the rejected prior; the clearest rejection, if left out."
     )
 

@@ -16,7 +16,7 @@ from bocu.core.protocols import SCALARISED
 from bocu.evaluation.robust_front import MARGIN
 from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
-from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Names, nothing_to_show
+from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import Cube, CubeBranch, seed_counts, with_unit
 
 if TYPE_CHECKING:
@@ -35,16 +35,16 @@ by the points that no other dominates, ordered by the first, (points, 2)."""
 class RobustFrontParameters(FigureParameters):
     """Parameters of `RobustFront`."""
 
-    metric: Annotated[str | None, Names("metric")] = Field(
+    metric: Annotated[str | None, Naming("metric")] = Field(
         None, description="Label of the metric that values payoffs; the first, if left out."
     )
-    objective: Annotated[str | None, Names("objective")] = Field(
+    objective: Annotated[str | None, Naming("objective")] = Field(
         None,
         description="Label of the objective pursued, whose runs are drawn beside those that pursue none; left out, the "
         "one with the metric's label, else the first.",
     )
     algorithms: Algorithms = Field(None, description="Labels of what is drawn; all, if left out.")
-    seed: Annotated[Integer | None, Names("seed")] = Field(
+    seed: Annotated[Integer | None, Naming("seed")] = Field(
         None, description="The seed whose front is drawn; the first finished, if left out."
     )
 

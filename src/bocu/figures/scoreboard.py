@@ -20,7 +20,7 @@ from bocu.evaluation.statistics import (
     paired_differences,
 )
 from bocu.figures import marks, style
-from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Names, nothing_to_show
+from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.figures.panel_titles import titles_of
 from bocu.figures.reading import (
     all_results,
@@ -55,12 +55,12 @@ RANGE = 8.0
 class ScoreBlock(Parameters):
     """A block of rows under one metric."""
 
-    metric: Annotated[str, Names("metric")] = Field(description="Label of the metric.")
+    metric: Annotated[str, Naming("metric")] = Field(description="Label of the metric.")
     title: str = Field("", description="What is written above the block; the metric, if left out.")
-    problems: Annotated[list[str] | None, Names("problem")] = Field(
+    problems: Annotated[list[str] | None, Naming("problem")] = Field(
         None, description="Labels of the problems, in columns; those that the metric scores, if left out."
     )
-    pursued: Annotated[list[str] | None, Names("objective")] = Field(
+    pursued: Annotated[list[str] | None, Naming("objective")] = Field(
         None,
         description="Labels of the objectives whose runs are shown, beside those of algorithms that pursue none; the "
         "metric's label, if left out.",
@@ -71,10 +71,10 @@ class ScoreboardParameters(ComparingParameters):
     """Parameters of `Scoreboard`."""
 
     blocks: list[ScoreBlock] | None = Field(None, description="The blocks; one for each metric, if left out.")
-    columns: Annotated[dict[str, str], Names("problem")] = Field(
+    columns: Annotated[dict[str, str], Naming("problem")] = Field(
         default_factory=dict, description="What is written for a problem, by its label, if not the label."
     )
-    titles: Annotated[dict[str, str], Names("branch")] = Field(
+    titles: Annotated[dict[str, str], Naming("branch")] = Field(
         default_factory=dict,
         description="What is written for an algorithm, by its label, or for its runs under one objective, by "
         "`algorithm/objective`; what is written alike shares a row.",

@@ -11,7 +11,7 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.evaluation.statistics import CONFIDENCE, Interval, student_ratio
 from bocu.figures import style
-from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Names, nothing_to_show
+from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import (
     all_results,
     metric_title,
@@ -38,7 +38,7 @@ TITLE_LETTERS = 18
 class SummaryParameters(ComparingParameters):
     """Parameters of `Summary`."""
 
-    metric: Annotated[str | None, Names("metric")] = Field(
+    metric: Annotated[str | None, Naming("metric")] = Field(
         None,
         description="Label of the metric; if left out, that of the objective's own label, or the problem's first.",
     )

@@ -13,7 +13,7 @@ from bocu.core.parameters import nearest
 from bocu.core.protocols import ROLLING
 from bocu.evaluation.curves import Kind
 from bocu.figures import style
-from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Names, nothing_to_show
+from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import results_of, seed_counts
 from bocu.figures.realised import RealisedParameters, realise
 from bocu.figures.regret import Curve, curve_of, curve_table, draw_curves
@@ -29,15 +29,15 @@ _SHOWN: tuple[Kind, Kind] = ("payoff", "cumulative")
 class WindFigureParameters(RealisedParameters):
     """Parameters of `WindCommitmentFigure`."""
 
-    objective: Annotated[str | None, Names("objective")] = Field(
+    objective: Annotated[str | None, Naming("objective")] = Field(
         None,
         description="Label of the objective whose pursuers are drawn, beside those of none; the first, if left out.",
     )
-    metric: Annotated[str | None, Names("metric")] = Field(
+    metric: Annotated[str | None, Naming("metric")] = Field(
         None, description="Label of the metric of regret; that of the objective's label or the first, if left out."
     )
     algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
-    titles: Annotated[dict[str, str], Names("algorithm")] = Field(
+    titles: Annotated[dict[str, str], Naming("algorithm")] = Field(
         default_factory=dict, description="What is written for an algorithm, by its label, if not its usual name."
     )
 

@@ -16,7 +16,7 @@ from bocu.figures.base import (
     Drawing,
     Figure,
     Inputs,
-    Names,
+    Naming,
     PictureParameters,
     nothing_to_show,
 )
@@ -28,14 +28,14 @@ from bocu.figures.results import CubeBranch, Results
 class OverProblemsParameters(PictureParameters):
     """Parameters of any figure that compares algorithms over problems."""
 
-    metric: Annotated[str | None, Names("metric")] = Field(
+    metric: Annotated[str | None, Naming("metric")] = Field(
         None,
         description="Label of the metric; left out, that of each problem's first objective, or its first metric.",
     )
-    problems: Annotated[list[str] | None, Names("problem")] = Field(
+    problems: Annotated[list[str] | None, Naming("problem")] = Field(
         None, description="Labels of the problems; all that the metric scores, if left out."
     )
-    pursued: Annotated[list[str] | None, Names("objective")] = Field(
+    pursued: Annotated[list[str] | None, Naming("objective")] = Field(
         None,
         description="Labels of the objectives whose runs take part, beside those of algorithms that pursue none; the "
         "metric's label, or each problem's first, if left out.",
