@@ -3,9 +3,9 @@
 Beyond the DRMOBO paper: `bocu.evaluation.robust_front` says what is drawn. Scoring worked it out, under each metric.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -14,10 +14,10 @@ from bocu.core.about import About
 from bocu.core.parameters import Integer
 from bocu.core.protocols import SCALARISED
 from bocu.evaluation.robust_front import MARGIN
-from bocu.evaluation.statistics import mean_and_error, student_factor
+from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, with_unit
+from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Names, nothing_to_show
+from bocu.figures.reading import Cube, CubeBranch, seed_counts, with_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,20 +35,18 @@ by the points that no other dominates, ordered by the first, (points, 2)."""
 class RobustFrontParameters(FigureParameters):
     """Parameters of `RobustFront`."""
 
-    metric: str | None = Field(None, description="Label of the metric that values payoffs; the first, if left out.")
-    objective: str | None = Field(
+    metric: Annotated[str | None, Names("metric")] = Field(
+        None, description="Label of the metric that values payoffs; the first, if left out."
+    )
+    objective: Annotated[str | None, Names("objective")] = Field(
         None,
         description="Label of the objective pursued, whose runs are drawn beside those that pursue none; left out, the "
         "one with the metric's label, else the first.",
     )
-    algorithms: list[str] | None = Field(None, description="Labels of what is drawn; all, if left out.")
-    seed: Integer | None = Field(None, description="The seed whose front is drawn; the first finished, if left out.")
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("metric", "metric", self.metric)
-        yield from mentions("objective", "objective", self.objective)
-        yield from mentions("algorithm", "algorithms", self.algorithms)
-        yield from mentions("seed", "seed", self.seed)
+    algorithms: Algorithms = Field(None, description="Labels of what is drawn; all, if left out.")
+    seed: Annotated[Integer | None, Names("seed")] = Field(
+        None, description="The seed whose front is drawn; the first finished, if left out."
+    )
 
 
 @dataclass(frozen=True)
@@ -92,20 +90,24 @@ class RobustFront(Figure[RobustFrontParameters]):
         met = next((each for each in tried if seed in each.seeds), tried[0])
         fronts = {BEST: _front(cube, met.branch, metric, seed if seed in met.seeds else min(met.seeds), "best_front")}
         fronts |= {each.title: _front(cube, each.branch, metric, seed) for each in tried if seed in each.seeds}
-        shares = _shares(tried)
         looks = {each.title: each.look for each in tried}
         picture = style.new_figure(4.1)
         places = picture.subplot_mosaic([["values", "fronts"], ["shares", "shares"]])
         _draw_values(places["values"], fronts, looks, cube.units)
         _draw_fronts(places["fronts"], fronts, looks, cube.units)
+        shares = pd.DataFrame(
+            ((each.title, *point, seed) for each in tried for seed, own in zip(each.seeds, each.share, strict=True)
+             for point in enumerate(own, 1)),
+            columns=["algorithm", "x", "y", "seed"],
+        )  # fmt: skip
         _draw_shares(places["shares"], shares, looks)
         style.legend_below(picture)
         weighed = [(title, *pair) for title, front in fronts.items() for pair in zip(*front[:2], strict=True)]
         points = [(title, *point) for title, front in fronts.items() for point in front[2]]
         table = pd.concat(
             {
-                "value by weight of output 1": pd.DataFrame(weighed, columns=["algorithm", "x", "mean"]),
-                "guaranteed outputs 1 and 2": pd.DataFrame(points, columns=["algorithm", "x", "mean"]),
+                "value by weight of output 1": pd.DataFrame(weighed, columns=["algorithm", "x", "y"]),
+                "guaranteed outputs 1 and 2": pd.DataFrame(points, columns=["algorithm", "x", "y"]),
                 "share of hypervolume by round": shares,
             },
             names=["panel"],
@@ -118,9 +120,9 @@ class RobustFront(Figure[RobustFrontParameters]):
         pursued = self.parameters.objective or (metric if metric in objectives else objectives[0])
         found = []
         looks = cube.looks_apart(self.parameters.algorithms)
-        for branch in cube.branches(self.parameters.algorithms):
+        for branch in cube.branches(self.parameters.algorithms, [pursued]):
             share, seeds = cube.hypervolume_share(branch, metric)
-            if branch.objective in (pursued, NO_OBJECTIVE) and len(seeds):
+            if len(seeds):
                 label = branch.algorithm
                 found.append(Tried(branch, cube.titles[label], looks[label], seeds.tolist(), share))
         return found
@@ -136,21 +138,6 @@ def _front(cube: Cube, branch: CubeBranch, metric: str, seed: int, prefix: str =
     points = np.unique(read(f"{prefix}_guarantee").round(12), axis=0)
     below = np.array([((point <= points).all(axis=1) & (point < points).any(axis=1)).any() for point in points])
     return read("front_weight")[:, 0], read(f"{prefix}_value"), points[~below]
-
-
-def _shares(tried: Sequence[Tried]) -> "pd.DataFrame":
-    """Return the mean share of hypervolume by round and its interval, which a single seed lacks."""
-    import pandas as pd
-
-    found = []
-    for each in tried:
-        mean, error = mean_and_error(each.share)
-        reach = student_factor(len(each.share)) * error
-        rounds = np.arange(1, len(mean) + 1)
-        found.append(pd.DataFrame({"x": rounds, "mean": mean, "low": mean - reach, "high": mean + reach}))
-    return pd.concat(dict(zip([each.title for each in tried], found, strict=True)), names=["algorithm"]).reset_index(
-        level="algorithm"
-    )
 
 
 def _described(cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int, metric: str) -> Drawing:
@@ -191,10 +178,12 @@ def _draw_fronts(axes: "Axes", fronts: Mapping[str, Front], looks: Mapping[str, 
 
 
 def _draw_shares(axes: "Axes", shares: "pd.DataFrame", looks: Mapping[str, style.Stroke]) -> None:
+    import seaborn as sns
+
     for title, own in shares.groupby("algorithm", sort=False):
-        look = looks[str(title)]
-        axes.plot(own["x"], own["mean"], **look.line())
-        axes.fill_between(own["x"], own["low"], own["high"], color=look.colour, alpha=style.BAND_OPACITY, linewidth=0)
+        band = ("se", student_factor(own["seed"].nunique()))
+        shade = {"alpha": style.BAND_OPACITY, "linewidth": 0}
+        sns.lineplot(own, x="x", y="y", ax=axes, errorbar=band, err_kws=shade, **looks[str(title)].line())
     axes.set_title("hypervolume of what is guaranteed")
     axes.set_xlabel("round")
     axes.set_ylabel("share of the best")

@@ -20,7 +20,7 @@ from bocu.evaluation.law_paths import Family, families_of
 from bocu.evaluation.scorers import build_scorer
 from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.panel_titles import Titles, looks_of, titles_of
 from bocu.figures.reading import Cube, CubeBranch, seed_counts, spoken, with_unit
 from bocu.figures.realised import RealisedParameters, realise
@@ -47,7 +47,7 @@ class RobustnessCurveParameters(RealisedParameters):
         description="Labels of entries of `metrics` that score under a path of laws, a panel each; all such, if left "
         "out.",
     )
-    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     set: StatedSet | None = Field(
         None,
         description="The set in whose units the horizontal axis tells how far each law is from the first of its path; "
@@ -64,7 +64,7 @@ class RobustnessCurveParameters(RealisedParameters):
     def mentioned(self) -> Iterator[Mention]:
         for mention in mentions("metric", "metrics", self.metrics):
             yield Mention(mention.key, mention.kind, f"{mention.name}-0")
-        yield from mentions("algorithm", "algorithms", self.algorithms)
+        yield from super().mentioned()
 
 
 class RobustnessCurve(Figure[RobustnessCurveParameters]):
@@ -116,18 +116,16 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
     def _described(self, cube: Cube, picture: Any, families: Sequence[Family], values: "pd.DataFrame") -> Drawing:
         counts = values[values["algorithm"] != BEST].groupby("algorithm", sort=False)["seed"].nunique().to_dict()
         titles = {family.label: family.title for family in families}
-        said = {family.title: _path_said(family) for family in families}
+        paths = "; ".join(f"{family.title}: {_path_said(family)}" for family in families)
         caption = (
-            f"{cube.title}: what the decision recommended at the end of a run is worth by "
-            f"{spoken(list(titles.values()))} as contexts follow another law than the one met, "
-            f"{'; '.join(f'{label} {path}' for label, path in said.items())}. Mean (lines) and "
-            f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}; black: the best decision "
-            "under each law."
+            f"{cube.title}: what the decision recommended at the end of a run is worth as contexts follow another law "
+            f"than the one met. {paths[:1].upper()}{paths[1:]}. Mean (lines) and {SPREADS[self.parameters.spread]} "
+            f"(bands) over {seed_counts(counts)}; black: the best decision under each law."
         )
         means = values.groupby(["metric", "algorithm", "place"], sort=False)["value"].mean()
         ends = []
         for (metric, algorithm), line in means.groupby(level=[0, 1], sort=False):
-            ends.append(f"{algorithm} by {titles[metric]} from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
+            ends.append(f"{algorithm}, {titles[metric]}, from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
         alternative = f"Line charts of value along a path of laws: {'; '.join(ends)}."
         title = f"{TITLE}: {spoken(list(titles.values()))}"
         if self.parameters.set is not None:

@@ -29,7 +29,7 @@ from bocu.report.claims import beside, csv_records, read_all, section
 from bocu.report.findings import against, findings, written
 from bocu.report.origin_files import OriginFiles, results_folder
 from bocu.report.origins import data_set, source_words, traces
-from bocu.report.pictures import picture
+from bocu.report.pictures import pictures
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "final-regret": (
@@ -160,7 +160,7 @@ class _Chapter:
     def __init__(self, part: Part, folder: Path, prefix: str) -> None:
         self.experiment, self.summary = part.experiment, part.summary
         self.cubes = [results_at(path) for path in part.cubes]
-        self.pictures = [picture(path, folder) for path in part.figures]
+        self.pictures = pictures(part.figures, folder)
         self.origin = OriginFiles(part.experiment, results_folder(part.experiment, part.cubes), folder)
         self.problems = [entry["label"] for entry in part.experiment.get("problems", [])]
         self.absent = [label for label in self.problems if label not in {cube.problem for cube in self.cubes}]

@@ -225,7 +225,7 @@ class RanksOverTime(FigureOverProblems[OverProblemsParameters]):
         grid[0].set_ylabel("mean rank (1: the least)")
         grid[0].set_ylim(len(found.titles) + 0.2, 0.8)
         _whole_ranks(grid[0].yaxis)
-        marks.legend(picture, found.titles, found.looks)
+        style.legend_below(picture, found.titles)
         over = "problems" if blocks else "seeds"
         numbers = {contest.problem: found.paired(contest, found.titles).shape[1] for contest in found.each}
         caption = (
