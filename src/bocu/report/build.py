@@ -308,7 +308,7 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     return [
         ("Problems", some([cube.problem for cube in cubes])),
         ("Algorithms", ", ".join(algorithms)),
-        ("Metrics", ", ".join(dict.fromkeys(metric for cube in cubes for metric in cube.metrics))),
+        ("Metrics", ", ".join(dict.fromkeys(title for cube in cubes for title in cube.metric_titles.values()))),
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
         ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
