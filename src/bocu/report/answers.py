@@ -151,9 +151,9 @@ def _surely(found: Sequence[Comparison], decided: Sequence[Comparison], told: Se
             "others by interval and corrected test"
         )
     if shared:
-        ties = "; ".join(f"{each.where}: {_named(each.leading)}" for each in shared[:2])
-        more = f"; and {len(shared) - 2} more" if len(shared) > 2 else ""
-        parts.append(f"{len(shared)} {'is' if len(shared) == 1 else 'are'} shared ({ties}{more})")
+        more = f"; and {len(shared) - 1} more" if len(shared) > 1 else ""
+        tie = f"{shared[0].where}: {_named(shared[0].leading)}{more}"
+        parts.append(f"{len(shared)} {'is' if len(shared) == 1 else 'are'} shared ({tie})")
     if level:
         of_all = f"{len(level)} of {counted(len(decided), 'comparison')}"
         parts.append(f"in {of_all} no two are told apart{_could_not(level)}")
@@ -181,7 +181,7 @@ def _where_not(told: Sequence[Comparison], leaders: Sequence[str]) -> str:
     if not told:
         return "Not known before there is a winner."
     said: dict[str, list[str]] = {}
-    for leader in leaders[:2]:
+    for leader in leaders[:MOST_NAMED]:
         lost = [each for each in told if leader in each.behind]
         absent = list(dict.fromkeys(e.problem or e.where for e in told if leader not in (*e.leading, *e.behind)))
         away = f", without a run on {_named(absent)}" if absent else ""
@@ -209,7 +209,8 @@ def _cost(times: Sequence[Spent], leaders: Sequence[str]) -> str:
         for leader, most in slowest.items()
     )
     cheap = min(times, key=lambda one: one.round)
-    return f"{each}; the cheapest, {cheap.title}, {tables.round_time(cheap.round)} a round. All runs: {total}."
+    least = "" if cheap.title in slowest else f"; the cheapest, {cheap.title}, {tables.round_time(cheap.round)} a round"
+    return f"{each}{least}. All runs: {total}."
 
 
 def _named(titles: Sequence[str]) -> str:
