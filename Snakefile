@@ -35,4 +35,4 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        lambda wildcards: plan.targets(),
+        lambda wildcards: plan.products.targets(),

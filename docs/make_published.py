@@ -3,8 +3,8 @@
     python docs/make_published.py results/tay2024 results/drmobo
 
 reduces the results of these experiments to docs/results/, judges the claims of all papers by what is published, and
-writes the section of each paper's page and the totals of claims.md. Without an argument it reduces none. Its place is
-the folder of the clone.
+writes the sections of each page, claims and numbers, and the totals of claims.md. Without an argument it reduces none.
+Its place is the folder of the clone.
 """
 
 import argparse
@@ -14,29 +14,91 @@ from pathlib import Path
 
 from bocu.commands.claims import claims_command
 from bocu.evaluation.claims import FAILS, HOLDS, NOT_RUN, UNDECIDED
-from bocu.evaluation.claims.reduced import reduce_results
+from bocu.evaluation.claims.reduced import read_reduced, reduce_results
+from bocu.experiment.configuration import read_experiment_file
+from bocu.experiment.planning import make_plan
 from bocu.io.files import write_text
+from bocu.report.claims import HEADER
+from bocu.report.claims_page import BEGIN as CLAIMS_BEGIN
+from bocu.report.claims_page import END as CLAIMS_END
+from bocu.report.claims_page import config_of, write_section
+from bocu.report.published import PublishedNumbers, marks, scale_of
 
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
 PUBLISHED = Path("docs/results")
+NUMBERS = {
+    "tay2024": ("figure-2", "figure-2-feasible-infection", "figure-3", "posterior-samples"),
+    "kirschner2020": ("figure-2", "figure-2-variance"),
+    "huang2024": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
+    "huang2024-runtime": ("table-1",),
+    "drmobo": (
+        *("figures-6-and-7", "figure-8", "figures-9-and-10"),
+        *("figure-1", "figure-2", "figure-3", "figure-4", "figure-5"),
+    ),
+    "grand-tour": ("grid-ranking", "continuous-ranking", "grid", "continuous", "time-varying"),
+}
+"""Experiment, whose page has its name or that of its paper: the figures whose numbers stand there."""
+WITHOUT_RUNS = {"huang2024-runtime": ("table-2-normal", "table-2-complicated")}
+"""Likewise figures that no run is made for."""
+READ = (
+    "mean ± standard error over seeds, or relative to that of random decisions. Bold: the least of a row, or of a "
+    "column where it is relative, and what is not told apart from it, where as many seeds can tell so many apart "
+    "([how](statistics.md#verdicts)). Italic: not told apart from random decisions."
+)
+FINAL_ALONE = ("grand-tour",)
+"""Experiments of so many runs that their published results hold final numbers alone."""
 OUTCOMES = (HOLDS, FAILS, UNDECIDED, NOT_RUN)
 BLOCK = re.compile(r"(?<=<!-- totals: begin -->\n).*?(?=<!-- totals: end -->)", re.DOTALL)
 
 
 def totals(docs: Path) -> str:
-    """Return the table of verdicts by paper, from the sections of their pages."""
+    """Return the table of verdicts by paper, and that of all claims, from the sections of their pages."""
     lines = [f"| claims of | {' | '.join(OUTCOMES)} |", "|---" * (1 + len(OUTCOMES)) + "|"]
+    every = ["| claims of | claim | verdict | seeds | p |", "|---|---|---|---|---|"]
     for paper in PAPERS:
-        counts = dict(_counts((docs / f"{paper}.md").read_text(encoding="utf-8")))
-        lines.append(f"| [{paper}]({paper}.md) | {' | '.join(str(counts.get(outcome, 0)) for outcome in OUTCOMES)} |")
-    return "\n".join(lines) + "\n"
+        link = f"[{paper}]({paper}.md#claims-and-verdicts)"
+        claims = list(_claims((docs / f"{paper}.md").read_text(encoding="utf-8")))
+        verdicts = [verdict for _, verdict, _, _ in claims]
+        lines.append(f"| {link} | {' | '.join(str(verdicts.count(outcome)) for outcome in OUTCOMES)} |")
+        every += [f"| {link} | {' | '.join(claim)} |" for claim in claims]
+    return "\n".join([*lines, "", "Each claim, whose numbers stand on the page of its paper:", "", *every]) + "\n"
 
 
-def _counts(page: str) -> Iterator[tuple[str, int]]:
-    (told,) = re.findall(r"^Made by `bocu claims [^`]*`: (.*)\.$", page, re.MULTILINE)
-    for part in told.split(", "):
-        count, _, outcome = part.partition(" ")
-        yield outcome, int(count)
+def _claims(page: str) -> Iterator[tuple[str, str, str, str]]:
+    """Return statement, outcome, seeds and p of every claim in the section of a page."""
+    for row in page[page.index(CLAIMS_BEGIN) : page.index(CLAIMS_END)].splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+        if len(cells) == len(HEADER) and (found := re.match(r"\*\*(.*?)\*\*", cells[2])):
+            yield cells[0], found[1], cells[4], cells[5]
+
+
+def numbers(experiment: str, root: Path = Path()) -> str:
+    """Return the numbers that a page shows of an experiment, with the command that makes them."""
+    file, source = Path(f"config/experiments/{experiment}.yaml"), root / PUBLISHED / f"{experiment}.nc"
+    plan = make_plan(read_experiment_file(root / file), [root / file], sources_file=root / "data/sources.yaml")
+    made = "Made by `python docs/make_published.py` from"
+    found = read_reduced(source) if source.is_file() else None
+    published = PublishedNumbers(plan, found.problems if found else {})
+    parts = []
+    if found:
+        command = f"snakemake --cores all --configfile {file.as_posix()} {config_of(found.settings)}".strip()
+        parts += [
+            f"{made} [published results](results/{source.name}) of",
+            f"    {command}",
+            f"{scale_of(found.problems)}. Regret is summed over the rounds after the initial design: {READ}",
+            published.section(NUMBERS[experiment]).rstrip(),
+        ]
+    else:
+        parts.append(f"{made} `{file.as_posix()}`, of which no results are published yet.")
+    if without := WITHOUT_RUNS.get(experiment):
+        parts.append(published.section(without).rstrip())
+    return "\n\n".join(parts) + "\n"
+
+
+def page_of(experiment: str) -> Path:
+    """Return the page that shows the numbers of an experiment."""
+    paper = next((paper for paper in PAPERS if experiment.startswith(paper)), experiment)
+    return Path(f"docs/{paper}.md")
 
 
 def main() -> None:
@@ -44,9 +106,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="*", type=Path, help="folders of experiments, such as results/tay2024")
     for folder in parser.parse_args().results:
-        reduce_results(folder, PUBLISHED / f"{folder.name}.nc")
+        reduce_results(folder, PUBLISHED / f"{folder.name}.nc", final=folder.name in FINAL_ALONE)
     for paper in PAPERS:
         claims_command(Path(f"config/claims/{paper}.yaml"), PUBLISHED, page=Path(f"docs/{paper}.md"))
+    for experiment in NUMBERS:
+        write_section(page_of(experiment), numbers(experiment), marks(experiment))
     page = Path("docs/claims.md")
     written = BLOCK.sub(lambda _: totals(Path("docs")), page.read_text(encoding="utf-8"))
     write_text(page, written)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import netCDF4
 
-from bocu.data.raw import remember
+from bocu.data.raw import record_raw
 from bocu.experiment.fingerprints.fingerprint import definitions
 from bocu.experiment.plan import Plan
 from bocu.io.files import write_text
@@ -34,7 +34,7 @@ def write_products(plan: Plan) -> dict[str, str]:
             found[f"data simulate {dataset}"] = raw
             with making([raw], parameters.simulate(dataset, raw), []):
                 write_text(raw, "")
-                remember(raw, "")
+                record_raw(raw, "")
         given = parameters.prepared("simulate", dataset, Path(prepared).stem)
         write(f"data prepare {prepared}", prepared, given, flat(inputs.raw(dataset, record, "simulate")))
     for problem in plan.problems:
@@ -44,20 +44,20 @@ def write_products(plan: Plan) -> dict[str, str]:
     for branch in plan.branches.values():
         for first, last in plan.blocks_of(branch):
             found[f"run {'/'.join(branch.key)}"] = _run_file(plan, branch, first, last)
-        names = [*flat(inputs.problem(branch.problem.label)), *plan.run_files(branch)]
+        names = [*flat(inputs.problem(branch.problem.label)), *plan.products.runs(branch)]
         write(f"score {'/'.join(branch.key)}", paths.score_file(branch), parameters.score(branch), names)
     for problem in plan.problems:
         files = paths.cube(problem), paths.digest(problem)
-        write(f"cube {problem}", files[0], parameters.cube(problem), plan.score_files(problem), files[1])
-    write("summary", paths.summary(), parameters.summary(), plan.digests())
+        write(f"cube {problem}", files[0], parameters.cube(problem), plan.products.scores(problem), files[1])
+    write("summary", paths.summary(), parameters.summary(), plan.products.digests())
     for figure, folders in plan.figure_problems.items():
         for folder in folders:
             pictures = [paths.figure(figure, folder, suffix) for suffix in ("json", "png", "svg", "pdf", "csv")]
             names = flat(inputs.figure(figure, folder))
             write(f"figure {folder}/{figure}", pictures[0], parameters.figure(figure, folder), names, *pictures[1:])
     Path(paths.report_tables()).mkdir(parents=True)
-    pictures = [file for suffix in ("png", "svg", "pdf", "json", "csv") for file in plan.figure_files(suffix)]
-    write("report", paths.report(), parameters.report(), [*pictures, *plan.digests(), paths.summary()])
+    pictures = [file for suffix in ("png", "svg", "pdf", "json", "csv") for file in plan.products.figures(suffix)]
+    write("report", paths.report(), parameters.report(), [*pictures, *plan.products.digests(), paths.summary()])
     return found
 
 

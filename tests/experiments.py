@@ -45,7 +45,9 @@ def scoring(objective: str, **parameters: Any) -> ObjectiveMetric:
 def metric(plan: Plan, branch: Branch, output: str | None = None, partial: bool = False) -> None:
     """Score a branch whose runs stand."""
     metrics = json.loads(plan.parameters.score(branch)["metrics"])
-    score(plan.run_files(branch), {}, branch.specification, metrics, output or plan.paths.score_file(branch), partial)
+    score(
+        plan.products.runs(branch), {}, branch.specification, metrics, output or plan.paths.score_file(branch), partial
+    )
 
 
 def run_all(plan: Plan) -> None:
@@ -59,7 +61,7 @@ def run_all(plan: Plan) -> None:
     for problem in plan.problems:
         build_cube(json.loads(plan.parameters.cube(problem)["description"]), plan.paths.cube(problem))
         build_digest(plan.paths.cube(problem), plan.paths.digest(problem))
-    build_summary(plan.digests(), plan.paths.summary())
+    build_summary(plan.products.digests(), plan.paths.summary())
 
 
 def audited(plan: Plan, cases: int = 60, moments: int = 4) -> Audit:

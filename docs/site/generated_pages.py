@@ -15,8 +15,8 @@ from sphinx.util import logging
 
 import bocu
 from bocu.core.about import About
-from bocu.experiment.combinations import Answer, combinations
-from bocu.experiment.registry import Entry, aliases, registered
+from bocu.experiment.combinations import Applicability, combinations
+from bocu.experiment.registry import RegisteredClass, aliases, registered
 
 DOCS = Path(__file__).parents[1]
 TARGET = DOCS / "generated"
@@ -81,7 +81,7 @@ def api() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def page(kind: str, entry: Entry, note: str, picture: str, parameters: str, runs: list[Answer]) -> str:
+def page(kind: str, entry: RegisteredClass, note: str, picture: str, parameters: str, runs: list[Applicability]) -> str:
     """Return the page of one method, as Markdown."""
     loaded: Any = entry.load()
     about: About = loaded.about
@@ -105,7 +105,7 @@ def page(kind: str, entry: Entry, note: str, picture: str, parameters: str, runs
     return "\n\n".join(parts) + "\n"
 
 
-def where(name: str, runs: list[Answer]) -> Iterator[str]:
+def where(name: str, runs: list[Applicability]) -> Iterator[str]:
     """Yield a list of the kinds of problems that an algorithm runs on, and what it pursues there."""
     places: dict[str, list[str]] = {}
     for answer in runs:
@@ -122,7 +122,7 @@ def where(name: str, runs: list[Answer]) -> Iterator[str]:
         yield "It pursues no objective that is stated: the same runs are scored under every one."
 
 
-def listing(title: str, lead: str, entries: list[Entry]) -> str:
+def listing(title: str, lead: str, entries: list[RegisteredClass]) -> str:
     """Return the page that lists a kind."""
     abouts = [(entry, entry.load().about) for entry in entries]
     rows = "\n".join(

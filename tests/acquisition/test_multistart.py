@@ -9,7 +9,7 @@ from bocu.acquisition.base import Acquisition, SurfaceAcquisition
 from bocu.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
 from bocu.acquisition.minimax import MinimaxFunctional
 from bocu.acquisition.multistart import maximise
-from bocu.acquisition.surfaces import WeightedSurface, decisions_only, surface
+from bocu.acquisition.surfaces import WeightedSurface, surface
 from bocu.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation
 from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
 from bocu.contexts.estimates import product_grid
@@ -111,7 +111,9 @@ def acquisitions():
         [surface(given, GRID, 1.5), surface(posterior(given.structure, seed=2), GRID, 1.5)], [0.4, 0.6]
     )
     return {
-        "gp-ucb": SurfaceAcquisition(decisions_only(posterior(joint(2, 0, MATERN), 15), 1.5), ExpectedValue()),
+        "gp-ucb": SurfaceAcquisition(
+            surface(posterior(joint(2, 0, MATERN), 15), np.empty((1, 0)), 1.5), ExpectedValue()
+        ),
         "sbo-kde": SurfaceAcquisition(surface(given, drawn, 1.5), ExpectedValue()),
         "sbo-kde, matern": SurfaceAcquisition(surface(rough, drawn, 1.5), ExpectedValue()),
         "sbo-kde, joint": SurfaceAcquisition(surface(posterior(joint(2, 1, MATERN), 15), drawn, 1.5), ExpectedValue()),

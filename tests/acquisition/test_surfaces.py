@@ -5,7 +5,7 @@ import pytest
 from gaussian_posteriors import MATERN, SE, STRUCTURES, differences, posterior
 
 from bocu.acquisition.skeleton import full_skeleton, skeleton
-from bocu.acquisition.surfaces import JointSurface, SeparableSurface, WeightedSurface, decisions_only, surface
+from bocu.acquisition.surfaces import JointSurface, SeparableSurface, WeightedSurface, surface
 from bocu.core.errors import BocuError
 from bocu.surrogates.continuous.structure import joint, product
 
@@ -83,7 +83,7 @@ def test_observed_decisions_have_finite_gradients(structure):
 
 def test_decisions_alone_are_one_context():
     given = posterior(joint(2, 0, MATERN))
-    over = decisions_only(given, 1.5)
+    over = surface(given, np.empty((1, 0)), 1.5)
     decisions = np.random.default_rng(2).random((7, 2))
     mean, deviation = given.moments(decisions)
     np.testing.assert_allclose(over.payoffs(decisions)[:, 0], mean + 1.5 * deviation, atol=1e-9)
@@ -151,7 +151,7 @@ def test_skeleton_of_rough_functions_is_all_contexts():
         (lambda: surface(posterior(product(2, 1, SE, SE)), np.zeros((4, 2)), 1.0), r"contexts: found shape \(4, 2\)"),
         (lambda: SeparableSurface(posterior(joint(2, 1, SE)), np.zeros((4, 1)), 1.0), "kernel: found one factor"),
         (lambda: JointSurface(posterior(product(2, 1, SE, SE)), np.zeros((4, 1)), 1.0), "kernel: found 2 factors"),
-        (lambda: decisions_only(posterior(product(2, 1, SE, SE)), 1.0), "contexts: found shape"),
+        (lambda: surface(posterior(product(2, 1, SE, SE)), np.empty((1, 0)), 1.0), "contexts: found shape"),
         (lambda: WeightedSurface([], np.ones(1)), "weights: found"),
     ],
 )

@@ -12,7 +12,7 @@ from bocu.advice.details import standardised_residuals
 from bocu.advice.large import LargePosterior
 from bocu.advice.logs import read_forecast, read_log
 from bocu.advice.model import Learnt
-from bocu.advice.tables import read_table
+from bocu.advice.tables import read_log_table
 from bocu.surrogates.continuous.model import Posterior
 
 
@@ -38,8 +38,8 @@ def found() -> bocu.Suggestion:
 @pytest.fixture(scope="module")
 def learnt() -> Learnt:
     decisions = read_decisions(ASKED["decisions"])
-    log = read_log(read_table(shop(), "log"), decisions, ["rain"], "profit")
-    return Learnt(decisions, log, read_forecast(read_table(FORECAST, "forecast"), ["rain"]), 1.0)
+    log = read_log(read_log_table(shop(), "log"), decisions, ["rain"], "profit")
+    return Learnt(decisions, log, read_forecast(read_log_table(FORECAST, "forecast"), ["rain"]), 1.0)
 
 
 def test_residuals_are_those_of_fits_without_the_row(learnt):

@@ -6,12 +6,12 @@ from decision_logs import kiosk
 
 import bocu
 from bocu.advice import fits
-from bocu.advice.cells import Cells, gathered, representatives
+from bocu.advice.cells import Boxes, gathered, representatives
 from bocu.advice.choices import read_decisions
 from bocu.advice.large import LargePosterior, fewer_contexts, in_parts
 from bocu.advice.logs import Forecast, read_log, weighted
 from bocu.advice.model import Learnt
-from bocu.advice.tables import read_table
+from bocu.advice.tables import read_log_table
 from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
 from bocu.surrogates.continuous.fitting import LogPosterior, Priors
 from bocu.surrogates.continuous.model import Posterior, standardise
@@ -27,7 +27,7 @@ def random():
 
 def test_cells_have_like_weight_and_none_is_empty(random):
     points, weights = random.normal(size=(400, 2)), random.uniform(0.5, 1.5, 400)
-    cells = Cells.around(points, weights, 8)
+    cells = Boxes.around(points, weights, 8)
     shares = cells.shares(points, weights)
     assert cells.count == 8
     assert shares == pytest.approx(np.full(8, 1 / 8), abs=0.02)
@@ -37,7 +37,7 @@ def test_cells_have_like_weight_and_none_is_empty(random):
 @pytest.mark.parametrize("most", [3, 4, 9])
 def test_few_different_points_have_a_cell_each(most):
     points = np.repeat([0.0, 1.0, 5.0], [90, 9, 1])[:, None]
-    cells = Cells.around(points, np.ones(100), most)
+    cells = Boxes.around(points, np.ones(100), most)
     assert cells.count == 3
     assert sorted(cells.shares(points, np.ones(100))) == pytest.approx([0.01, 0.09, 0.9])
 
@@ -129,7 +129,7 @@ def test_an_ascent_that_is_told_the_curvature_ends_where_one_that_is_not_does(mo
 def test_what_a_trial_would_teach_is_what_a_row_more_does():
     log = kiosk(30)
     chosen = read_decisions(ASKED["decisions"])
-    seen = read_log(read_table(log, "log"), chosen, ["rain"], "profit")
+    seen = read_log(read_log_table(log, "log"), chosen, ["rain"], "profit")
     forecast = weighted(seen.contexts[:4], np.arange(1.0, 5.0))
     learnt = Learnt(chosen, seen, forecast, 1.0)
     value, here = seen.decisions[2], learnt.posterior

@@ -12,7 +12,7 @@ from test_suggestion_page import CURLY, Traced, at, hostile
 import bocu
 from bocu.advice import pictures, replay_pictures
 from bocu.advice.page import shown
-from bocu.advice.replay_page import page_of
+from bocu.advice.replay_page import replay_page_of
 from bocu.advice.replayed import DONE, STEADY, SUGGESTED
 
 OVER = f"{SUGGESTED} over {DONE}"
@@ -45,7 +45,7 @@ def traced(text: str, plain) -> tuple[Traced, str]:
 
 def test_every_number_of_the_page_is_one_of_the_json_and_text_stays_text(replayed, plain):
     text = replayed.to_html()
-    assert text == page_of(plain)
+    assert text == replay_page_of(plain)
     page, rest = traced(text, plain)
     pointers = {pointer for pointer, _, _ in page.traced}
     assert {f"/gains/{OVER}/gain", f"/gains/{OVER}/interval/0", "/judged", "/matched", "/logged"} <= pointers
@@ -70,7 +70,7 @@ def test_pictures_draw_what_the_json_has(plain):
 
 
 def test_a_page_judged_by_the_log_says_so(plain):
-    text = page_of({**plain, "judge": "log", "matched": 7, "minimise": True})
+    text = replay_page_of({**plain, "judge": "log", "matched": 7, "minimise": True})
     assert "The log itself (off-policy replay)" in text
     assert '<data value="7" data-from="/matched">7</data>' in text
     assert "A fitted model" not in text

@@ -10,7 +10,7 @@ import yaml
 from typer.testing import CliRunner
 
 import bocu
-from bocu.advice.choices import Choice, Range
+from bocu.advice.choices import OneOfNames, Range
 from bocu.advice.settings import Settings, read_settings
 from bocu.commands.main import app
 from bocu.commands.schema import settings_schema, settings_tables
@@ -114,7 +114,7 @@ def test_a_bad_settings_file_is_one_line(shop, old, new, line):
 
 def test_a_settings_file_states_what_python_takes(shop):
     found = read_settings(shop / "settings/shop.yaml")
-    assert found["decisions"].parts == (Range("order", 10.0, 90.0, True), Choice("shelf", ("low", "high")))
+    assert found["decisions"].parts == (Range("order", 10.0, 90.0, True), OneOfNames("shelf", ("low", "high")))
     assert found["forecast"] == shop / "settings/tomorrow.csv"
     assert bocu.suggest("log.csv", **found).units["order"] == "papers"
 

@@ -6,8 +6,8 @@ import pytest
 from decision_logs import drifting, kiosk, sold
 
 import bocu
-from bocu.advice.radius import estimate_radius, next_distance
-from bocu.advice.tables import read_table
+from bocu.advice.radius import DistanceAhead, estimate_radius
+from bocu.advice.tables import read_log_table
 from bocu.advice.time import in_time, read_half_life
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
@@ -29,7 +29,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 def test_dates_of_any_one_form_are_read_alike_and_put_rows_in_order(form):
     written = [day.strftime(form) for day in DAYS]
-    table = read_table({"when": written[::-1], "rain": list(range(6))[::-1]}, "log")
+    table = read_log_table({"when": written[::-1], "rain": list(range(6))[::-1]}, "log")
     notes: list[str] = []
     ordered, clock = in_time(table, "when", notes)
     assert clock.unit == "days"
@@ -42,27 +42,27 @@ def test_dates_of_any_one_form_are_read_alike_and_put_rows_in_order(form):
 def test_dates_that_may_mean_two_days_are_read_so_that_they_ascend_and_a_note_says_so():
     american = {"when": ["01/02/2024", "01/03/2024", "02/01/2024", "03/01/2024"]}
     notes: list[str] = []
-    _, clock = in_time(read_table(american, "log"), "when", notes)
+    _, clock = in_time(read_log_table(american, "log"), "when", notes)
     assert np.diff(clock.times).tolist() == [1.0, 29.0, 29.0]
     assert "day/month or month/day; read as in 03/31/2024" in notes[0]
 
 
 def test_tables_of_pandas_and_numbers_have_times_too():
-    _, days = in_time(read_table(pd.DataFrame({"when": DAYS}), "log"), "when", [])
+    _, days = in_time(read_log_table(pd.DataFrame({"when": DAYS}), "log"), "when", [])
     assert (days.unit, np.ptp(days.times)) == ("days", 35.0)
-    _, years = in_time(read_table({"when": [2021, 2020, 2022]}, "log"), "when", [])
+    _, years = in_time(read_log_table({"when": [2021, 2020, 2022]}, "log"), "when", [])
     assert (years.unit, years.times.tolist()) == ("", [2020.0, 2021.0, 2022.0])
 
 
 def test_rows_without_a_time_are_left_out_and_what_is_no_time_is_refused():
     notes: list[str] = []
-    ordered, _ = in_time(read_table({"when": ["2024-01-02", "", "2024-01-01"]}, "log"), "when", notes)
+    ordered, _ = in_time(read_log_table({"when": ["2024-01-02", "", "2024-01-01"]}, "log"), "when", notes)
     assert list(ordered.lines) == ["row 3", "row 1"]
     assert notes == ["left out 1 rows without a time in column 'when'"]
     with pytest.raises(BocuError, match=r"row 2, column 'when' .time.: found 'soon'; allowed: numbers, or dates"):
-        in_time(read_table({"when": ["2024-01-02", "soon", "2024-01-01"]}, "log"), "when", [])
+        in_time(read_log_table({"when": ["2024-01-02", "soon", "2024-01-01"]}, "log"), "when", [])
     with pytest.raises(BocuError, match="no column 'day'"):
-        in_time(read_table({"when": ["2024-01-02"]}, "log"), "day", [])
+        in_time(read_log_table({"when": ["2024-01-02"]}, "log"), "day", [])
 
 
 @pytest.mark.parametrize(
@@ -160,14 +160,14 @@ def test_nine_in_ten_next_blocks_lie_within_the_radius(name):
     for replay in range(20):
         contexts = np.random.default_rng(replay).gamma(2.0, size=(95, 1))
         found = estimate_radius(contexts[:90], stated, horizon=5)
-        within.append(next_distance(contexts[:90], stated, contexts[90:]) <= found.radius)
+        within.append(DistanceAhead(stated, 5)(contexts[:90], np.ones(90), contexts[90:]) <= found.radius)
     assert np.mean(within) >= 0.85
 
 
 def test_a_distance_in_cells_is_that_of_the_reference_reweighted_to_the_shares_of_the_block():
     contexts = np.repeat([0.0, 1.0], [75, 25])[:, None]
     block = np.repeat([0.0, 1.0], [5, 5])[:, None]
-    distance = next_distance(contexts, SetParameters.model_validate({"name": "tv"}), block)
+    distance = DistanceAhead(SetParameters.model_validate({"name": "tv"}), 10)(contexts, np.ones(100), block)
     assert distance == pytest.approx(0.5)
 
 
@@ -177,7 +177,8 @@ def test_growing_distances_are_drawn_on_to_the_next_block():
     found = estimate_radius(walking[:110], stated, horizon=5)
     assert found.growth > 0.0
     assert found.radius > found.largest
-    assert next_distance(walking[:110], stated, walking[110:115]) == pytest.approx(found.radius, rel=0.02)
+    following = DistanceAhead(stated, 5)(walking[:110], np.ones(110), walking[110:115])
+    assert following == pytest.approx(found.radius, rel=0.02)
 
 
 def test_a_set_without_finite_distances_gives_no_radius():

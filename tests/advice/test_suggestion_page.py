@@ -10,7 +10,7 @@ import pytest
 
 import bocu
 from bocu.advice import pictures
-from bocu.advice.choices import Choice, Decisions, Range
+from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.advice.page import page_of, shown
 
 EVIL, DOLLAR, CURLY = "<script>alert(1)</script>", "$\\frac{", "{{ 7 * 7 }}/~x & 'y'"
@@ -26,7 +26,9 @@ def hostile() -> pd.DataFrame:
 
 
 ASKED = {
-    "decisions": Decisions((Range(EVIL, 1, 8, True), Range(DOLLAR, 1, 20), Choice("shelf", ("<b>low</b>", "high")))),
+    "decisions": Decisions(
+        (Range(EVIL, 1, 8, True), Range(DOLLAR, 1, 20), OneOfNames("shelf", ("<b>low</b>", "high")))
+    ),
     "contexts": [CURLY],
     "forecast": {CURLY: [0.0, 3.0, 9.0]},
     "radius": 0.2,

@@ -7,8 +7,7 @@ from played import finished, numbers
 
 from bocu.io.files import read_netcdf
 from bocu.runs.checkpoints import CheckpointStore
-from bocu.runs.execution import Block, execute
-from bocu.runs.execution import replay as replay_file
+from bocu.runs.execution import Block, execute, replayed_to
 
 EXAMPLES = [(name, {}) for name in SMALL] + [
     ("sbo-kde", {"model": {"kernel": "joint"}}),
@@ -53,7 +52,7 @@ def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path, name, giv
 def test_a_recorded_run_tells_what_was_known(tmp_path, name):
     execute(Block(specification(name), {}, "code"), tmp_path / "run.nc", tmp_path / "checkpoints", 1e9)
     recorded = read_netcdf(tmp_path / "run.nc").sel(seed=1)
-    _, algorithm = replay_file(tmp_path / "run.nc", {}, 1, 6, named=[specification(name)["problem"]["class"]])
+    _, algorithm = replayed_to(tmp_path / "run.nc", {}, 1, 6, named=[specification(name)["problem"]["class"]])
     assert algorithm.recommend().tolist() in recorded["decision"].values.tolist()
     first = algorithm.reports[0].name
     assert algorithm.report()[first] == recorded[first].values[-1]

@@ -9,8 +9,7 @@ from played import finished, numbers
 
 from bocu.io.files import read_netcdf
 from bocu.runs.checkpoints import CheckpointStore
-from bocu.runs.execution import Block, execute
-from bocu.runs.execution import replay as replay_file
+from bocu.runs.execution import Block, execute, replayed_to
 
 PAIRS = list(pairs())
 EXAMPLES = [
@@ -90,7 +89,7 @@ def test_a_recorded_run_tells_what_was_known(tmp_path, name, objective, paramete
     execute(Block(specified, {}, "code"), tmp_path / "run.nc", tmp_path / "checkpoints", 1e9)
     recommended = read_netcdf(tmp_path / "run.nc")["recommended_index"].sel(seed=1)
     for until in (3, 8):
-        _, algorithm = replay_file(tmp_path / "run.nc", {}, 1, until, named=[specified["problem"]["class"]])
+        _, algorithm = replayed_to(tmp_path / "run.nc", {}, 1, until, named=[specified["problem"]["class"]])
         assert algorithm.recommend() == int(recommended.sel(iteration=until))
 
 

@@ -67,7 +67,7 @@ def score_all(plan: Plan) -> None:
 
     for branch in plan.branches.values():
         metrics = json.loads(plan.parameters.score(branch)["metrics"])
-        score(plan.run_files(branch), {}, branch.specification, metrics, plan.paths.score_file(branch))
+        score(plan.products.runs(branch), {}, branch.specification, metrics, plan.paths.score_file(branch))
 
 
 def cube(plan: Plan) -> None:
@@ -79,7 +79,7 @@ def cube(plan: Plan) -> None:
 def summary(plan: Plan) -> None:
     from bocu.evaluation.cubes import build_summary
 
-    build_summary(plan.cubes(), plan.paths.summary())
+    build_summary(plan.products.cubes(), plan.paths.summary())
 
 
 def measured(stage: Callable[[Plan], None], plan: Plan, queue: Any) -> None:

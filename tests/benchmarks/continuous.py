@@ -16,7 +16,7 @@ from bocu.acquisition.base import Acquisition, SurfaceAcquisition
 from bocu.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
 from bocu.acquisition.minimax import MinimaxFunctional
 from bocu.acquisition.multistart import maximise
-from bocu.acquisition.surfaces import WeightedSurface, decisions_only, surface
+from bocu.acquisition.surfaces import WeightedSurface, surface
 from bocu.ambiguity import MaximumMeanDiscrepancy, ModifiedChiSquared, TotalVariation
 from bocu.ambiguity.mmd.gram import mmd_radius, squared_exponential_gram, with_jitter
 from bocu.contexts.estimates import KernelDensity, box_around_mean, empirical, kde_radius, product_grid
@@ -48,7 +48,7 @@ Build = Callable[[list[Posterior], np.ndarray, np.random.Generator], Acquisition
 
 
 def gp_ucb(posteriors, seen, generator):
-    return SurfaceAcquisition(decisions_only(posteriors[0], SQRT_BETA), ExpectedValue())
+    return SurfaceAcquisition(surface(posteriors[0], np.empty((1, 0)), SQRT_BETA), ExpectedValue())
 
 
 def sbo_kde(posteriors, seen, generator):

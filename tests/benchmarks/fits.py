@@ -15,7 +15,7 @@ import numpy as np
 from bocu.algorithms.continuous_base import ModelParameters
 from bocu.experiment.registry import find
 from bocu.runs.seed_run import SeedRun, build_problem
-from bocu.surrogates.continuous.fitting import NOISY, LogPosterior, Priors, fit
+from bocu.surrogates.continuous.fitting import NOISY, LogPosterior, Priors, best_hyperparameters
 from bocu.surrogates.continuous.model import standardise
 from bocu.surrogates.continuous.structure import Hyperparameters
 
@@ -92,10 +92,10 @@ def main() -> None:
                 reached = {}
                 for way, starts in WAYS.items():
                     begun = time.process_time()
-                    last[way] = found = fit(posterior, starts(last[way], count, structure.inputs))
+                    last[way] = found = best_hyperparameters(posterior, starts(last[way], count, structure.inputs))
                     seconds[way] += time.process_time() - begun
                     reached[way] = posterior(found.to_vector())[0]
-                draws = [fit(posterior, [PRIORS.draw(structure.inputs, generator)]) for _ in range(20)]
+                draws = [best_hyperparameters(posterior, [PRIORS.draw(structure.inputs, generator)]) for _ in range(20)]
                 best = max(*reached.values(), *(posterior(end.to_vector())[0] for end in draws))
                 for way, value in reached.items():
                     short[way].append(best - value)

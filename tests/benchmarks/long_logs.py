@@ -58,11 +58,11 @@ def foretold(rows: int) -> str:
     from bocu.advice.choices import read_decisions
     from bocu.advice.logs import read_log, weighted
     from bocu.advice.model import Learnt
-    from bocu.advice.tables import read_table
+    from bocu.advice.tables import read_log_table
 
     decisions, contexts = read_decisions(ASKED["decisions"]), ASKED["contexts"]
     seen, unseen = (
-        read_log(read_table(log(count, seed), "log"), decisions, contexts, ASKED["outcome"])
+        read_log(read_log_table(log(count, seed), "log"), decisions, contexts, ASKED["outcome"])
         for count, seed in ((rows, 0), (UNSEEN, 1))
     )
     learnt = Learnt(decisions, seen, weighted(unseen.contexts[:8], np.ones(8)), 1.0)

@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 from bocu.experiment.planning import make_plan
-from bocu.experiment.resources import START_SECONDS, Estimate, estimate
+from bocu.experiment.resources import START_SECONDS, BlockEstimate, estimate
 from bocu.runs import pilot
 from bocu.runs.execution import Block, execute
 from bocu.sweep import forecast
@@ -44,7 +44,7 @@ def branch_of(problem: str, algorithm: str, rounds: int) -> Any:
     return branch
 
 
-def as_unknown(branch: Any, seeds: int) -> Estimate:
+def as_unknown(branch: Any, seeds: int) -> BlockEstimate:
     return replace(estimate(branch, seeds), unknown=("ignored",))
 
 

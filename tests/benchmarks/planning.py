@@ -74,10 +74,10 @@ def pretend(outputs: list[str], command: list[str], folder: Path) -> None:
 def our_outputs(jobs: int) -> list[str]:
     plan = make_plan(experiment(jobs), sources_file=ROOT / "data/sources.yaml")
     branches = plan.branches.values()
-    runs = [file for branch in branches for file in plan.run_files(branch)]
+    runs = [file for branch in branches for file in plan.products.runs(branch)]
     scores = [plan.paths.score_file(branch) for branch in branches]
     table = f"{Path(plan.paths.report()).parent}/tables/final-regret.csv"
-    return [*runs, *scores, *plan.cubes(), plan.paths.summary(), table, plan.paths.report()]
+    return [*runs, *scores, *plan.products.cubes(), plan.paths.summary(), table, plan.paths.report()]
 
 
 def bare_outputs(jobs: int) -> list[str]:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bocu.advice.radius import estimate_radius, next_distance
+from bocu.advice.radius import DistanceAhead, estimate_radius
 from bocu.ambiguity.parameters import SetParameters
 
 Draw = Callable[[np.random.Generator, np.ndarray], np.ndarray]
@@ -82,7 +82,7 @@ def main() -> None:
                     found = estimate_radius(log, stated, recency, chosen.horizon)
                     radii.append(found.radius)
                     weights = recency(chosen.rows)
-                    distances.append(next_distance(log, stated, future[: found.horizon], weights))
+                    distances.append(DistanceAhead(stated, found.horizon)(log, weights, future[: found.horizon]))
                 within = np.mean(np.array(distances) <= np.array(radii) + 1e-12)
                 wide = np.median(radii) / np.quantile(distances, 0.9)
                 cells.append(f"{100 * within:.1f} % ({wide:.2f})")

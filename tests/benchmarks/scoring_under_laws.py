@@ -46,7 +46,7 @@ def main() -> None:
             (branch,) = plan.branches.values()
             parameters = plan.parameters.run(branch, 0, SEEDS - 1)
             block = Block(json.loads(parameters["specification"]), {}, "code")
-            (file,) = plan.run_files(branch)
+            (file,) = plan.products.runs(branch)
             if not Path(file).exists():
                 execute(block, file, plan.paths.checkpoint(branch, 0, SEEDS - 1))
             asked = plan.parameters.optima(problem, "dro")

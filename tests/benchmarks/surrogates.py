@@ -19,7 +19,7 @@ from bocu.acquisition.surfaces import JointSurface
 from bocu.core.kernels import Kernel, Matern52, SquaredExponential
 from bocu.surrogates.cholesky import GrownCholesky
 from bocu.surrogates.continuous.model import ContinuousGP
-from bocu.surrogates.grams import EvaluatedGram, Gram, StoredGram, gram_of
+from bocu.surrogates.grams import EvaluatedGram, PointGram, StoredGram, gram_of
 from bocu.surrogates.grid import GridPosterior, GridPrior
 
 KERNEL = SquaredExponential((0.1, 0.1))
@@ -85,7 +85,9 @@ def square(size: int) -> np.ndarray:
     return np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
-def posterior_of(gram: Callable[[Kernel, np.ndarray], Gram], kernel: Kernel, size: int, told: int) -> GridPosterior:
+def posterior_of(
+    gram: Callable[[Kernel, np.ndarray], PointGram], kernel: Kernel, size: int, told: int
+) -> GridPosterior:
     """A posterior of size^2 decisions x 64 contexts after so many observations, each of another decision."""
     prior = GridPrior(square(2), square(CONTEXTS), kernel, KERNEL)
     prior.decisions = square(size)
@@ -100,7 +102,7 @@ def posterior_of(gram: Callable[[Kernel, np.ndarray], Gram], kernel: Kernel, siz
 def decisions() -> None:
     """A sum over all observations on the grid, most of a round, and a round, by the form of the covariances."""
     told = 500
-    forms: dict[str, tuple[Callable[[Kernel, np.ndarray], Gram], Kernel]] = {
+    forms: dict[str, tuple[Callable[[Kernel, np.ndarray], PointGram], Kernel]] = {
         "matrix": (lambda kernel, points: StoredGram(kernel(points, points)), KERNEL),
         "rows": (EvaluatedGram, KERNEL),
         "as chosen": (gram_of, KERNEL),

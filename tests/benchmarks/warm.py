@@ -69,7 +69,7 @@ def measure(folder: Path, executor: str, jobs: int, cores: int) -> Measured:
     runs = folder / "results/many/benchmarks/runs"
     planning = own = memory = begun = 0.0
     while child.poll() is None:
-        own, memory = _of(child.pid, own, memory)
+        own, memory = of_process(child.pid, own, memory)
         if not begun and runs.exists():
             planning, begun = own, time.perf_counter()
         time.sleep(0.05)
@@ -87,7 +87,7 @@ def _children() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _of(process: int, own: float, memory: float) -> tuple[float, float]:
+def of_process(process: int, own: float, memory: float) -> tuple[float, float]:
     """Return processor seconds and largest memory of a process alone; what they were where it has ended."""
     try:
         words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()

@@ -10,14 +10,14 @@ import xarray as xr
 from bocu.core.errors import BocuError
 from bocu.data.simulators import irrigation, soil_water, weather
 from bocu.data.simulators.farm import CARBON_DIOXIDE, MAIZE, MOST_WATER, POTATOES
-from bocu.data.simulators.tables import SimulatedTable, gather, write_part
+from bocu.data.simulators.tables import TableSimulator, gather, write_part
 from bocu.io.files import read_netcdf, write_netcdf
 
 EXTRA = "the extra `problems` is not installed"
 SAID = {"long_name": "anything", "units": "1"}
 
 
-class Squares(SimulatedTable):
+class Squares(TableSimulator):
     """Squares of the numbers of situations; its simulator is a package that is there."""
 
     package = "numpy"
@@ -186,10 +186,10 @@ def test_a_sample_of_shipped_thresholds_is_what_aquacrop_says(root):
 @pytest.mark.ci
 def test_a_sample_of_shipped_gains_is_what_floris_says(root):
     pytest.importorskip("floris", reason=EXTRA)
-    from bocu.data.simulators.wakes import WakeSteering, gains_of
+    from bocu.data.simulators.wakes import WakeSimulator, gains_of
 
     shipped = read_netcdf(root / "data/shipped/wake-steering/raw/row_of_three.nc")
-    assert WakeSteering().situations() == shipped.sizes["situation"]
+    assert WakeSimulator().situations() == shipped.sizes["situation"]
     yaws, winds = shipped["yaw"].values, shipped["wind"].values
     for situation in (0, 34, 63):
         found = gains_of(yaws[::60], *winds[situation])

@@ -9,7 +9,7 @@ from bocu.ambiguity import MaximumMeanDiscrepancy, TotalVariation
 from bocu.ambiguity.parameters import SetParameters
 from bocu.evaluation.aspirations import LenientRegret, SatisficingRegret
 from bocu.objectives.functions import UncertaintyObjective
-from bocu.problems.satisficing import CONTEXT_WIDTH, Satisficing, SatisficingParameters
+from bocu.problems.satisficing import CONTEXT_WIDTH, SatisficingBumps, SatisficingBumpsParameters
 from bocu.runs.seed_run import SeedRun, build_problem
 from bocu.testing.games import run_specification, stated
 from bocu.testing.problems import situations_of
@@ -89,7 +89,7 @@ def test_what_nobody_can_promise_is_not_missed(run, situations):
 def test_the_three_objectives_want_three_decisions(table, situations):
     """As the published table has it: see the module; a third of the true distance, it, and three times it."""
     last = situations[-1]
-    problem = Satisficing(SatisficingParameters(), {})
+    problem = SatisficingBumps(SatisficingBumpsParameters(), {})
     found = SetParameters.model_validate(MMD).over(problem.contexts)
     distance = float(found.distance(last.truth, last.reference))
     assert distance == pytest.approx(0.434, abs=1e-3)

@@ -9,26 +9,26 @@ from bocu.evaluation.claims.expansion import Group, Leaf, Negated, Scope, expand
 from bocu.evaluation.claims.expressions import (
     ANY,
     WORDS,
-    Comparison,
+    Inequality,
     Loop,
     Measure,
     Not,
-    Number,
     Quorum,
     Rank,
     Ratio,
     Runs,
     Scaled,
     Sum,
+    WrittenNumber,
     kind_of,
 )
 from bocu.evaluation.claims.parsing import parse
 
 LABELS = st.from_regex(r"[a-z0-9]{1,4}(-[a-z0-9]{1,3}){0,2}", fullmatch=True)
-NUMBERS = st.builds(Number, st.floats(0.0, 1e9))
-POSITIVE = st.builds(Number, st.floats(1e-6, 1e6))
+NUMBERS = st.builds(WrittenNumber, st.floats(0.0, 1e9))
+POSITIVE = st.builds(WrittenNumber, st.floats(1e-6, 1e6))
 RUNS = st.builds(Runs, LABELS, st.one_of(st.just(""), LABELS))
-ROUNDS = st.builds(Number, st.one_of(st.integers(1, 10_000).map(float), st.floats(0.01, 0.99)))
+ROUNDS = st.builds(WrittenNumber, st.one_of(st.integers(1, 10_000).map(float), st.floats(0.01, 0.99)))
 
 
 @st.composite
@@ -61,8 +61,8 @@ def comparisons(draw):
     kind = draw(st.sampled_from(sorted({word.kind for word in WORDS.values()})))
     relation = draw(st.sampled_from("<>"))
     if draw(st.booleans()):
-        return Comparison(Ratio(draw(sums(kind)), draw(sums(kind))), relation, draw(NUMBERS))
-    return Comparison(draw(sums(kind)), relation, draw(st.one_of(sums(kind), NUMBERS)))
+        return Inequality(Ratio(draw(sums(kind)), draw(sums(kind))), relation, draw(NUMBERS))
+    return Inequality(draw(sums(kind)), relation, draw(st.one_of(sums(kind), NUMBERS)))
 
 
 @st.composite

@@ -69,7 +69,7 @@ def test_cube_holds_every_branch_at_its_place(place):
 def test_scores_are_the_regret_of_the_recorded_decisions(place):
     branch = place.branch("hills", "any", "random")
     scores = read_netcdf(place.paths.score_file(branch))
-    runs = xr.concat([read_netcdf(file) for file in place.run_files(branch)], "seed", data_vars="all")
+    runs = xr.concat([read_netcdf(file) for file in place.products.runs(branch)], "seed", data_vars="all")
     problem = build_problem(branch.specification["problem"], {})
     from bocu.core.randomness import Streams
 
@@ -87,7 +87,11 @@ def test_scores_are_the_regret_of_the_recorded_decisions(place):
 
 
 def test_every_variable_has_units_and_a_name(place):
-    for file in (*place.cubes(), place.paths.summary(), place.paths.score_file(place.branch("hills", "any", "random"))):
+    for file in (
+        *place.products.cubes(),
+        place.paths.summary(),
+        place.paths.score_file(place.branch("hills", "any", "random")),
+    ):
         for name, variable in read_netcdf(file).variables.items():
             assert variable.attrs.get("units"), (file, name)
             assert variable.attrs.get("long_name"), (file, name)
@@ -121,7 +125,7 @@ def test_a_score_of_another_length_is_refused(place):
 
 def test_blocks_of_different_specifications_are_not_mixed(place):
     branch = place.branch("coarse", "any", "mle")
-    files = place.run_files(branch)
+    files = place.products.runs(branch)
     run = read_netcdf(files[1])
     specification = json.loads(run.attrs["specification"])
     specification["problem"]["parameters"]["noise"] = 0.5
@@ -135,13 +139,13 @@ def test_blocks_of_different_specifications_are_not_mixed(place):
 def test_a_partial_score_leaves_out_what_is_not_of_the_branch(place, damage):
     branch = place.branch("coarse", "any", "mle")
     whole = read_netcdf(place.paths.score_file(branch))
-    broken = Path(place.run_files(branch)[0])
+    broken = Path(place.products.runs(branch)[0])
     if damage == "missing":
         broken.unlink()
     elif damage == "truncated":
         broken.write_bytes(broken.read_bytes()[:1000])
     else:
-        shutil.copy(place.run_files(place.branch("coarse", "any", "random"))[0], broken)
+        shutil.copy(place.products.runs(place.branch("coarse", "any", "random"))[0], broken)
     metric(place, branch, partial=True)
     scores = read_netcdf(place.paths.score_file(branch))
     assert scores["seed"].values.tolist() == [2, 3]
@@ -155,7 +159,7 @@ def test_a_partial_score_leaves_out_what_is_not_of_the_branch(place, damage):
 
 def test_a_branch_without_a_whole_run_is_a_hole(place):
     branch = place.branch("coarse", "any", "mle")
-    for file in place.run_files(branch):
+    for file in place.products.runs(branch):
         Path(file).write_bytes(b"")
     metric(place, branch, partial=True)
     build_cube(description(place, "coarse"), "cube.nc")
@@ -166,13 +170,13 @@ def test_chunks_of_any_size_give_the_same_files(place, monkeypatch):
     monkeypatch.setattr(chunks, "CHUNK_ELEMENTS", 13)
     build_cube(description(place, "coarse"), "small.nc")
     assert read_netcdf("small.nc").identical(read_netcdf(place.paths.cube("coarse")))
-    build_summary(place.cubes(), "summary.nc")
+    build_summary(place.products.cubes(), "summary.nc")
     assert read_netcdf("summary.nc").identical(read_netcdf(place.paths.summary()))
 
 
 def test_machines_that_differ_are_listed(place):
     branch = place.branch("coarse", "any", "mle")
-    files = place.run_files(branch)
+    files = place.products.runs(branch)
     write_netcdf(read_netcdf(files[1]).assign_attrs(cpu="another"), files[1])
     metric(place, branch)
     build_cube(description(place, "coarse"), "cube.nc")

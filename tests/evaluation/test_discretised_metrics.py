@@ -195,7 +195,7 @@ def test_a_metric_under_a_law_leaves_run_jobs_untouched():
     plain, more = make_plan(experiment()), make_plan(experiment(PATH, TENTH))
     assert [metric.label for metric in more.metrics] == ["so", "path-0", "path-1", "path-2", "tenth-0", "tenth-1"]
     (branch,), (other,) = plain.branches.values(), more.branches.values()
-    assert plain.run_files(branch) == more.run_files(other)
+    assert plain.products.runs(branch) == more.products.runs(other)
     for first, last in plain.blocks_of(branch):
         assert plain.parameters.run(branch, first, last) == more.parameters.run(other, first, last)
     assert plain.parameters.score(branch) != more.parameters.score(other)
@@ -203,7 +203,7 @@ def test_a_metric_under_a_law_leaves_run_jobs_untouched():
     assert [*more.optima("newsvendor")] == ["path", "tenth"]
     assert more.inputs.score(other)["optima"] == [
         "results/laws/optima/newsvendor/path.nc",
-        more.optima_files("newsvendor")[1],
+        more.products.optima("newsvendor")[1],
     ]
 
 
@@ -219,7 +219,7 @@ def test_stored_optima_and_recommended_decisions_are_scored(tmp_path, monkeypatc
         unfolded = {**parameters, **{key: json.loads(parameters[key]) for key in ("problem", "metrics")}}
         store_optima(unfolded, {}, files[-1])
     metrics = json.loads(plan.parameters.score(branch)["metrics"])
-    score(plan.run_files(branch), {}, branch.specification, metrics, "told.nc", optima=files)
+    score(plan.products.runs(branch), {}, branch.specification, metrics, "told.nc", optima=files)
     with xr.open_dataset("told.nc") as told, xr.open_dataset(plan.paths.score_file(branch)) as searched:
         assert told["value"].equals(searched["value"])
         np.testing.assert_allclose(told["regret"], searched["regret"], atol=1e-12)
@@ -228,7 +228,7 @@ def test_stored_optima_and_recommended_decisions_are_scored(tmp_path, monkeypatc
         assert (errors[1:] > 0.0).all()
         recommended = told["recommended_value"].sel(metric="path-1")
         assert np.isfinite(recommended.isel(iteration=-1)).all()
-        runs = [read_runs(file)["recommended"].isel(iteration=-1).values for file in plan.run_files(branch)]
+        runs = [read_runs(file)["recommended"].isel(iteration=-1).values for file in plan.products.runs(branch)]
         last = np.concatenate(runs)
         realisation, situations = met({**branch.specification["problem"]})
         value = build_scorer(metrics[2]).score(realisation, situations, last)[1]

@@ -10,7 +10,7 @@ from bocu.core.errors import BocuError
 from bocu.evaluation.claims import FAILS, HOLDS, UNDECIDED
 from bocu.evaluation.claims.model import Claim
 from bocu.evaluation.cubes import swept_coordinates
-from bocu.evaluation.regions import region, table
+from bocu.evaluation.regions import points_table, region
 from bocu.runs.status import DONE
 
 ROUNDS = 4
@@ -61,7 +61,7 @@ def test_every_point_of_a_problem_has_a_verdict_of_its_own():
         ({"noise": 3}, FAILS),
     ]
     assert cells[0].finding.value.value == pytest.approx(-4.0)
-    rows = table(cells).to_dict("records")
+    rows = points_table(cells).to_dict("records")
     assert [(row["noise"], row["verdict"], row["problem"]) for row in rows][2] == (3, FAILS, "hills-noise-3")
     assert {"value", "low", "high", "boundary", "seeds", "p_value_corrected"} <= rows[0].keys()
 

@@ -98,7 +98,7 @@ def test_two_outputs_from_run_to_cube(root, tmp_path, monkeypatch):
     plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
     run_all(plan)
     (branch,) = plan.branches.values()
-    run = read_netcdf(plan.run_files(branch)[0])
+    run = read_netcdf(plan.products.runs(branch)[0])
     assert run["payoff"].dims == ("seed", "iteration", "output")
     assert run["decision"].shape == (1, 14, 1)
     assert run["context_index"].values.min() >= 0

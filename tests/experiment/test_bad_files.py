@@ -21,7 +21,7 @@ from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
 from bocu.io.files import atomic_path, read_netcdf, write_netcdf
 from bocu.io.yaml_files import LARGEST_BYTES, read_yaml
-from bocu.runs.execution import replay
+from bocu.runs.execution import replayed_to
 
 
 @pytest.fixture
@@ -290,7 +290,7 @@ def test_a_run_file_imports_nothing_that_is_not_registered(folder, monkeypatch, 
     specification["algorithm"]["class"] = "trap:Trap"
     write_netcdf(data.assign_attrs(specification=json.dumps(specification)), "out.nc")
     with pytest.raises(BocuError, match=r"out\.nc: asks to import 'trap:Trap', which is neither registered"):
-        replay("out.nc", {}, 0, 1)
+        replayed_to("out.nc", {}, 0, 1)
     assert not Path("sprung").exists()
 
 

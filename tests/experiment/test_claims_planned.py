@@ -31,9 +31,9 @@ def planned(tmp_path, old="", new="", **changes):
 
 def test_claims_become_a_file_and_no_run_knows_of_them(tmp_path):
     plan, bare = planned(tmp_path), make_plan(tiny())
-    assert plan.files()["claims"] == ["results/tiny/claims/verdicts.json"]
+    assert plan.products.by_stage()["claims"] == ["results/tiny/claims/verdicts.json"]
     assert plan.inputs.claims() == ["results/tiny/cubes/hills.nc"]
-    assert "claims" not in bare.files()
+    assert "claims" not in bare.products.by_stage()
     key = ("hills", "any", "random")
     assert plan.parameters.run(plan.branches[key], 0, 1) == bare.parameters.run(bare.branches[key], 0, 1)
     assert plan.parameters.cube("hills") == bare.parameters.cube("hills")

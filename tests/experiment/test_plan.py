@@ -33,7 +33,7 @@ def test_a_problem_that_ends_sooner_has_fewer_iterations():
 def test_labels_are_in_paths_and_never_in_specifications():
     plan = make_plan(tiny(algorithms=[{"name": "mle", "label": "my-label"}]))
     branch = plan.branch("hills", "any", "my-label")
-    assert plan.run_files(branch) == [f"results/tiny/runs/hills/any/my-label/seeds-{b}.nc" for b in ("0-1", "2-3")]
+    assert plan.products.runs(branch) == [f"results/tiny/runs/hills/any/my-label/seeds-{b}.nc" for b in ("0-1", "2-3")]
     assert "my-label" not in json.dumps(branch.specification)
 
 
@@ -182,10 +182,10 @@ def test_planning_imports_nothing_heavy(root):
         "for file in ('config/config.yaml', 'config/experiments/ziomek2025.yaml'):\n"
         "    plan = make_plan(yaml.safe_load(open(file)), [file])\n"
         "    for branch in plan.branches.values():\n"
-        "        plan.parameters.run(branch, 0, 1), plan.parameters.score(branch), plan.run_files(branch)\n"
+        "        plan.parameters.run(branch, 0, 1), plan.parameters.score(branch), plan.products.runs(branch)\n"
         "    for problem in plan.problems:\n"
         "        plan.inputs.problem(problem), plan.parameters.cube(problem)\n"
-        "    plan.figure_files('png'), plan.describe()\n"
+        "    plan.products.figures('png'), plan.describe()\n"
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
@@ -211,11 +211,11 @@ def test_a_partial_report_waits_for_the_algorithm_that_a_figure_compares_with(tm
 
     def drawn(problem):
         branch = plan.branch(problem, "any", "mle")
-        file = Path(plan.run_files(branch)[0])
+        file = Path(plan.products.runs(branch)[0])
         file.parent.mkdir(parents=True)
         file.touch()
-        return {Path(file).stem for file in plan.figure_files("png", PARTIAL)}
+        return {Path(file).stem for file in plan.products.figures("png", PARTIAL)}
 
     assert drawn("hills") == {"scoreboard", "regret"}  # random belongs to a problem without a run
     assert drawn("others") == {"scoreboard", "regret", "summary"}
-    assert {Path(file).stem for file in plan.figure_files("png")} == {"scoreboard", "regret", "summary"}
+    assert {Path(file).stem for file in plan.products.figures("png")} == {"scoreboard", "regret", "summary"}

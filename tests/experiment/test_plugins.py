@@ -16,7 +16,7 @@ from bocu.core.loading import load, refuse_unknown_classes
 from bocu.experiment import registry
 from bocu.experiment.planning import make_plan
 from bocu.experiment.plugins import lookup, memo, stand_ins
-from bocu.experiment.registry import Entry, find
+from bocu.experiment.registry import RegisteredClass, find
 from bocu.experiment.resources import estimate
 
 OWN = Path(__file__).parents[1] / "own_plugins.py"
@@ -156,7 +156,7 @@ def test_a_stand_in_answers_as_the_class_does(folder):
     common["data"] = "simulate"
     ours = planned(folder, problems=[{"name": "sensors", "label": "weather", "parameters": _known(day)}], **common)
     theirs = planned(folder, problems=[{"name": "own.py:Weather", "parameters": _known(day)}], **common)
-    assert theirs.files() == ours.files()
+    assert theirs.products.by_stage() == ours.products.by_stage()
     assert theirs.priors("weather") == ours.priors("weather") != {}
     assert theirs.inputs.prior("weather") == ours.inputs.prior("weather")
     assert theirs.iterations("weather") == ours.iterations("weather")
@@ -400,7 +400,7 @@ def test_entry_points_are_named_as_our_own_are(folder, tmp_path, monkeypatch, ca
     plan = planned(folder, **changes)
     specification = plan.branches["gp-sample", "any", "my-greedy"].specification
     assert specification["algorithm"]["class"] == "algorithm/my-greedy"
-    assert plan.branches["gp-sample", "any", "random"].algorithm.registered == Entry(
+    assert plan.branches["gp-sample", "any", "random"].algorithm.registered == RegisteredClass(
         "algorithm", "random", registry.REGISTRY["algorithm"]["random"]
     )
     refuse_unknown_classes(specification, "a file")

@@ -43,8 +43,8 @@ def test_number_and_names_follow_from_the_file_alone():
     plan = plan_of(["plant"], [fits, SHORT])
     wanted = [f"runs-{kernel}-{part}" for kernel in ("squared-exponential", "matern-52") for part in (1, 2)]
     assert labels(plan, "plant") == (*wanted, "short")
-    assert plan.prior_files() == [f"results/tiny/priors/plant/{label}.nc" for label in wanted]
-    assert plan.inputs.problem("plant")["candidates"] == plan.prior_files()
+    assert plan.products.priors() == [f"results/tiny/priors/plant/{label}.nc" for label in wanted]
+    assert plan.inputs.problem("plant")["candidates"] == plan.products.priors()
     assert plan.inputs.prior("plant") == {"data": "data/simulate/plant/svgp.nc"}
     size = plan.problems["plant"].kind.size(plan.problem_parameters("plant"))
     assert (size.priors, size.kernels) == (5, 5)

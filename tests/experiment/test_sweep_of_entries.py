@@ -107,7 +107,7 @@ def test_more_points_rerun_nothing_of_the_old_ones() -> None:
     more = plan_of({"problems.hills.noise": [0.05, 0.1, 0.2, 0.4], "problems.hills.high": [2, 3]})
     assert len(more.branches) > len(few.branches)
     for key, branch in few.branches.items():
-        assert more.run_files(more.branches[key]) == few.run_files(branch)
+        assert more.products.runs(more.branches[key]) == few.products.runs(branch)
         assert more.parameters.run(more.branches[key], 0, 2) == few.parameters.run(branch, 0, 2)
         assert more.parameters.score(more.branches[key]) == few.parameters.score(branch)
     for problem in few.problems:

@@ -1,9 +1,13 @@
 import numpy as np
 import pytest
+import synthetic_cubes
+import synthetic_objectives
 
 from bocu.core.errors import BocuError
 from bocu.evaluation.curves import medians as _medians
+from bocu.figures.base import save
 from bocu.figures.cost import Cost, CostParameters
+from bocu.report.pictures import pictures
 
 
 def test_a_point_is_the_median_of_its_rounds_and_the_initial_design_is_left_out():
@@ -25,3 +29,24 @@ def test_it_draws_a_line_for_every_algorithm(cube_path):
 def test_an_algorithm_that_is_not_there_is_named(cube_path):
     with pytest.raises(BocuError, match="no algorithm 'x'"):
         Cost(CostParameters(algorithms=["x"])).draw({"cube": cube_path})
+
+
+def test_figures_of_one_title_have_headings_of_their_own(cube_path, tmp_path):
+    drawing = Cost(CostParameters(smooth=4)).draw({"cube": cube_path})
+    files = []
+    for name in ("few", "many"):
+        files.append(tmp_path / f"{name}.json")
+        save(drawing, *(tmp_path / f"{name}.{kind}" for kind in ("png", "svg", "json")))
+    assert [each.title for each in pictures(files, tmp_path)] == ["Time of a round (few)", "Time of a round (many)"]
+    assert [each.title for each in pictures(files[:1], tmp_path)] == ["Time of a round"]
+
+
+def test_who_pursues_nothing_has_one_point_where_there_are_several_objectives(tmp_path):
+    data = synthetic_objectives.cube()
+    cube = synthetic_cubes.write(data, tmp_path / "cube.nc")
+    drawing = Cost(CostParameters(smooth=synthetic_objectives.ITERATIONS)).draw({"cube": cube})
+    assert drawing.alternative.startswith("Dots")
+    assert sorted(title.partition(",")[0] for title in drawing.table["algorithm"]) == [
+        "DRBO", "DRBO", "Random", "TS-BOCU", "TS-BOCU",
+    ]  # fmt: skip
+    assert not drawing.table["algorithm"].duplicated().any()

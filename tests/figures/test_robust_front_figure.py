@@ -55,7 +55,7 @@ def drawn(plan, problem, **parameters):
     return RobustFront(RobustFrontParameters(**parameters)).draw({"cube": plan.paths.cube(problem)})
 
 
-def test_no_decision_tried_beats_the_best_there_is(plan):
+def test_fronts_hold_what_no_other_beats_and_none_is_worth_more_than_the_best(plan):
     drawing = drawn(plan, "two", metric="tv")
     values, fronts, shares = drawing.figure.axes
     best, *tried = (line.get_ydata() for line in values.get_lines())
@@ -63,11 +63,18 @@ def test_no_decision_tried_beats_the_best_there_is(plan):
     for line in tried:
         assert (line <= best + 1e-9).all()
     assert [line.get_label() for line in fronts.get_lines()] == ["best there is", "Random", "DRMOBO"]
+    for line in fronts.get_lines():
+        first, second = (np.asarray(ends) for ends in line.get_data())
+        assert (np.diff(first) > 0).all()
+        assert (np.diff(second) < 0).all()
     for line in shares.get_lines():
         assert line.get_xdata().tolist() == [1, 2, 3, 4, 5, 6]
         assert (np.asarray(line.get_ydata()) >= 0.0).all()
-    assert "outputs by DRO (total variation)" in drawing.caption
+    assert "by DRO (total variation)" in drawing.caption
     assert "3 seeds" in drawing.caption
+    shown = drawing.table[drawing.table["algorithm"] == "DRMOBO"].groupby("panel").size()
+    assert shown["share of hypervolume by round"] == 6 * 3
+    assert shown["guaranteed outputs 1 and 2"] == len(fronts.get_lines()[2].get_xdata())
 
 
 def test_a_figure_is_drawn_from_its_cube_alone(plan):
@@ -90,7 +97,7 @@ def test_cubes_hold_fronts_and_hypervolumes(plan):
     share = hypervolume(run["front_guarantee"].values, corner) / hypervolume(best, corner)
     assert share == pytest.approx(float(run["hypervolume_share"][-1]))
     # And the fronts are those of the decisions in the run file.
-    decisions = read_netcdf(plan.run_files(plan.branch("two", "tv", "drmobo"))[0]).sel(seed=101)["decision"].values
+    decisions = read_netcdf(plan.products.runs(plan.branch("two", "tv", "drmobo"))[0]).sel(seed=101)["decision"].values
     problem = ScalarisedNewsvendor(ScalarisedNewsvendorParameters(outputs=2, contexts=10), {})
     values = lambda payoffs: TotalVariation(0.5).values(payoffs, problem.reference)[0]  # noqa: E731
     front = front_among(decisions, problem.payoffs(decisions), run["front_weight"].values, values)
@@ -100,7 +107,7 @@ def test_cubes_hold_fronts_and_hypervolumes(plan):
 def test_the_metric_is_the_first_unless_another_is_asked_for(plan):
     assert drawn(plan, "two").caption == drawn(plan, "two", metric="tv").caption
     other = drawn(plan, "two", metric="kl")
-    assert "outputs by DRO (Kullback-Leibler)" in other.caption
+    assert "by DRO (Kullback-Leibler)" in other.caption
     assert len(other.figure.axes[0].get_lines()) == 3
     alone = drawn(plan, "two", algorithms=["random"])
     assert len(alone.figure.axes[0].get_lines()) == 2
@@ -112,7 +119,7 @@ def test_one_output_has_no_front(plan):
 
 def test_the_report_has_a_table_of_hypervolumes(plan):
     page = Path(plan.paths.report())
-    build(plan.describe(), plan.cubes(), plan.paths.summary(), [], page)
+    build(plan.describe(), plan.products.cubes(), plan.paths.summary(), [], page)
     rows = list(csv.DictReader((page.parent / "tables/hypervolumes.csv").open()))
     assert {row["problem"] for row in rows} == {"two"}
     (row,) = [r for r in rows if (r["objective"], r["metric"], r["algorithm"]) == ("tv", "tv", "drmobo")]

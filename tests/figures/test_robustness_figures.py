@@ -3,6 +3,7 @@
 import json
 import os
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from bocu.figures.reading import results_at
 from bocu.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameters
 from bocu.figures.robustness_curve import BEST, RobustnessCurve, RobustnessCurveParameters
 from bocu.io.files import read_netcdf
+from bocu.report.build import build
 from bocu.report.records import foremost
 from bocu.runs.seed_run import build_problem
 
@@ -95,7 +97,7 @@ def test_the_axis_may_be_the_distance_of_a_set(plan):
     # Along a mixture total variation grows in proportion to s, to 2 at most.
     np.testing.assert_allclose(places, [0.0, places[2] / 2, places[2]])
     assert 0.5 < places[2] <= 2.0
-    assert axes.get_xlabel() == "total variation\nfrom s = 0"
+    assert axes.get_xlabel() == "total variation from s = 0"
     assert drawing.title == "Robustness curves: high, by total variation"
 
 
@@ -174,8 +176,29 @@ def test_titles_of_panels_stay_apart(root, tmp_path, monkeypatch):
     run_all(plan)
     figure = drawn(plan, "grid").figure
     figure.canvas.draw()
-    boxes = [axes.title.get_window_extent() for axes in figure.axes]
-    assert len(boxes) == 6
-    for row in (boxes[:3], boxes[3:]):
-        assert all(left.x1 < right.x0 for left, right in pairwise(row))
-    assert max(box.x1 for box in boxes) < figure.bbox.x1
+    for words in ("title", "xaxis.label"):
+        boxes = [attrgetter(words)(axes).get_window_extent() for axes in figure.axes]
+        assert len(boxes) == 3
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+        assert max(box.x1 for box in boxes) < figure.bbox.x1
+    # What an algorithm pursues tells its curves apart in one panel; each has a look of its own.
+    drawn_lines = lines_of(figure.axes[0])
+    assert {"UCB-BOCU-2, SO", "UCB-BOCU-2, DRO (total variation)", "Random", BEST} == {*drawn_lines}
+    assert len({line.get_color() for line in drawn_lines.values()}) == 4
+
+
+def test_a_page_names_paths_of_laws_once(plan):
+    page = Path(plan.paths.report())
+    build(plan.describe(), plan.products.cubes(), plan.paths.summary(), [], page)
+    text = page.read_text()
+    assert "SO, SO under normal (s 1), one law, high (a path of laws), tenth (a path of laws)" in " ".join(text.split())
+    assert "tenth-0" not in text[: text.index('id="explore"')]
+
+
+def test_where_robustness_changes_nothing_a_line_says_so(plan):
+    stated = PriceOfRobustnessParameters(radii=[0.0, 1e-9])
+    specification = plan.problems["grid"].specification
+    inputs = {"problem": json.loads(json.dumps({"label": "grid", "specification": specification}))}
+    drawing = PriceOfRobustness(stated).draw(inputs)
+    assert drawing.caption.startswith("Nothing to show: at every radius drawn the decision of the best expectation")
+    assert drawing.table is None

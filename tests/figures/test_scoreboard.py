@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import synthetic_cubes
-from matplotlib.patches import Rectangle
+from matplotlib.colors import to_hex
 from synthetic_objectives import METRICS, cube, level
 
 from bocu.core.errors import BocuError
+from bocu.figures.base import save
 from bocu.figures.scoreboard import Scoreboard, ScoreboardParameters
 
 
@@ -34,7 +35,7 @@ def tables(drawing):
 def cells(axes):
     """What is written, (row, column) -> text object."""
     rows = [label.get_text() for label in axes.get_yticklabels()]
-    return {(rows[round(text.get_position()[1])], round(text.get_position()[0])): text for text in axes.texts}
+    return {(rows[int(text.get_position()[1])], int(text.get_position()[0])): text for text in axes.texts}
 
 
 def ratio(problem, objective, algorithm, metric):
@@ -102,7 +103,7 @@ def test_colours_part_less_regret_from_more_and_stay_the_same_far_off(tmp_path):
     for algorithm, factor in (("ts-bocu", 0.02), ("drbo", 50.0)):
         data["regret"].loc[{"algorithm": algorithm}] *= factor
     axes = tables(drawn([synthetic_cubes.write(data, tmp_path / "c.nc")]))[0]
-    less, more = (patch.get_facecolor() for patch in axes.patches if isinstance(patch, Rectangle))
+    less, more = axes.collections[0].get_facecolors()
     assert less[2] > less[0]  # blue
     assert more[0] > more[2]  # red
     texts = [text.get_text() for text in axes.texts]
@@ -168,3 +169,12 @@ def test_simulated_problems_are_marked_where_they_stand(tmp_path):
     labels = [label.get_text() for label in tables(drawing)[0].get_xticklabels()]
     assert labels == ["real", "made up\n(simulated)"]
     assert drawing.data_label == f"{synthetic_cubes.SIMULATED}: made-up"
+
+
+def test_words_on_colours_keep_their_ink_on_a_dark_page(cubes, tmp_path):
+    drawing = drawn(cubes)
+    save(drawing, *(tmp_path / f"board.{kind}" for kind in ("png", "svg", "json")))
+    rules = (tmp_path / "board.svg").read_text().partition("</style>")[0]
+    inks = {to_hex(text.get_color()) for axes in tables(drawing) for text in axes.texts}
+    assert inks
+    assert not [ink for ink in inks if f"fill: {ink}" in rules]

@@ -114,8 +114,8 @@ def test_a_score_that_was_edited_is_found_and_the_command_fails(plan, finished) 
     assert told.exit_code == 0, told.output
     assert "20 worst cases recomputed by an independent solver: largest error" in told.stdout
     assert read_audit(plan.paths.audit).cases == 20
-    assert plan.audits() == [plan.paths.audit]
-    assert plan.audits("/partial") == []
+    assert plan.products.audits() == [plan.paths.audit]
+    assert plan.products.audits("/partial") == []
     assert not Staleness(plan).explain(plan.paths.audit).reasons
     later = Path(plan.paths.audit).stat().st_mtime + 1
     scored = plan.paths.score_file(plan.branch("gp-sample", "any", "random"))
@@ -127,7 +127,7 @@ def test_the_page_shows_an_audit_and_its_faults(plan, tmp_path) -> None:
     page, file = tmp_path / "index.html", tmp_path / "audit.json"
 
     def built(*audits: Path) -> str:
-        build(plan.describe(), plan.cubes(), plan.paths.summary(), [], page, audits=audits)
+        build(plan.describe(), plan.products.cubes(), plan.paths.summary(), [], page, audits=audits)
         return page.read_text()
 
     assert 'id="audit"' not in built()

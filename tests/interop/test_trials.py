@@ -8,7 +8,7 @@ import pytest
 import bocu
 from bocu.advice.choices import Decisions
 from bocu.core.errors import BocuError
-from bocu.interop.trials import Names, Number, Question, Stepped, Trial, values_of
+from bocu.interop.trials import Names, NumberParameter, Question, Stepped, Trial, values_of
 
 QUESTION = Question(["rain"], {"radius": 0.4})
 
@@ -27,12 +27,12 @@ def trials():
 @pytest.mark.parametrize(
     "parameter",
     [
-        Number("x", -1.0, 2.0),
-        Number("x", 1, 9, whole=True),
-        Number("x", 1, 9, whole=True, step=2),
-        Number("x", 0.1, 0.9, step=0.2),
-        Number("x", 1e-4, 1e2, log=True),
-        Number("x", 1, 1000, whole=True, log=True),
+        NumberParameter("x", -1.0, 2.0),
+        NumberParameter("x", 1, 9, whole=True),
+        NumberParameter("x", 1, 9, whole=True, step=2),
+        NumberParameter("x", 0.1, 0.9, step=0.2),
+        NumberParameter("x", 1e-4, 1e2, log=True),
+        NumberParameter("x", 1, 1000, whole=True, log=True),
     ],
 )
 def test_all_that_may_be_decided_is_a_value_of_a_number(parameter):
@@ -71,7 +71,7 @@ def test_names_that_are_text_are_called_what_they_are():
 def test_the_answer_is_that_of_suggest_on_the_same_log(trials, minimise):
     sign = -1.0 if minimise else 1.0
     given = [Trial(t.label, t.values, t.contexts, sign * t.payoff) for t in trials]
-    order = Number("order", 20, 90, whole=True)
+    order = NumberParameter("order", 20, 90, whole=True)
     found = QUESTION.answered([order], given, "profit", minimise, forecast={"rain": [0.0, 5.0, 10.0]})
     log = {
         "order": [t.values["order"] for t in given],
@@ -85,7 +85,7 @@ def test_the_answer_is_that_of_suggest_on_the_same_log(trials, minimise):
 
 def test_a_log_scale_is_decided_by_orders_of_magnitude():
     world = np.random.default_rng(0)
-    rate = Number("rate", 1e-5, 1e-1, log=True)
+    rate = NumberParameter("rate", 1e-5, 1e-1, log=True)
     values, met = 10.0 ** world.uniform(-5.0, -1.0, 12), world.random(12)
     given = [
         Trial(f"trial {i}", {"rate": v}, {"load": c}, -((math.log10(v) + 3.0) ** 2) - c)
@@ -125,10 +125,10 @@ def test_what_is_asked_wrongly_is_said_before_the_first_trial(contexts, options,
 def test_errors_name_the_trial(trials):
     odd = [*trials, Trial("trial 99", {"order": 50}, {"rain": "wet"}, 1.0)]
     with pytest.raises(BocuError, match="trial 99, column 'rain': found 'wet'"):
-        QUESTION.answered([Number("order", 20, 90, whole=True)], odd, "profit", minimise=False)
+        QUESTION.answered([NumberParameter("order", 20, 90, whole=True)], odd, "profit", minimise=False)
 
 
 def test_constraints_where_there_are_steps_are_refused(trials):
-    stepped = Number("order", 20, 90, whole=True, step=10)
+    stepped = NumberParameter("order", 20, 90, whole=True, step=10)
     with pytest.raises(BocuError, match="none where a parameter has steps"):
         QUESTION.answered([stepped], trials, "profit", minimise=False, constraints=["order <= 50"])

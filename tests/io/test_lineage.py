@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bocu.data.raw import remember
+from bocu.data.raw import record_raw
 from bocu.io.chunks import chunk_file
 from bocu.io.files import read_netcdf, write_netcdf
 from bocu.io.hashes import contents_sha256, hash_files, sha256
-from bocu.io.lineage import beside, making, plain, read_lineage
+from bocu.io.lineage import lineage_file, making, read_lineage, unfold
 
 PARAMETERS = {"score": {"branch": '{"a":[1,2.5]}', "fingerprint": "0123"}, "known": {"x.csv": None}, "mirror": "[odd"}
 PLAIN = {"branch": {"a": [1, 2.5]}, "fingerprint": "0123", "known": {"x.csv": None}, "mirror": "[odd"}
@@ -45,7 +45,7 @@ def test_a_product_says_what_it_was_made_from_and_nothing_else_does(tmp_path, so
         write(other)
     write(str(tmp_path / "later.nc"))
     found = read_lineage(product)
-    assert found.parameters == PLAIN == plain(PARAMETERS)
+    assert found.parameters == PLAIN == unfold(PARAMETERS)
     assert found.inputs == {source: sha256(source)}
     assert read_lineage(other) is None
     assert read_lineage(tmp_path / "later.nc") is None
@@ -85,10 +85,10 @@ def test_the_lineage_of_a_raw_file_stands_beside_it(tmp_path, source):
     raw = tmp_path / "raw.json"
     raw.write_text("{}")
     with making([str(raw)], {"fingerprint": "f"}, []):
-        remember(raw, "0" * 64)
-        remember(source, "1" * 64)
+        record_raw(raw, "0" * 64)
+        record_raw(source, "1" * 64)
     assert read_lineage(raw).parameters == {"fingerprint": "f"}
-    assert not beside(source).exists()
+    assert not lineage_file(source).exists()
 
 
 def test_what_cannot_be_read_has_no_lineage(tmp_path):

@@ -11,8 +11,8 @@ from bocu.core.errors import BocuError
 from bocu.core.kernels import KERNELS
 from bocu.data.means import Mean, mean_dataset
 from bocu.io.files import read_netcdf, write_netcdf
-from bocu.priors.gaussian_process import fit, fit_prior, thinned
-from bocu.priors.observations import Rows, prepared_rows, shares
+from bocu.priors.gaussian_process import best_maximum, fit_prior, thinned
+from bocu.priors.observations import TrainingRows, prepared_rows, shares
 from bocu.priors.statements import Scenario
 
 COUNT = 25
@@ -21,14 +21,16 @@ TOLD = {"long_name": "payoff", "units": "kg"}
 LOWER, UPPER = np.array([0.0, 10.0]), np.array([4.0, 30.0])
 
 
-def rows(count: int = COUNT, noise: float = 0.1) -> Rows:
+def rows(count: int = COUNT, noise: float = 0.1) -> TrainingRows:
     generator = np.random.default_rng(3)
     points = generator.random((count, 2))
     values = 30.0 + 5.0 * np.sin(6.0 * points[:, 0]) + 2.0 * np.cos(2.0 * points[:, 1])
-    return Rows(points, values + noise * generator.standard_normal(count))
+    return TrainingRows(points, values + noise * generator.standard_normal(count))
 
 
-def log_density(data: Rows, kernel: str, lengthscales: np.ndarray, variance: float, mean: float, noise: float) -> float:
+def log_density(
+    data: TrainingRows, kernel: str, lengthscales: np.ndarray, variance: float, mean: float, noise: float
+) -> float:
     """Return the marginal likelihood by the textbook's dense formula."""
     scales = tuple(np.broadcast_to(lengthscales, 2).tolist())
     gram = variance * KERNELS[kernel](scales)(data.points, data.points) + noise**2 * np.eye(len(data.values))
@@ -37,7 +39,7 @@ def log_density(data: Rows, kernel: str, lengthscales: np.ndarray, variance: flo
     return float(-0.5 * (whitened @ whitened + np.log(2.0 * np.pi * np.diag(factor) ** 2).sum()))
 
 
-def independent_optimum(data: Rows, kernel: str, ard: bool, noise: float | None) -> float:
+def independent_optimum(data: TrainingRows, kernel: str, ard: bool, noise: float | None) -> float:
     """Climb the dense formula by differences, from many starts."""
     size = 2 if ard else 1
 
@@ -63,7 +65,7 @@ def independent_optimum(data: Rows, kernel: str, ard: bool, noise: float | None)
 @pytest.mark.parametrize(("ard", "noise"), [(True, None), (False, None), (True, 0.3)])
 def test_the_fit_is_the_optimum_of_the_exact_marginal_likelihood(kernel: str, ard: bool, noise: float | None) -> None:
     data = rows()
-    found = fit(data, kernel, ard=ard, noise=noise)
+    found = best_maximum(data, kernel, ard=ard, noise=noise)
     told = log_density(data, kernel, found.lengthscales, found.variance, found.mean, found.noise)
     assert found.log_likelihood == pytest.approx(told, abs=1e-6)
     assert found.log_likelihood >= independent_optimum(data, kernel, ard, noise) - 1e-3
@@ -77,16 +79,16 @@ def test_a_single_start_may_end_on_the_wrong_side() -> None:
     """Few rows: one explanation is noise around a smooth payoff, the better one a payoff without noise."""
     generator = np.random.default_rng(8)
     points = generator.random((14, 1))
-    data = Rows(points, np.sin(14.0 * points[:, 0]))
-    found = fit(data, "squared-exponential", starts=6)
+    data = TrainingRows(points, np.sin(14.0 * points[:, 0]))
+    found = best_maximum(data, "squared-exponential", starts=6)
     assert np.ptp(found.heights) > 1.0
     assert found.log_likelihood == found.heights.max()
 
 
 def test_units_of_the_payoff_do_not_matter() -> None:
     data = rows()
-    one = fit(data, "matern-5/2")
-    other = fit(Rows(data.points, 1000.0 * data.values - 7.0), "matern-5/2")
+    one = best_maximum(data, "matern-5/2")
+    other = best_maximum(TrainingRows(data.points, 1000.0 * data.values - 7.0), "matern-5/2")
     assert other.lengthscales == pytest.approx(one.lengthscales, rel=1e-3)
     assert other.variance == pytest.approx(1e6 * one.variance, rel=1e-2)
     assert other.log_likelihood == pytest.approx(one.log_likelihood - len(data.values) * np.log(1000.0), abs=1e-4)
@@ -95,11 +97,11 @@ def test_units_of_the_payoff_do_not_matter() -> None:
 def test_a_fit_is_the_same_every_time_whatever_torch_has_drawn() -> None:
     import torch
 
-    one = fit(rows(), "squared-exponential", starts=3)
+    one = best_maximum(rows(), "squared-exponential", starts=3)
     torch.manual_seed(11)
     torch.rand(7)
     before = torch.random.get_rng_state()
-    other = fit(rows(), "squared-exponential", starts=3)
+    other = best_maximum(rows(), "squared-exponential", starts=3)
     assert (one.heights == other.heights).all()
     assert (one.lengthscales == other.lengthscales).all()
     assert (torch.random.get_rng_state() == before).all()
@@ -163,7 +165,7 @@ def test_scenarios_are_equal_shares_by_an_input(prepared) -> None:
 def test_a_fitted_prior_is_stored_with_its_evidence(prepared) -> None:
     fit_prior(specification(), {"data": str(prepared / "runs.nc")}, prepared / "prior.nc")
     stored = read_netcdf(prepared / "prior.nc")
-    found = fit(Rows(rows().points[:, ::-1], rows().values), "squared-exponential", starts=2)
+    found = best_maximum(TrainingRows(rows().points[:, ::-1], rows().values), "squared-exponential", starts=2)
     assert stored["lengthscale"].values == pytest.approx(found.lengthscales)
     assert stored["input"].values.tolist() == ["b", "a"]
     assert float(stored["log_likelihood"]) == pytest.approx(found.log_likelihood)

@@ -9,7 +9,7 @@ from scipy import integrate
 
 from bocu.contexts.laws import ContextLaw, Gaussian, Uniform, clipped_normal, complicated, uniform
 from bocu.core.errors import BocuError
-from bocu.problems.expected import ExpectedPayoff, quadrature_rule, sobol_rule
+from bocu.problems.expected import ExpectedPayoffFunction, quadrature_rule, sobol_rule
 from bocu.problems.functions import FUNCTIONS
 from bocu.problems.optima import EXPECTATIONS, expectation_named, expected_payoff, optimum_of, search, stored_optimum
 from bocu.problems.stored_optima import STORED
@@ -47,7 +47,7 @@ def test_one_dimensional_expectations_are_the_exact_integrals(name):
     function, x = FUNCTIONS[setting.function], decisions(name, 3)
     exact = [integral(function, setting.law, one) for one in x]
     np.testing.assert_allclose(expected_payoff(name, "quadrature")(x), exact, atol=2e-7)
-    by_sobol = ExpectedPayoff(function, function.decision_dim, sobol_rule(setting.law, 2**16))
+    by_sobol = ExpectedPayoffFunction(function, function.decision_dim, sobol_rule(setting.law, 2**16))
     np.testing.assert_allclose(by_sobol(x), exact, atol=5e-5)
 
 
@@ -55,7 +55,7 @@ def test_atoms_at_the_ends_are_part_of_the_expectation():
     law = clipped_normal(1, std=0.5)
     below = law.atoms()[0, 0]
     assert below == pytest.approx(0.1587, abs=1e-4)
-    expected = ExpectedPayoff(lambda x, c: x[..., 0] * (c[..., 0] == 0.0), 1, quadrature_rule(law))
+    expected = ExpectedPayoffFunction(lambda x, c: x[..., 0] * (c[..., 0] == 0.0), 1, quadrature_rule(law))
     assert expected([[2.0]])[0] == pytest.approx(2.0 * below, abs=1e-12)
 
 
@@ -75,13 +75,13 @@ def test_two_dimensional_quadrature_agrees_with_sobol_points_and_finer_panels():
     x = decisions("modified-branin")
     found = expected_payoff("modified-branin", "quadrature")(x)
     branin, law = FUNCTIONS["modified-branin"], EXPECTATIONS["modified-branin"].law
-    np.testing.assert_allclose(found, ExpectedPayoff(branin, 2, quadrature_rule(law, 40))(x), atol=1e-8)
+    np.testing.assert_allclose(found, ExpectedPayoffFunction(branin, 2, quadrature_rule(law, 40))(x), atol=1e-8)
     np.testing.assert_allclose(found, expected_payoff("modified-branin", "sobol")(x), atol=3e-5)
 
 
 def test_value_of_a_decision_does_not_depend_on_the_others():
     # More decisions and more contexts than are evaluated at once.
-    expected = ExpectedPayoff(FUNCTIONS["ackley"], 2, sobol_rule(clipped_normal(), 2**15))
+    expected = ExpectedPayoffFunction(FUNCTIONS["ackley"], 2, sobol_rule(clipped_normal(), 2**15))
     x = np.random.default_rng(0).random((70, 2))
     one_by_one = np.concatenate([expected(x[i : i + 1]) for i in range(70)])
     np.testing.assert_array_equal(expected(x), one_by_one)
@@ -92,7 +92,7 @@ def test_value_of_a_decision_does_not_depend_on_the_others():
 def test_optimum_inside_and_at_the_border(target, best):
     # E -(x1 - c)^2 - (x2 - t)^2 is best at x1 = E c = 0.3, x2 = t + 0.3 or the border.
     law = ContextLaw((Gaussian(0.3, 0.05),))
-    expected = ExpectedPayoff(
+    expected = ExpectedPayoffFunction(
         lambda x, c: -((x[..., 0] - c[..., 0]) ** 2) - (x[..., 1] - target - c[..., 0]) ** 2, 2, quadrature_rule(law)
     )
     found = expected.optimum(raw=64, starts=3)

@@ -190,7 +190,7 @@ def test_plan_status_and_why_know_the_copy_of_a_design(tmp_path, root, monkeypat
     monkeypatch.chdir(tmp_path)
     file = written(tmp_path, "seed,decision_1,decision_2,context_1\n4,0.9,0.1,0.3\n3,0.2,0.4,0.6\n")
     plan = planned(root, "ackley", {"file": str(file)})
-    (copy,) = plan.files()["designs"]
+    (copy,) = plan.products.by_stage()["designs"]
     (branch,) = plan.branches.values()
     assert Staleness(plan).explain(copy).is_stale
     assert Staleness(plan).identity(branch, 3, 4) is None
@@ -209,7 +209,9 @@ def test_a_file_that_changes_after_planning_is_refused(tmp_path, root):
     copy_design(plan, sha256, tmp_path / "copy.csv")
     assert (tmp_path / "copy.csv").read_bytes() == file.read_bytes()
     assert source == str(file)
-    assert plan.files()["designs"] == [plan.paths.design(sha256)] == [plan.inputs.problem("ackley")["initial"]]
+    assert (
+        plan.products.by_stage()["designs"] == [plan.paths.design(sha256)] == [plan.inputs.problem("ackley")["initial"]]
+    )
     written(tmp_path, file.read_text().replace("0.9", "0.8"))
     with pytest.raises(BocuError, match="another file than the experiment was planned with"):
         played(plan, 3, file)

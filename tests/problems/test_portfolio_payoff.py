@@ -10,7 +10,7 @@ from bocu.data.catalogue import load_catalogue
 from bocu.data.means import Mean, mean_dataset
 from bocu.data.portfolio import PUBLISHED, payoff_mean, prepare_portfolio, read_samples
 from bocu.io.files import write_netcdf
-from bocu.problems.expected import ExpectedPayoff, quadrature_rule
+from bocu.problems.expected import ExpectedPayoffFunction, quadrature_rule
 from bocu.problems.optima import EXPECTATIONS, expected_payoff, stored_optimum
 from bocu.problems.portfolio import PortfolioPayoff
 
@@ -108,7 +108,7 @@ def test_quadrature_agrees_with_the_published_number_of_sobol_points(name, surro
     found = expected_payoff(name, "quadrature", surrogate)(x)
     np.testing.assert_allclose(found, expected_payoff(name, "sobol", surrogate)(x), atol=2e-5)
     finer = quadrature_rule(EXPECTATIONS[name].law, panels=5)
-    np.testing.assert_allclose(found, ExpectedPayoff(surrogate, 3, finer)(x), atol=1e-7)
+    np.testing.assert_allclose(found, ExpectedPayoffFunction(surrogate, 3, finer)(x), atol=1e-7)
 
 
 @pytest.mark.real_data

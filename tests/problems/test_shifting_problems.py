@@ -226,7 +226,7 @@ def test_a_shift_of_ones_own_takes_part_and_its_code_counts(folder):
     assert "bocu.contexts.stated_laws:NormalLaw" in mine.roots
     assert any(kind == "shift" and name.startswith("Alternating@") for kind, name, _ in plan.outside())
     run_all(plan)
-    files = {branch.problem.label: plan.run_files(branch)[0] for branch in plan.branches.values()}
+    files = {branch.problem.label: plan.products.runs(branch)[0] for branch in plan.branches.values()}
     calm, stormy = (read_runs(files[label])["context"].values.ravel() for label in ("plain", "mine"))
     # Even rounds are stormy; the others, and the initial design, are as without the shift.
     np.testing.assert_array_equal(calm[-2::-2], stormy[-2::-2])

@@ -1,8 +1,11 @@
 """The five answers: what they say of one winner, of ties, of too few seeds, of nothing."""
 
 import pytest
+import synthetic_cubes
 
-from bocu.report.answers import Comparison, answers
+from bocu.figures.reading import results_at
+from bocu.report import records
+from bocu.report.answers import Comparison, answers, comparisons
 from bocu.report.records import Spent
 
 TIMES = [Spent("hills", "mle", "MLE", 0.002, 90.0), Spent("hills", "random", "Random", 1e-5, 1.0)]
@@ -87,5 +90,14 @@ def test_few_seeds_of_one_comparison_are_said():
 @pytest.mark.parametrize("times", [[], TIMES])
 def test_without_a_finished_run_there_is_no_answer_and_no_error(times):
     texts = told(comparison("hills (so)", least="", seeds=0), times=times)
-    assert texts["Who wins?"] == "Nobody yet: no run is finished."
+    assert texts["Who wins?"] == "Nobody yet: no two algorithms have finished runs on one problem."
     assert len(texts) == 5
+
+
+def test_who_runs_alone_wins_nothing(tmp_path):
+    cube = results_at(synthetic_cubes.write(synthetic_cubes.cube("hills"), tmp_path / "cube.nc"))
+    final = records.final_regret(cube)
+    both = comparisons(cube, {"final-regret": final})
+    assert both
+    assert all(each.least for each in both)
+    assert comparisons(cube, {"final-regret": [record for record in final if record["algorithm"] == "random"]}) == []

@@ -151,7 +151,8 @@ def test_means_are_written_to_the_second_figure_of_their_error(mean, error, show
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(12.3456, "12.3 s"), (0.00123, "1.23 ms"), (4.5e-6, "4.5 µs"), (1e-8, "< 1 µs")]
+    ("value", "shown"),
+    [(12.3456, "12.3 s"), (0.00123, "1.23 ms"), (4.5e-6, "4.5 µs"), (0.00099996, "1 ms"), (1e-8, "< 1 µs")],
 )
 def test_times_have_a_unit_that_fits(value, shown):
     assert tables.round_time(value) == shown

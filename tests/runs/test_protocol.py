@@ -11,7 +11,7 @@ from grids import Waves, WavesParameters, specification
 from bocu.core.randomness import Streams
 from bocu.evaluation.cubes import build_cube, build_summary
 from bocu.evaluation.scores import score
-from bocu.runs.execution import Block, execute, replay
+from bocu.runs.execution import Block, execute, replayed_to
 from bocu.runs.protocol import PROTOCOLS
 from bocu.runs.seed_run import SeedRun
 
@@ -51,7 +51,7 @@ def test_more_iterations_continue_a_run_with_an_initial_design(tmp_path):
 
 def test_replaying_nothing_but_the_initial_design(tmp_path):
     run(tmp_path, iterations=3)
-    realisation, algorithm = replay(tmp_path / "run.nc", {}, 0, 0, named=["grids:Waves"])
+    realisation, algorithm = replayed_to(tmp_path / "run.nc", {}, 0, 0, named=["grids:Waves"])
     observed = xr.load_dataset(tmp_path / "run.nc").sel(seed=0, iteration=slice(None, 0))
     best = observed["decision_index"].values[observed["observation"].values.argmax()]
     assert algorithm.recommend() == best

@@ -6,7 +6,7 @@ import sys
 from experiments import tiny
 
 from bocu.experiment.planning import make_plan
-from bocu.io.lineage import plain
+from bocu.io.lineage import unfold
 from bocu.runs.job import run_block
 from bocu.runs.records import read_runs
 
@@ -16,7 +16,7 @@ def test_a_block_is_run_from_the_parameters_of_its_rule(root, tmp_path, monkeypa
     plan = make_plan(tiny(), sources_file=root / "data/sources.yaml", scripts=root / "workflow/scripts")
     branch = plan.branch("hills", "any", "random")
     file, parameters = plan.paths.run_file(branch, 0, 1), plan.parameters.run(branch, 0, 1)
-    run_block(plain(parameters), plan.inputs.problem("hills"), file, plan.parameters.script("run"), 20.0)
+    run_block(unfold(parameters), plan.inputs.problem("hills"), file, plan.parameters.script("run"), 20.0)
     runs = read_runs(file)
     assert runs.sizes["seed"] == 2
     assert runs.attrs["fingerprint"] == parameters["fingerprint"]

@@ -15,7 +15,7 @@ from experiments import block
 from bocu.algorithms.base import Algorithm
 from bocu.core.errors import BocuError
 from bocu.io.files import canonical_json, read_netcdf
-from bocu.runs.execution import EXIT_TERMINATED, Block, execute, replay
+from bocu.runs.execution import EXIT_TERMINATED, Block, execute, replayed_to
 
 ALGORITHMS = ["random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
 
@@ -134,7 +134,7 @@ def test_sigterm_saves_a_checkpoint_and_exits(tmp_path, caplog):
 def test_replay_gives_the_algorithm_as_it_was(tmp_path):
     wanted = block(iterations=30)
     run(tmp_path, "run", wanted)
-    realisation, algorithm = replay(tmp_path / "run.nc", {}, seed=1, until=17)
+    realisation, algorithm = replayed_to(tmp_path / "run.nc", {}, seed=1, until=17)
     shorter = run(tmp_path, "shorter", block(iterations=18))
     next_decision = algorithm.ask(realisation.round(18))
     assert next_decision == shorter.decision_index.sel(seed=1, iteration=18)

@@ -86,7 +86,7 @@ def test_no_estimate_enters_what_a_run_is():
     stated = plan_of(count=3, per_job=of(plan, "heavy"))
     first, last = plan.blocks_of(branch)[0]
     assert plan.parameters.run(branch, first, last) == stated.parameters.run(branch, first, last)
-    assert plan.run_files(branch) == stated.run_files(branch)
+    assert plan.products.runs(branch) == stated.products.runs(branch)
 
 
 def test_results_in_blocks_that_were_stated_keep_them():
@@ -95,7 +95,7 @@ def test_results_in_blocks_that_were_stated_keep_them():
     run_all(stated)
     plan = plan_of(count=4)
     assert set(plan.per_job.values()) == {2}
-    assert plan.targets() == stated.targets()
+    assert plan.products.targets() == stated.products.targets()
 
 
 def test_numbers_are_the_same_in_other_blocks():

@@ -32,7 +32,7 @@ def there(tmp_path_factory):
             file.write_text(yaml.safe_dump(tiny(name=name, figures=[])))
             plan = open_plan(file)
             run_all(plan)
-            for cube, digest in zip(plan.cubes(), plan.digests(), strict=True):
+            for cube, digest in zip(plan.products.cubes(), plan.products.digests(), strict=True):
                 build_digest(cube, digest)
             write_record(plan, [file])
         build_page([part_of(open_plan("tiny"))], PAGE)

@@ -136,10 +136,10 @@ def test_a_pilot_holds_for_any_number_of_iterations_and_for_no_other_parameters(
 def test_pilots_enter_no_parameters_of_jobs_and_no_paths(sources):
     plan = make_plan(tiny(), sources_file=sources)
     branch = plan.branch("hills", "any", "pe-gp-ucb")
-    before = plan.parameters.run(branch, 0, 1), plan.products()
+    before = plan.parameters.run(branch, 0, 1), plan.products.every()
     note(plan, branch, pilot((6, 1e6), (12, 2e6)))
     again = make_plan(tiny(), sources_file=sources)
-    assert (again.parameters.run(branch, 0, 1), again.products()) == before
+    assert (again.parameters.run(branch, 0, 1), again.products.every()) == before
 
 
 @pytest.mark.parametrize("text", ["no json", "[1]", '{"hills/any/random": {"pilot": {}}}'])

@@ -13,7 +13,7 @@ from bocu.runs.checkpoints import CheckpointStore, hold, peek
 from bocu.runs.execution import Block, execute
 from bocu.runs.seed_run import SeedRun, build_problem
 from bocu.sweep.staleness import Staleness
-from bocu.sweep.status import State, statuses
+from bocu.sweep.status import BlockState, statuses
 
 
 @pytest.fixture
@@ -65,17 +65,17 @@ def grow_old(folder):
 
 
 def test_nothing_is_missing_and_a_run_file_is_done(plan, branch):
-    assert [block.state for block in statuses(plan, Staleness(plan))] == [State.MISSING] * 2
+    assert [block.state for block in statuses(plan, Staleness(plan))] == [BlockState.MISSING] * 2
     make(plan, branch)
-    assert [block.state for block in statuses(plan, Staleness(plan))] == [State.DONE, State.MISSING]
+    assert [block.state for block in statuses(plan, Staleness(plan))] == [BlockState.DONE, BlockState.MISSING]
     assert [block.rounds for block in statuses(plan, Staleness(plan))] == [24, 0]
 
 
 def test_a_run_of_another_specification_or_a_broken_one_is_stale(plan, branch):
     make(plan, branch, iterations=5)
-    assert first_block(plan).state is State.STALE
+    assert first_block(plan).state is BlockState.STALE
     Path(plan.paths.run_file(branch, 0, 1)).write_bytes(b"nothing")
-    assert first_block(plan).state is State.STALE
+    assert first_block(plan).state is BlockState.STALE
 
 
 def test_a_held_lock_is_a_running_block_however_old_its_files_and_looking_takes_it_from_nobody(plan, branch):
@@ -83,19 +83,19 @@ def test_a_held_lock_is_a_running_block_however_old_its_files_and_looking_takes_
     with hold(store.folder):
         grow_old(store.folder)
         found = first_block(plan)
-        assert (found.state, found.rounds, found.of) == (State.RUNNING, 7, 24)
-    assert first_block(plan).state is State.MISSING
+        assert (found.state, found.rounds, found.of) == (BlockState.RUNNING, 7, 24)
+    assert first_block(plan).state is BlockState.MISSING
 
 
 def test_a_lock_of_another_machine_is_known_by_files_written_lately(plan, branch):
     store = checkpoint(plan, branch, 7)
     (store.folder / "lock").touch()
-    assert first_block(plan).state is State.RUNNING
+    assert first_block(plan).state is BlockState.RUNNING
     grow_old(store.folder)
-    assert first_block(plan).state is State.MISSING
+    assert first_block(plan).state is BlockState.MISSING
     log(plan, branch, "2026-11-21 03:31:00,785 INFO rounds: 11 of 24, 16 s\n")
     found = first_block(plan)
-    assert (found.state, found.rounds) == (State.RUNNING, 11)
+    assert (found.state, found.rounds) == (BlockState.RUNNING, 11)
 
 
 def test_what_a_stopped_run_saved_counts_and_it_is_not_running(plan, branch):
@@ -107,7 +107,7 @@ def test_what_a_stopped_run_saved_counts_and_it_is_not_running(plan, branch):
         "2026-11-21 03:31:00 WARNING asked to stop: saved a checkpoint in x\n2026 INFO rounds: 7 of 24, 3 s\n",
     )
     found = first_block(plan)
-    assert (found.state, found.rounds) == (State.MISSING, 7)
+    assert (found.state, found.rounds) == (BlockState.MISSING, 7)
 
 
 @pytest.mark.parametrize(
@@ -120,19 +120,19 @@ def test_what_a_stopped_run_saved_counts_and_it_is_not_running(plan, branch):
 def test_a_log_that_ends_in_an_error_is_a_failed_block(plan, branch, text):
     log(plan, branch, text)
     found = first_block(plan)
-    assert found.state is State.FAILED
+    assert found.state is BlockState.FAILED
     assert found.error == text.splitlines()[-1]
 
 
 def test_an_old_error_is_forgotten_when_the_run_file_stands(plan, branch):
     path = log(plan, branch, "error: once\n")
     make(plan, branch)
-    assert first_block(plan).state is State.DONE
+    assert first_block(plan).state is BlockState.DONE
     make(plan, branch, iterations=5)
     os.utime(path, (1, 1))
-    assert first_block(plan).state is State.STALE
+    assert first_block(plan).state is BlockState.STALE
     os.utime(path, (time.time() + 5,) * 2)
-    assert first_block(plan).state is State.FAILED
+    assert first_block(plan).state is BlockState.FAILED
 
 
 def test_peeking_at_a_damaged_checkpoint_falls_back_to_the_one_before(plan, branch):

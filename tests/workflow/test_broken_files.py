@@ -12,7 +12,7 @@ from workflow.conftest import Pipeline
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.runs.records import read_runs
-from bocu.sweep.broken import told
+from bocu.sweep.broken import fault_told
 
 pytestmark = pytest.mark.workflow
 
@@ -134,9 +134,9 @@ def test_a_file_of_the_users_own_is_never_renamed(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path / "here")
     (tmp_path / "here" / path).write_text("not NetCDF")
     error = BrokenFileError(path, "broken")
-    assert told(error) == str(error) == f"{path}: broken; delete it and it will be made again"
+    assert fault_told(error) == str(error) == f"{path}: broken; delete it and it will be made again"
     assert (tmp_path / "here" / path).exists()
-    assert told(BocuError("a fault")) == "a fault"
+    assert fault_told(BocuError("a fault")) == "a fault"
 
 
 # bocu verify

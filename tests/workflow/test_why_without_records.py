@@ -27,7 +27,7 @@ from bocu.experiment.planning import make_plan
 from bocu.sweep.staleness import Staleness, flat
 
 plan = make_plan(yaml.safe_load(open("experiment.yaml")), sources_file="data/sources.yaml")
-staleness, waiting, seen = Staleness(plan), list(plan.products()), set()
+staleness, waiting, seen = Staleness(plan), list(plan.products.every()), set()
 for problem in plan.problems:
     waiting += flat(plan.inputs.problem(problem)) + flat(plan.inputs.prior(problem))
 for record in ("matrices", "log"):

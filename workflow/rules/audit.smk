@@ -10,11 +10,13 @@ localrules:
 
 rule audit:
     input:
-        lambda wildcards: plan.audited(),
+        lambda wildcards: plan.products.audited(),
     output:
         plan.paths.audit,
     log:
         f"{plan.results}/logs/audit.log",
+    benchmark:
+        f"{plan.results}/benchmarks/audit.tsv"
     run:
         from bocu.interop.cvxpy.audit import audit as solve_again
 

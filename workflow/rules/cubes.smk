@@ -5,7 +5,7 @@ from bocu.experiment.stages import stage_memory, stage_minutes
 
 rule cube:
     input:
-        lambda wildcards: plan.score_files(wildcards.problem, wildcards.part),
+        lambda wildcards: plan.products.scores(wildcards.problem, wildcards.part),
     output:
         cube=f"{plan.results}{{part}}/cubes/{{problem}}.nc",
         digest=f"{plan.results}{{part}}/digests/{{problem}}.nc",
@@ -26,7 +26,7 @@ rule cube:
 
 rule summary:
     input:
-        lambda wildcards: plan.digests(wildcards.part),
+        lambda wildcards: plan.products.digests(wildcards.part),
     output:
         f"{plan.results}{{part}}/cubes/summary.nc",
     log:

@@ -18,14 +18,14 @@ rule partial:
 
 rule report:
     input:
-        pictures=lambda wildcards: plan.figure_files("png", wildcards.part)
-        + plan.figure_files("svg", wildcards.part)
-        + plan.figure_files("pdf", wildcards.part)
-        + plan.figure_files("csv", wildcards.part),
-        descriptions=lambda wildcards: plan.figure_files("json", wildcards.part),
-        digests=lambda wildcards: plan.digests(wildcards.part),
-        claims=lambda wildcards: plan.claims_files(wildcards.part),
-        audit=lambda wildcards: plan.audits(wildcards.part),
+        pictures=lambda wildcards: plan.products.figures("png", wildcards.part)
+        + plan.products.figures("svg", wildcards.part)
+        + plan.products.figures("pdf", wildcards.part)
+        + plan.products.figures("csv", wildcards.part),
+        descriptions=lambda wildcards: plan.products.figures("json", wildcards.part),
+        digests=lambda wildcards: plan.products.digests(wildcards.part),
+        claims=lambda wildcards: plan.products.claims(wildcards.part),
+        audit=lambda wildcards: plan.products.audits(wildcards.part),
         summary=f"{plan.results}{{part}}/cubes/summary.nc",
     output:
         page=report(

@@ -10,11 +10,14 @@ import numpy as np
 from bocu.acquisition.base import Functional
 from bocu.acquisition.minimax import Chord
 from bocu.ambiguity import checks
-from bocu.ambiguity.base import AmbiguitySet, worst_case
+from bocu.ambiguity.base import AmbiguitySet
+from bocu.ambiguity.rows import Wanted
 from bocu.core.errors import BocuError
 
 #: Samples that are looked at while starts are chosen.
 SCREENING_SAMPLES = 64
+
+_DISTRIBUTION = Wanted(distribution=True)
 
 
 class ExpectedValue:
@@ -121,8 +124,11 @@ class WorstCaseValue:
         self.ambiguity_set = ambiguity_set.prepare(self.reference)
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        answer = worst_case(payoffs, self.reference, self.ambiguity_set)
-        return answer.value, answer.distribution
+        # Ascents call this for a few rows at a time, of a model's own numbers: unchecked.
+        asked = self.ambiguity_set.spanning(payoffs, self.reference[None], (len(payoffs),))
+        found = self.ambiguity_set.solve(asked.f, asked.p, _DISTRIBUTION)
+        assert found.distribution is not None
+        return asked.values(found.value), found.distribution
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
         """Return all contexts, and a bound in place of what is costly to solve."""

@@ -5,7 +5,8 @@ import numpy as np
 from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import ExpectedValue, WorstCaseValue
 from bocu.ambiguity import checks
-from bocu.objectives.functions import Expectation, Slice, UncertaintyObjective
+from bocu.ambiguity.derivatives import In, in_blocks
+from bocu.objectives.functions import Expectation, SetObjective, Slice, UncertaintyObjective
 
 #: How far below others a decision is rated whose objective is minus infinity, in units of the payoff's spread.
 FAR_BELOW = 1e3
@@ -32,17 +33,24 @@ class ObjectiveValue:
         self.spread = spread
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        import torch
-
-        tensor = torch.tensor(payoffs, requires_grad=True)
-        values = self.objective(tensor, self.reference)
-        (weights,) = torch.autograd.grad(values.sum(), tensor)
-        rated, gradients = values.detach().numpy(), weights.numpy()
+        rated, gradients = self._with_gradients(payoffs)
         lost = np.isneginf(rated)
         if lost.any():
             rated[lost] = payoffs[lost] @ self.reference - FAR_BELOW * self.spread
             gradients[lost] = self.reference
         return rated, gradients
+
+    def _with_gradients(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if isinstance(self.objective, SetObjective):
+            found = in_blocks(self.objective.differential, payoffs, self.reference, In(True, False, False))
+            assert found.payoffs is not None
+            return found.value.copy(), found.payoffs.copy()
+        import torch  # slow, and objectives over a set do without
+
+        tensor = torch.tensor(payoffs, requires_grad=True)
+        values = self.objective(tensor, self.reference)
+        (weights,) = torch.autograd.grad(values.sum(), tensor)
+        return values.detach().numpy(), weights.numpy()
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
         """Return all contexts, and the objective itself."""

@@ -322,12 +322,3 @@ def surface(posterior: Posterior | ForeignPosterior, points: np.ndarray, sqrt_be
         return posterior.surface(points, sqrt_beta)
     kind = SeparableSurface if posterior.structure.separable else JointSurface
     return kind(posterior, points, sqrt_beta)
-
-
-def decisions_only(posterior: Posterior, sqrt_beta: float) -> SeparableSurface:
-    """Return the payoff `mu + sqrt_beta sigma` of a posterior over decisions alone, in one context that is all.
-
-    Raises:
-        BocuError: the posterior has contexts among its inputs.
-    """
-    return SeparableSurface(posterior, np.empty((1, 0)), sqrt_beta)

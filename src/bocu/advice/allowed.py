@@ -5,8 +5,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from bocu.advice.choices import SOBOL_POINTS, Choice, Decisions, Range
-from bocu.advice.constraints import Constraints, extremes
+from bocu.advice.choices import SOBOL_POINTS, Decisions, OneOfNames, Range
+from bocu.advice.constraints import LinearConstraints, extremes
 
 #: Extreme decisions under constraints, and the least number of candidates that a grid must leave to be enough.
 _EXTREMES, _ENOUGH = 64, 512
@@ -50,7 +50,7 @@ class Constrained(Allowed):
     decision at a bound moves along it.
     """
 
-    def __init__(self, constraints: Constraints) -> None:
+    def __init__(self, constraints: LinearConstraints) -> None:
         self.constraints = constraints
         self.decisions = constraints.decisions
         self._numbers = [i for i, part in enumerate(self.decisions.parts) if isinstance(part, Range)]
@@ -89,7 +89,7 @@ class Constrained(Allowed):
 
     def _mixed(self, ends: np.ndarray) -> np.ndarray:
         """Return extreme decisions (n, d) and mixtures of pairs and triples of those that have the same names."""
-        names = [i for i, part in enumerate(self.decisions.parts) if isinstance(part, Choice)]
+        names = [i for i, part in enumerate(self.decisions.parts) if isinstance(part, OneOfNames)]
         world = np.random.default_rng(0)
         found = [ends]
         for group in np.unique(ends[:, names], axis=0):

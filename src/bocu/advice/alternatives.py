@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.choices import Choice, Decisions, Range
+from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.advice.logs import read_rows
-from bocu.advice.tables import Table
+from bocu.advice.tables import LogTable
 from bocu.core.errors import BocuError, shown
 
 
@@ -27,7 +27,7 @@ class Alternatives:
     notes: tuple[str, ...]
 
 
-def decisions_of(table: Table, log: Table, others: Collection[str]) -> Decisions:
+def decisions_of(table: LogTable, log: LogTable, others: Collection[str]) -> Decisions:
     """Return what is decided: each column that alternatives and log both have, but for contexts and outcomes.
 
     Numbers go from the smallest to the largest that either has, and are whole where all are; anything else is a choice
@@ -45,7 +45,7 @@ def decisions_of(table: Table, log: Table, others: Collection[str]) -> Decisions
     return Decisions(tuple(_part(name, [*table.columns[name], *log.columns[name]]) for name in names))
 
 
-def read_alternatives(table: Table, decisions: Decisions) -> Alternatives:
+def read_alternatives(table: LogTable, decisions: Decisions) -> Alternatives:
     """Read alternatives.
 
     Raises:
@@ -65,7 +65,7 @@ def read_alternatives(table: Table, decisions: Decisions) -> Alternatives:
     return Alternatives(values, tuple(table.lines), tuple(notes))
 
 
-def _part(name: str, cells: Sequence[Any]) -> Range | Choice:
+def _part(name: str, cells: Sequence[Any]) -> Range | OneOfNames:
     texts = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
     try:
         numbers = np.array([float(text) for text in texts])
@@ -73,7 +73,7 @@ def _part(name: str, cells: Sequence[Any]) -> Range | Choice:
         levels = tuple(dict.fromkeys(texts))
         if len(levels) < 2:
             raise BocuError(f"--alternatives: column '{name}' has {shown(levels[0])} alone: no choice") from None
-        return Choice(name, levels)
+        return OneOfNames(name, levels)
     finite = numbers[np.isfinite(numbers)]
     if not len(finite):
         raise BocuError(f"--alternatives: column '{name}': found no number and no name")

@@ -9,12 +9,12 @@ import numpy as np
 
 from bocu.advice.allowed import Allowed, Constrained, Free, Listed
 from bocu.advice.alternatives import Alternatives, decisions_of, read_alternatives
-from bocu.advice.choices import Choice, Decisions, read_decisions
+from bocu.advice.choices import Decisions, OneOfNames, read_decisions
 from bocu.advice.constraints import read_constraints
 from bocu.advice.logs import Log
 from bocu.advice.names import HAMMING
 from bocu.advice.outcomes import Outcome
-from bocu.advice.tables import Table, read_table
+from bocu.advice.tables import LogTable, read_log_table
 from bocu.advice.time import ESTIMATE
 from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 from bocu.ambiguity.parameters import SetParameters
@@ -31,7 +31,7 @@ OBJECTIVES = {
 
 
 def what_is_decided(
-    decisions: str | Decisions | None, alternatives: Any, log: Table, others: Sequence[str]
+    decisions: str | Decisions | None, alternatives: Any, log: LogTable, others: Sequence[str]
 ) -> tuple[Decisions, Alternatives | None]:
     """Return what is decided and, where they are listed, the alternatives."""
     if decisions is None and alternatives is None:
@@ -40,7 +40,7 @@ def what_is_decided(
     if alternatives is None:
         assert chosen is not None
         return chosen, None
-    table = read_table(alternatives, "alternatives")
+    table = read_log_table(alternatives, "alternatives")
     chosen = chosen or decisions_of(table, log, others)
     return chosen, read_alternatives(table, chosen)
 
@@ -71,7 +71,7 @@ def what_is_allowed(
 
 def how_coded(decisions: Decisions, code: str) -> list[str]:
     """Say how names to choose from are told apart, where there are any."""
-    names = [part.name for part in decisions.parts if isinstance(part, Choice)]
+    names = [part.name for part in decisions.parts if isinstance(part, OneOfNames)]
     if not names:
         return []
     how = (

@@ -16,7 +16,7 @@ class _Split:
 
 
 @dataclass(frozen=True)
-class Cells:
+class Boxes:
     """A partition of the space into boxes.
 
     Attributes:
@@ -27,7 +27,7 @@ class Cells:
     count: int
 
     @classmethod
-    def around(cls, points: np.ndarray, weights: np.ndarray, most: int) -> "Cells":
+    def around(cls, points: np.ndarray, weights: np.ndarray, most: int) -> "Boxes":
         """Partition the space by at most so many cells, none of which is empty of these points.
 
         Args:
@@ -83,7 +83,7 @@ def gathered(points: np.ndarray, weights: np.ndarray, most: int) -> tuple[np.nda
     """
     if len(points) <= most:
         return points, weights
-    where = Cells.around(points, weights, most).of(points)
+    where = Boxes.around(points, weights, most).of(points)
     totals = np.bincount(where, weights=weights)
     kept = totals > 0.0
     sums = np.stack([np.bincount(where, weights=weights * column) for column in points.T], axis=1)
@@ -95,7 +95,7 @@ def representatives(points: np.ndarray, most: int) -> np.ndarray:
     if len(points) <= most:
         return np.arange(len(points))
     weights = np.ones(len(points))
-    where = Cells.around(points, weights, most).of(points)
+    where = Boxes.around(points, weights, most).of(points)
     sizes = np.bincount(where)
     means = np.stack([np.bincount(where, weights=column) for column in points.T], axis=1) / sizes[:, None]
     away = ((points - means[where]) ** 2).sum(axis=1)

@@ -84,7 +84,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Choice:
+class OneOfNames:
     """One of several names."""
 
     name: str
@@ -124,7 +124,7 @@ class Choice:
 class Decisions:
     """All that is decided together."""
 
-    parts: tuple[Range | Choice, ...]
+    parts: tuple[Range | OneOfNames, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ class Decisions:
     @property
     def _coded(self) -> list[int]:
         """Parts in the order of their columns: numbers first."""
-        return sorted(range(len(self.parts)), key=lambda i: isinstance(self.parts[i], Choice))
+        return sorted(range(len(self.parts)), key=lambda i: isinstance(self.parts[i], OneOfNames))
 
     def shown(self, value: np.ndarray) -> dict[str, float | int | str]:
         """Return one decision (d,) by name, as people read it."""
@@ -190,13 +190,13 @@ def read_decisions(text: str) -> Decisions:
     return Decisions(parts)
 
 
-def _part(entry: str) -> Range | Choice:
+def _part(entry: str) -> Range | OneOfNames:
     name, _, domain = (side.strip() for side in entry.partition(":"))
     if name and domain.startswith("{") and domain.endswith("}"):
         levels = tuple(level.strip() for level in domain[1:-1].split(","))
         if len(set(levels)) != len(levels) or len(levels) < 2 or "" in levels:
             raise BocuError(f"--decisions: {name}: found {shown(domain)}; allowed: two different names or more")
-        return Choice(name, levels)
+        return OneOfNames(name, levels)
     kind, _, bounds = domain.rpartition(":")
     low, dots, high = bounds.partition("..")
     if not name or not dots or kind.strip() not in ("", "int", "float"):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.advice.choices import Choice, Decisions, Range
+from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.core.errors import BocuError, shown
 
 #: What a side may miss its bound by, as a share of what its terms can amount to: rounding, no more.
@@ -21,7 +21,7 @@ _FORM = "a linear one such as 'staff + 2*shelf <= 10', of decisions that are num
 
 
 @dataclass(frozen=True)
-class Constraints:
+class LinearConstraints:
     """Rows `coefficients @ terms <= bounds`, or `==` where `equal`.
 
     Attributes:
@@ -50,11 +50,11 @@ class Constraints:
 def terms(decisions: Decisions, values: np.ndarray) -> np.ndarray:
     """Return the terms (n, E) of decisions (n, d)."""
     numbers = [values[:, [i]] for i, part in enumerate(decisions.parts) if isinstance(part, Range)]
-    names = [part.encode(values[:, i]) for i, part in enumerate(decisions.parts) if isinstance(part, Choice)]
+    names = [part.encode(values[:, i]) for i, part in enumerate(decisions.parts) if isinstance(part, OneOfNames)]
     return np.hstack([*numbers, *names])
 
 
-def read_constraints(texts: Sequence[str], decisions: Decisions) -> Constraints:
+def read_constraints(texts: Sequence[str], decisions: Decisions) -> LinearConstraints:
     """Read constraints.
 
     Raises:
@@ -66,13 +66,13 @@ def read_constraints(texts: Sequence[str], decisions: Decisions) -> Constraints:
         rows.append(row)
         bounds.append(bound)
         equal.append(is_equal)
-    found = Constraints(decisions, tuple(texts), np.array(rows), np.array(bounds), np.array(equal, dtype=bool))
+    found = LinearConstraints(decisions, tuple(texts), np.array(rows), np.array(bounds), np.array(equal, dtype=bool))
     if not len(extremes(found, 1)):
         raise BocuError(f"--constraint: no decision within its bounds keeps {' and '.join(map(shown, texts))}")
     return found
 
 
-def extremes(constraints: Constraints, count: int) -> np.ndarray:
+def extremes(constraints: LinearConstraints, count: int) -> np.ndarray:
     """Return decisions (n, d) that keep the constraints and lie farthest in as many directions as `count`, or none.
 
     Each solves a mixed-integer linear programme in a direction drawn from a fixed seed; the first direction is none.
@@ -82,7 +82,7 @@ def extremes(constraints: Constraints, count: int) -> np.ndarray:
     decisions = constraints.decisions
     low, high = (np.array(side) for side in zip(*_bounds(decisions), strict=True))
     numbers = [part for part in decisions.parts if isinstance(part, Range)]
-    choices = [part for part in decisions.parts if isinstance(part, Choice)]
+    choices = [part for part in decisions.parts if isinstance(part, OneOfNames)]
     one_each = np.zeros((len(choices), len(low)))
     at = len(numbers)
     for row, part in zip(one_each, choices, strict=True):
@@ -121,14 +121,14 @@ def _decision(decisions: Decisions, point: np.ndarray) -> np.ndarray:
 
 def _bounds(decisions: Decisions) -> list[tuple[float, float]]:
     numbers = [(part.low, part.high) for part in decisions.parts if isinstance(part, Range)]
-    return numbers + [(0.0, 1.0) for part in decisions.parts if isinstance(part, Choice) for _ in part.levels]
+    return numbers + [(0.0, 1.0) for part in decisions.parts if isinstance(part, OneOfNames) for _ in part.levels]
 
 
 def _columns(decisions: Decisions) -> dict[str, int]:
     """Return the place of each term by its name."""
     names = [part.name for part in decisions.parts if isinstance(part, Range)]
     for part in decisions.parts:
-        if isinstance(part, Choice):
+        if isinstance(part, OneOfNames):
             names += [f"{part.name}:{level}" for level in part.levels]
     return {name: i for i, name in enumerate(names)}
 

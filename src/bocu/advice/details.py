@@ -29,7 +29,7 @@ _FARTHEST = 2.0
 
 
 @dataclass(frozen=True)
-class Row:
+class LoggedRow:
     """A row of the log, as the model sees it.
 
     Attributes:
@@ -50,7 +50,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Slice:
+class ColumnSlice:
     """How the outcome goes with one column, all else as suggested.
 
     Attributes:
@@ -77,7 +77,7 @@ class Slice:
 
 
 @dataclass(frozen=True)
-class Curve:
+class RadiusCurve:
     """Guarantees against the size of the set.
 
     Attributes:
@@ -136,9 +136,9 @@ class Details:
         contexts: of the forecast, those whose weight the worst distribution changes most first, then by weight.
     """
 
-    rows: list[Row]
-    slices: list[Slice]
-    curve: Curve | None
+    rows: list[LoggedRow]
+    slices: list[ColumnSlice]
+    curve: RadiusCurve | None
     trade_off: TradeOff | None
     contexts: list[Weighed]
 
@@ -166,7 +166,7 @@ def standardised_residuals(learnt: Learnt) -> np.ndarray:
 
 def log_rows(
     learnt: Learnt | Combined, names: Sequence[str], outcomes: Sequence[Outcome], logs: Sequence[Log]
-) -> list[Row]:
+) -> list[LoggedRow]:
     """Return the rows of the log; an outlier in any outcome is one."""
     models = learnt.models if isinstance(learnt, Combined) else (learnt,)
     residuals = np.stack([standardised_residuals(model) for model in models])
@@ -177,7 +177,7 @@ def log_rows(
     met = np.vstack([first.contexts, first.gaps.contexts])
     sign = outcomes[0].sign
     return [
-        Row(
+        LoggedRow(
             line=line,
             decision=learnt.decisions.shown(decided[i]),
             context={name: None if np.isnan(met[i, j]) else float(met[i, j]) for j, name in enumerate(names)},
@@ -196,7 +196,7 @@ def details(
     best: np.ndarray,
     steady: np.ndarray,
     sign: float,
-    rows: list[Row],
+    rows: list[LoggedRow],
 ) -> Details:
     """Return what a page shows of a suggestion.
 
@@ -232,7 +232,7 @@ def details(
     )
 
 
-def _of_decisions(search: Search, best: np.ndarray, sign: float) -> list[Slice]:
+def _of_decisions(search: Search, best: np.ndarray, sign: float) -> list[ColumnSlice]:
     learnt, rule = search.learnt, search.rule
     log = learnt.log
     found = []
@@ -246,7 +246,7 @@ def _of_decisions(search: Search, best: np.ndarray, sign: float) -> list[Slice]:
         half = NINETY_FIVE * learnt.spreads(moved, rule.weights)
         there = learnt.means(_with(best, i, log.decisions[:, i])) @ rule.weights
         found.append(
-            Slice(
+            ColumnSlice(
                 name=part.name,
                 role="decision",
                 at=[part.shown(value) for value in values],
@@ -264,7 +264,9 @@ def _of_decisions(search: Search, best: np.ndarray, sign: float) -> list[Slice]:
     return found
 
 
-def _of_contexts(search: Search, given: Forecast, names: Sequence[str], best: np.ndarray, sign: float) -> list[Slice]:
+def _of_contexts(
+    search: Search, given: Forecast, names: Sequence[str], best: np.ndarray, sign: float
+) -> list[ColumnSlice]:
     learnt, log = search.learnt, search.learnt.log
     mean = given.weights @ given.contexts
     surplus = _earned(learnt) - learnt.pair_means(log.decisions, log.contexts)
@@ -276,7 +278,7 @@ def _of_contexts(search: Search, given: Forecast, names: Sequence[str], best: np
         here = log.contexts[:, i]
         there = learnt.pair_means(np.tile(best, (len(here), 1)), _with(mean, i, here))
         found.append(
-            Slice(
+            ColumnSlice(
                 name=name,
                 role="context",
                 at=_plain(values),
@@ -291,14 +293,14 @@ def _of_contexts(search: Search, given: Forecast, names: Sequence[str], best: np
     return found
 
 
-def _curve(search: Search, best: np.ndarray, steady: np.ndarray, sign: float) -> Curve | None:
+def _curve(search: Search, best: np.ndarray, steady: np.ndarray, sign: float) -> RadiusCurve | None:
     size = search.rule.size
     if size is None:
         return None
     both = search.payoffs(np.stack([best, steady]))
     rules = search.rule.at_sizes(_CURVE_POINTS, _FARTHEST)
     values = sign * np.array([rule.guaranteed(both) for rule in rules])
-    return Curve([rule.size or 0.0 for rule in rules], _plain(values[:, 0]), _plain(values[:, 1]))
+    return RadiusCurve([rule.size or 0.0 for rule in rules], _plain(values[:, 0]), _plain(values[:, 1]))
 
 
 def _trade_off(search: Search, sign: float) -> TradeOff:

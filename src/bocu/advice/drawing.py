@@ -81,7 +81,7 @@ def labelled(axes: "Axes", x: str, y: str) -> None:
     axes.grid(visible=True, axis="y")
 
 
-def with_unit(plain: Plain, name: str) -> str:
+def column_with_unit(plain: Plain, name: str) -> str:
     """Return a name as axes have it, with its unit."""
     unit = plain["units"].get(name, "")
     return f"{short(name)} [{short(unit)}]" if unit else short(name)

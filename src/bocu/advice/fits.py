@@ -10,7 +10,7 @@ import numpy as np
 
 from bocu.advice.large import rows_of_a_fit
 from bocu.advice.names import Shared, spread_scales
-from bocu.surrogates.continuous.fitting import LARGEST, SMALLEST, LogPosterior, Priors, fit
+from bocu.surrogates.continuous.fitting import LARGEST, SMALLEST, LogPosterior, Priors, best_hyperparameters
 from bocu.surrogates.continuous.model import standardise
 from bocu.surrogates.continuous.structure import Hyperparameters, Structure
 
@@ -42,7 +42,7 @@ def fitted(structure: Structure, inputs: np.ndarray, outputs: np.ndarray, groups
     priors = Priors()
     few = rows_of_a_fit(inputs, ROWS_OF_A_FIRST_FIT)
     first = objective(few)
-    found = fit(first, priors.starts(different, None, len(outputs)), tolerance=_FIRST_TOLERANCE)
+    found = best_hyperparameters(first, priors.starts(different, None, len(outputs)), tolerance=_FIRST_TOLERANCE)
     if len(few) < len(outputs):
         many = rows_of_a_fit(inputs, MOST_ROWS_OF_A_FIT)
         steeper = len(many) / len(few)
@@ -79,4 +79,4 @@ def _ascended(objective: LogPosterior, start: Hyperparameters, curvature: np.nda
     reached = here + steps @ end.x
     if ((reached > least) & (reached < most)).all():
         return Hyperparameters.from_vector(reached)
-    return fit(objective, [start], tolerance=_TOLERANCE)
+    return best_hyperparameters(objective, [start], tolerance=_TOLERANCE)

@@ -13,7 +13,7 @@ import numpy as np
 
 from bocu.advice.time import ESTIMATE, Clock, read_half_life
 from bocu.core.errors import BocuError
-from bocu.surrogates.continuous.fitting import LogPosterior, Priors, fit
+from bocu.surrogates.continuous.fitting import LogPosterior, Priors, best_hyperparameters
 from bocu.surrogates.continuous.model import Posterior, standardise
 from bocu.surrogates.continuous.structure import Structure
 
@@ -168,7 +168,9 @@ def _of_payoffs(
     """
     _, _, standard = standardise(outputs)
     priors = Priors()
-    found = fit(LogPosterior(structure, inputs, standard, priors), priors.starts(structure.inputs, None, 0))
+    found = best_hyperparameters(
+        LogPosterior(structure, inputs, standard, priors), priors.starts(structure.inputs, None, 0)
+    )
 
     def losses(half_life: float | None) -> np.ndarray:
         scores = []

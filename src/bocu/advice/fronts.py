@@ -4,22 +4,22 @@ import numpy as np
 
 from bocu.advice.details import NINETY_FIVE
 from bocu.advice.model import Learnt
-from bocu.advice.outcomes import Combined, Earned, OnFront, Outcome, front
+from bocu.advice.outcomes import Combined, ExpectedOutcome, OnFront, Outcome, front
 from bocu.advice.search import Rule, Search
 
 
-def earned_by(value: np.ndarray, learnt: Combined, rule: Rule) -> tuple[Earned, ...]:
+def earned_by(value: np.ndarray, learnt: Combined, rule: Rule) -> tuple[ExpectedOutcome, ...]:
     """Return what a decision (d,) brings of each outcome."""
     return tuple(
         _earned(value[None], one, model, rule) for one, model in zip(learnt.outcomes, learnt.models, strict=True)
     )
 
 
-def _earned(row: np.ndarray, one: Outcome, model: Learnt, rule: Rule) -> Earned:
+def _earned(row: np.ndarray, one: Outcome, model: Learnt, rule: Rule) -> ExpectedOutcome:
     payoffs = model.means(row)
     expected = one.sign * float((payoffs @ rule.weights)[0])
     half = NINETY_FIVE * float(model.spreads(row, rule.weights)[0])
-    return Earned(
+    return ExpectedOutcome(
         name=one.name,
         minimise=one.minimise,
         weight=one.weight,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bocu.advice.choices import Choice, Decisions
+from bocu.advice.choices import Decisions, OneOfNames
 from bocu.advice.details import NINETY_FIVE
 from bocu.advice.logs import Log, weighted
 from bocu.advice.model import Learnt
@@ -29,7 +29,7 @@ Advise = Callable[[np.ndarray, int | None], Step]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """What ways to decide earn, of rows in order.
 
     Attributes:
@@ -79,10 +79,10 @@ class Verdict:
         return Gain(mean, (mean - reach, mean + reach))
 
 
-def joined(halves: Sequence[Verdict]) -> Verdict:
+def joined(halves: Sequence[Judgement]) -> Judgement:
     """Return the verdicts on both halves as one, in the order of the log."""
     order = np.argsort(np.concatenate([one.rows for one in halves]), kind="stable")
-    return Verdict(
+    return Judgement(
         rows=np.concatenate([one.rows for one in halves])[order],
         payoffs={
             who: np.concatenate([one.payoffs[who] for one in halves], axis=1)[:, order] for who in halves[0].payoffs
@@ -153,7 +153,7 @@ class Half:
         self.matched = np.all([found.min(axis=1) <= NEAR for found in away.values()], axis=0)
         self._nearest = {who: found.argmin(axis=1) for who, found in away.items()}
 
-    def by_log(self) -> Verdict:
+    def by_log(self) -> Judgement:
         """Judge by the outcome of the nearest row that did not advise, of rows that have one near enough.
 
         One outcome each, and no average of several, has as much noise as that of what was done.
@@ -163,7 +163,7 @@ class Half:
         payoffs = {who: found[:, at[self.matched]] for who, at in nearest.items()}
         return self._verdict(self.matched, payoffs, lambda pair, some: np.zeros(len(found)))
 
-    def by_model(self) -> Verdict:
+    def by_model(self) -> Judgement:
         """Judge by a model of the rows of the other half, in the contexts that were met."""
         others, met = self._others, self.seen.contexts[self.rows]
         forecast = weighted(met, np.ones(len(met)))
@@ -195,9 +195,9 @@ class Half:
         kept: np.ndarray,
         payoffs: dict[str, np.ndarray],
         doubt: Callable[[tuple[str, str], np.ndarray], np.ndarray],
-    ) -> Verdict:
+    ) -> Judgement:
         rows = self.rows[kept]
-        return Verdict(rows, payoffs, self._earned()[:, rows], self._blocks[kept], np.zeros(len(rows)), (doubt,))
+        return Judgement(rows, payoffs, self._earned()[:, rows], self._blocks[kept], np.zeros(len(rows)), (doubt,))
 
     def _earned(self) -> np.ndarray:
         """Return what rows of the log earned of each outcome, to be maximised, (k, t)."""
@@ -214,7 +214,9 @@ class Half:
         met, far = self.seen.contexts, np.zeros((len(values), len(self.seen.outcome)))
         for i, part in enumerate(self.decisions.parts):
             apart = np.abs(values[:, i, None] - self.seen.decisions[:, i])
-            far = np.maximum(far, np.where(apart > 0.0, np.inf, 0.0) if isinstance(part, Choice) else apart / part.span)
+            far = np.maximum(
+                far, np.where(apart > 0.0, np.inf, 0.0) if isinstance(part, OneOfNames) else apart / part.span
+            )
         for column in met.T:
             far = np.maximum(far, np.abs(column[self.rows, None] - column) / (np.ptp(column) or 1.0))
         return far
@@ -251,7 +253,7 @@ def _values(decisions: Decisions, named: dict[str, float | int | str]) -> np.nda
     """Return a decision (d,) of its values by name."""
     return np.array(
         [
-            float(part.levels.index(str(named[part.name])) if isinstance(part, Choice) else named[part.name])
+            float(part.levels.index(str(named[part.name])) if isinstance(part, OneOfNames) else named[part.name])
             for part in decisions.parts
         ]
     )

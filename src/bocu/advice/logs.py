@@ -9,11 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.choices import Choice, Decisions
-from bocu.advice.tables import Table, read_table
+from bocu.advice.choices import Decisions, OneOfNames
+from bocu.advice.tables import LogTable, read_log_table
 from bocu.core.errors import BocuError, shown
 
-__all__ = ["Forecast", "Gaps", "Log", "Table", "read_forecast", "read_log", "read_logs", "read_table", "weighted"]
+__all__ = [
+    "Forecast",
+    "Gaps",
+    "Log",
+    "LogTable",
+    "read_forecast",
+    "read_log",
+    "read_log_table",
+    "read_logs",
+    "weighted",
+]
 
 #: The fewest usable rows that anything is learnt from.
 FEWEST_ROWS = 3
@@ -91,13 +101,15 @@ class Forecast:
     notes: tuple[str, ...] = ()
 
 
-def read_log(table: Table, decisions: Decisions, contexts: Sequence[str], outcome: str, missing: str = AVERAGE) -> Log:
+def read_log(
+    table: LogTable, decisions: Decisions, contexts: Sequence[str], outcome: str, missing: str = AVERAGE
+) -> Log:
     """Read decisions, contexts and one outcome of a log, as `read_logs` does."""
     return read_logs(table, decisions, contexts, [outcome], missing)[0]
 
 
 def read_logs(
-    table: Table, decisions: Decisions, contexts: Sequence[str], outcomes: Sequence[str], missing: str = AVERAGE
+    table: LogTable, decisions: Decisions, contexts: Sequence[str], outcomes: Sequence[str], missing: str = AVERAGE
 ) -> list[Log]:
     """Read decisions, contexts and outcomes of a log: one log an outcome, all of the same rows.
 
@@ -165,7 +177,7 @@ def read_logs(
     ]
 
 
-def read_rows(table: Table, decisions: Decisions, notes: list[str]) -> np.ndarray:
+def read_rows(table: LogTable, decisions: Decisions, notes: list[str]) -> np.ndarray:
     """Return decisions (t, d), not a number where one is missing.
 
     Raises:
@@ -173,7 +185,7 @@ def read_rows(table: Table, decisions: Decisions, notes: list[str]) -> np.ndarra
     """
     found = []
     for part in decisions.parts:
-        if isinstance(part, Choice):
+        if isinstance(part, OneOfNames):
             found.append(_levels(table, part))
             continue
         numbers = _numbers(table, part.name, "decision", notes)
@@ -187,7 +199,7 @@ def read_rows(table: Table, decisions: Decisions, notes: list[str]) -> np.ndarra
     return np.column_stack(found)
 
 
-def read_forecast(table: Table, contexts: Sequence[str]) -> Forecast:
+def read_forecast(table: LogTable, contexts: Sequence[str]) -> Forecast:
     """Read contexts and, where there is a column `weight`, their weights; without it rows count alike.
 
     Raises:
@@ -214,7 +226,7 @@ def weighted(contexts: np.ndarray, weights: np.ndarray, notes: tuple[str, ...] =
     return Forecast(points, totals / totals.sum(), notes)
 
 
-def _numbers(table: Table, name: str, role: str, notes: list[str]) -> np.ndarray:
+def _numbers(table: LogTable, name: str, role: str, notes: list[str]) -> np.ndarray:
     """Return a column as numbers (t,), not a number where a value is missing."""
     column = table.column(name, role)
     texts = [cell.strip() for cell in column if isinstance(cell, str) and not is_missing(cell)]
@@ -235,7 +247,7 @@ def _numbers(table: Table, name: str, role: str, notes: list[str]) -> np.ndarray
     return np.array([_number(table, name, i, cell, commas) for i, cell in enumerate(column)], dtype=float)
 
 
-def _number(table: Table, name: str, row: int, cell: Any, commas: bool) -> float:
+def _number(table: LogTable, name: str, row: int, cell: Any, commas: bool) -> float:
     if is_missing(cell):
         return math.nan
     text = cell.strip() if isinstance(cell, str) else cell
@@ -270,7 +282,7 @@ def _is_no_number(cell: Any) -> bool:
     )
 
 
-def _levels(table: Table, part: Choice) -> np.ndarray:
+def _levels(table: LogTable, part: OneOfNames) -> np.ndarray:
     """Return the positions (t,) of the names that a column holds, not a number where one is missing."""
     found = []
     for row, cell in enumerate(table.column(part.name, "decision")):
@@ -295,7 +307,7 @@ def is_missing(cell: Any) -> bool:
     return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
 
 
-def _rows(table: Table, chosen: np.ndarray) -> str:
+def _rows(table: LogTable, chosen: np.ndarray) -> str:
     """Name rows for people: "2 rows (line 3, line 9)"."""
     named = [table.lines[i] for i in np.flatnonzero(chosen).tolist()]
     more = ", ..." if len(named) > _NAMED else ""

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bocu.advice.choices import Choice, Decisions, Range
+from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.core.errors import BocuError, shown
 from bocu.core.kernels import kernel_named
 from bocu.core.parameters import nearest
@@ -41,7 +41,7 @@ def structure_of(decisions: Decisions, contexts: int, kernel: str, code: str) ->
     The last factor is that of the contexts; all before are of decisions.
     """
     columns = len(decisions.encode(np.zeros((1, len(decisions.parts))))[0])
-    choices = [i for i, part in enumerate(decisions.parts) if isinstance(part, Choice)]
+    choices = [i for i, part in enumerate(decisions.parts) if isinstance(part, OneOfNames)]
     if code == ONE_HOT or not choices:
         return product(columns, contexts, kernel, kernel)
     numbers = sum(isinstance(part, Range) for part in decisions.parts)

@@ -42,7 +42,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Earned:
+class ExpectedOutcome:
     """What a decision is expected to bring of one of several outcomes.
 
     Attributes:

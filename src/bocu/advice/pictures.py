@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bocu.advice.drawing import Plain, as_text, labelled, opened, short, with_unit
+from bocu.advice.drawing import Plain, as_text, column_with_unit, labelled, opened, short
 from bocu.figures import style
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def slice_picture(plain: Plain, index: int) -> "Figure":
                 zorder=4 if outlying else 2,
                 legend=False,
             )
-        labelled(axes, with_unit(plain, cut["name"]), with_unit(plain, plain["outcome"]))
+        labelled(axes, column_with_unit(plain, cut["name"]), column_with_unit(plain, plain["outcome"]))
     return figure
 
 
@@ -90,7 +90,7 @@ def curve_picture(plain: Plain) -> "Figure":
             axes.invert_xaxis()
         axes.legend()
         share = "share of worst contexts" if plain["set"] == "cvar" else "radius"
-        labelled(axes, share, f"guaranteed {with_unit(plain, plain['outcome'])}")
+        labelled(axes, share, f"guaranteed {column_with_unit(plain, plain['outcome'])}")
     return figure
 
 
@@ -117,7 +117,7 @@ def trade_off_picture(plain: Plain) -> "Figure":
         )
         axes.plot([best["expected"]], [best["guaranteed"]], **{**style.SPOTLIGHT, "markerfacecolor": style.VERMILLION})
         axes.legend()
-        shown = with_unit(plain, plain["outcome"])
+        shown = column_with_unit(plain, plain["outcome"])
         labelled(axes, f"expected {shown}", f"guaranteed {shown}")
     return figure
 
@@ -170,7 +170,7 @@ def learnt_picture(plain: Plain) -> "Figure":
         axes.set_yticks(range(len(entries)), [short(entry["name"]) for entry in entries])
         axes.legend(title=None, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0))  # no bar is beneath it
         axes.grid(visible=True, axis="x")
-        axes.set_xlabel(f"moves {with_unit(plain, plain['outcome'])} by")
+        axes.set_xlabel(f"moves {column_with_unit(plain, plain['outcome'])} by")
         axes.set_ylabel("")
     return figure
 
@@ -200,7 +200,7 @@ def front_picture(plain: Plain) -> "Figure":
                     color=style.INK,
                 )
         told = "expected" if plain["best"]["guaranteed"] is None else "guaranteed"
-        labelled(axes, f"{told} {with_unit(plain, first)}", f"{told} {with_unit(plain, second)}")
+        labelled(axes, f"{told} {column_with_unit(plain, first)}", f"{told} {column_with_unit(plain, second)}")
     return figure
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.advice.cells import Cells, gathered
+from bocu.advice.cells import Boxes, gathered
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
@@ -127,7 +127,7 @@ def estimate_radius(
             f"--radius estimate: the log is too short: its {rows} rows leave {blocks} blocks of {horizon} rows to "
             f"compare with what was before them, {fewest} are wanted{hint}; give --radius a number, or log on"
         )
-    between = _Between(stated, horizon)
+    between = DistanceAhead(stated, horizon)
     weigh = recency or np.ones
     found = np.array(
         [
@@ -156,19 +156,12 @@ def estimate_radius(
     )
 
 
-def next_distance(
-    contexts: np.ndarray, stated: SetParameters, following: np.ndarray, weights: np.ndarray | None = None
-) -> float:
-    """Return the distance that an estimate bounds: from contexts (t, l) and their weights to those (h, l) that follow.
+class DistanceAhead:
+    """What an estimate bounds: the distance of a set from weighted contexts to a block of as many rows as follow.
 
-    Raises:
-        BocuError: no set can be built.
-    """
-    return _Between(stated, len(following))(contexts, np.ones(len(contexts)) if weights is None else weights, following)
-
-
-class _Between:
-    """Distances of a set from weighted contexts to a block of as many rows as the horizon has.
+    Args:
+        stated: the set.
+        horizon: number of rows that follow.
 
     Attributes:
         cells: number of cells that contexts are sorted into; None where distances are between points.
@@ -180,9 +173,10 @@ class _Between:
         self._by_cells: AmbiguitySet | None = None if self.cells is None else stated.over(None)
 
     def __call__(self, past: np.ndarray, weights: np.ndarray, block: np.ndarray) -> float:
+        """Return the distance from contexts (t, l), with weights (t,), to those (horizon, l) that follow."""
         alike = np.ones(len(block))
         if self.cells is not None and self._by_cells is not None:
-            cells = Cells.around(past, weights, self.cells)
+            cells = Boxes.around(past, weights, self.cells)
             return float(self._by_cells.distance(cells.shares(block, alike), cells.shares(past, weights)))
         points, mass = gathered(past, weights, _POINTS)
         both, places = np.unique(np.vstack([points, block]), axis=0, return_inverse=True)

@@ -16,7 +16,7 @@ _PICTURES: Pictures = {
 }
 
 
-def page_of(plain: Mapping[str, Any]) -> str:
+def replay_page_of(plain: Mapping[str, Any]) -> str:
     """Return the page of a replay as HTML.
 
     Args:

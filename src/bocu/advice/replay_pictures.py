@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.advice.drawing import Plain, as_text, labelled, opened, short, with_unit
+from bocu.advice.drawing import Plain, as_text, column_with_unit, labelled, opened, short
 from bocu.advice.replay_words import NAMES, OVER, values_in_words
 from bocu.advice.replayed import DONE, STEADY, SUGGESTED
 from bocu.figures import style
@@ -30,7 +30,7 @@ def earned_picture(plain: Plain) -> "Figure":
             earned = np.cumsum([row["earned"][who] for row in plain["judgements"]])
             axes.plot(at, earned, label=NAMES[who], **look)
         axes.legend()
-        labelled(axes, "rows judged, in time", f"{with_unit(plain, plain['outcome'])}, added up")
+        labelled(axes, "rows judged, in time", f"{column_with_unit(plain, plain['outcome'])}, added up")
     return figure
 
 
@@ -54,7 +54,7 @@ def ahead_picture(plain: Plain) -> "Figure":
                 capsize=4,
             )
         axes.legend()
-        labelled(axes, "rows judged, in time", f"ahead in {with_unit(plain, plain['outcome'])}")
+        labelled(axes, "rows judged, in time", f"ahead in {column_with_unit(plain, plain['outcome'])}")
     return figure
 
 
@@ -84,7 +84,9 @@ def parts_picture(plain: Plain) -> "Figure":
         axes.set_ylim(len(parts) - 0.5, -0.5)
         axes.legend(title=None, loc="lower right", bbox_to_anchor=(1.0, 1.0))  # nothing is beneath it
         axes.grid(visible=True, axis="x")
-        axes.set_xlabel(f"{'saved' if plain['minimise'] else 'gained'} a row in {with_unit(plain, plain['outcome'])}")
+        axes.set_xlabel(
+            f"{'saved' if plain['minimise'] else 'gained'} a row in {column_with_unit(plain, plain['outcome'])}"
+        )
         axes.set_ylabel("")
     return figure
 
@@ -100,7 +102,7 @@ def advice_picture(plain: Plain, index: int) -> "Figure":
             rows = [step["rows"] for step in plain["steps"]]
             axes.plot(rows, values, color=_LINES[who]["color"], marker=marker, linestyle="none", label=NAMES[who])
         axes.legend()
-        labelled(axes, "rows that advised", with_unit(plain, name))
+        labelled(axes, "rows that advised", column_with_unit(plain, name))
     return figure
 
 

@@ -15,7 +15,7 @@ OVER = {DONE: "what was done", STEADY: "best expectation"}
 _ADVICE = 24
 
 
-def told(replay: Replay) -> str:
+def replay_told(replay: Replay) -> str:
     """Return the lines that `bocu replay` prints."""
     parts = [[f"note: {note}" for note in replay.notes]] if replay.notes else []
     parts += [_how(replay), _earned(replay), _gains(replay), _where(replay), _advice(replay)]

@@ -43,7 +43,7 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class Part:
+class PartOfLog:
     """What is gained in a part of the rows: where a context is low, or early in the log.
 
     Attributes:
@@ -154,7 +154,7 @@ class Replay:
     logged: float
     earned: dict[str, Earned]
     gains: dict[str, Gain]
-    parts: list[Part]
+    parts: list[PartOfLog]
     outcomes: list[Brought]
     blocks: int
     advised: int
@@ -170,11 +170,11 @@ class Replay:
 
     def to_html(self) -> str:
         """Return one page that tells all of it, in words and pictures; it needs no other file."""
-        from bocu.advice.replay_page import page_of
+        from bocu.advice.replay_page import replay_page_of
 
-        return page_of(self.to_dict())
+        return replay_page_of(self.to_dict())
 
     def __str__(self) -> str:
-        from bocu.advice.replay_words import told
+        from bocu.advice.replay_words import replay_told
 
-        return told(self)
+        return replay_told(self)

@@ -13,7 +13,7 @@ import numpy as np
 
 from bocu.advice.asked import checked_units, read_radius, refuse_mixed_up, stated_set, what_is_decided
 from bocu.advice.choices import Decisions
-from bocu.advice.judging import MOST_FORECAST, PAIRS, Half, Verdict, joined
+from bocu.advice.judging import MOST_FORECAST, PAIRS, Half, Judgement, joined
 from bocu.advice.logs import LEAVE_OUT, Log, read_logs
 from bocu.advice.names import ONE_HOT
 from bocu.advice.outcomes import Outcome, read_outcomes, sum_in_words
@@ -28,12 +28,12 @@ from bocu.advice.replayed import (
     Earned,
     Gain,
     JudgedRow,
-    Part,
+    PartOfLog,
     Replay,
     Step,
 )
 from bocu.advice.suggesting import suggest
-from bocu.advice.tables import Table, read_table
+from bocu.advice.tables import LogTable, read_log_table
 from bocu.advice.time import Clock, in_time, rows_of
 from bocu.ambiguity.checks import radius as checked_radius
 from bocu.core.errors import BocuError, shown
@@ -103,7 +103,7 @@ def replay(
     if isinstance(radius, float):
         checked_radius(radius, "--radius")
     notes: list[str] = []
-    table, clock = in_time(read_table(log, "log"), time, notes)
+    table, clock = in_time(read_log_table(log, "log"), time, notes)
     chosen, _ = what_is_decided(decisions, alternatives, table, [*names, *columns])
     refuse_mixed_up(chosen, names, outcomes, objective)
     logs = read_logs(table, chosen, names, columns, LEAVE_OUT)
@@ -200,11 +200,11 @@ def _outcomes(outcome: str | Sequence[str], minimise: bool, weights: Mapping[str
     return found if len(found) > 1 else (replace(found[0], weight=1.0),)
 
 
-def _forecasts(forecast: Any, time: str | None, clock: Clock) -> dict[float, Table]:
+def _forecasts(forecast: Any, time: str | None, clock: Clock) -> dict[float, LogTable]:
     """Return the members of past forecasts, by the time of the row of the log that they were at hand for."""
     if time is None:
         raise BocuError("--forecast: a replay takes for each row the forecast made for its time; --time is wanted")
-    table = read_table(forecast, "forecast")
+    table = read_log_table(forecast, "forecast")
     if time not in table.columns:
         raise BocuError(
             f"{table.name}: no column '{time}' (time); a replay takes past forecasts, each for a row of the log by its "
@@ -244,15 +244,15 @@ def _earned(payoffs: np.ndarray, sign: float) -> Earned:
     return Earned(sign * float(payoffs.mean()), sign * float(worst.mean()), sign * float(payoffs.sum()))
 
 
-def _gains(verdict: Verdict, weights: np.ndarray, chosen: np.ndarray | None = None) -> dict[str, Gain]:
+def _gains(verdict: Judgement, weights: np.ndarray, chosen: np.ndarray | None = None) -> dict[str, Gain]:
     """Return gains by pairs of who decides; none of rows of a single step."""
     found = {_pair(pair): verdict.gain(pair, weights, chosen) for pair in PAIRS}
     return {pair: gain for pair, gain in found.items() if gain is not None}
 
 
 def _parts(
-    verdict: Verdict, weights: np.ndarray, names: Sequence[str], seen: Log, time: str | None, clock: Clock
-) -> list[Part]:
+    verdict: Judgement, weights: np.ndarray, names: Sequence[str], seen: Log, time: str | None, clock: Clock
+) -> list[PartOfLog]:
     """Return the gains where each context is low, middling and high, and in the early, middle and late part."""
     met = seen.contexts[verdict.rows]
     when = verdict.rows + 1.0 if clock.unit == "rows" else clock.times[verdict.rows]
@@ -264,7 +264,7 @@ def _parts(
         for place in np.unique(places) if np.ptp(places) else ():
             some = places == place
             found.append(
-                Part(
+                PartOfLog(
                     name,
                     *_limit(values[some], dated=name == time and clock.unit == "days"),
                     int(some.sum()),
@@ -297,7 +297,7 @@ def _date(days: float) -> str:
     return str(np.datetime64(0, "D") + np.timedelta64(int(np.floor(days)), "D"))
 
 
-def _brought(verdict: Verdict, outcomes: Sequence[Outcome]) -> list[Brought]:
+def _brought(verdict: Judgement, outcomes: Sequence[Outcome]) -> list[Brought]:
     return [
         Brought(
             one.name,
@@ -311,7 +311,7 @@ def _brought(verdict: Verdict, outcomes: Sequence[Outcome]) -> list[Brought]:
 
 
 def _judgements(
-    verdict: Verdict,
+    verdict: Judgement,
     payoffs: dict[str, np.ndarray],
     logged: np.ndarray,
     names: Sequence[str],
@@ -354,7 +354,7 @@ def _cuts(times: np.ndarray, first: int | None, steps: int) -> np.ndarray:
     return cuts
 
 
-def _only(table: Table, lines: Sequence[str]) -> Table:
+def _only(table: LogTable, lines: Sequence[str]) -> LogTable:
     """Return the rows of a table that are called so."""
     kept = set(lines)
     return rows_of(table, np.array([i for i, line in enumerate(table.lines) if line in kept]))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bocu.advice.allowed import Allowed, Free
-from bocu.advice.choices import Choice
+from bocu.advice.choices import OneOfNames
 from bocu.advice.large import rows_of_a_fit
 from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Combined
@@ -208,7 +208,7 @@ class Search:
         """Return the best candidate by the objective that differs from a decision (d,); None where none does."""
         differs = np.zeros(len(self.pool), dtype=bool)
         for i, part in enumerate(self.learnt.decisions.parts):
-            least = 0.5 if isinstance(part, Choice) else DIFFERENT * part.span
+            least = 0.5 if isinstance(part, OneOfNames) else DIFFERENT * part.span
             differs |= np.abs(self.pool[:, i] - value[i]) >= least
         found = np.where(differs, self._values_of_pool, -np.inf)
         return self.pool[int(np.argmax(found))] if differs.any() else None

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pydantic
 from pydantic import ConfigDict, Field
 
-from bocu.advice.choices import Choice, Decisions, Range
+from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, NotNegative, Number, Parameters, Positive, validate
 from bocu.io.yaml_files import read_yaml
@@ -161,7 +161,7 @@ def read_settings(path: Path) -> dict[str, Any]:
     return validate(Settings, data, f"{path}: ").arguments(path.parent)
 
 
-def _part(name: str, entry: NumberEntry | ChoiceEntry) -> Range | Choice:
+def _part(name: str, entry: NumberEntry | ChoiceEntry) -> Range | OneOfNames:
     if isinstance(entry, ChoiceEntry):
-        return Choice(name, tuple(entry.levels))
+        return OneOfNames(name, tuple(entry.levels))
     return Range(name, entry.low, entry.high, entry.whole)

@@ -30,7 +30,7 @@ from bocu.advice.outcomes import Combined, by_spread, read_outcomes, sum_in_word
 from bocu.advice.radius import estimate_radius
 from bocu.advice.search import Rule, Search
 from bocu.advice.suggestion import Judged, Price, Ranked, Shifted, Suggestion
-from bocu.advice.tables import read_table
+from bocu.advice.tables import read_log_table
 from bocu.advice.time import ESTIMATE, in_time
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.ambiguity.checks import radius as checked_radius
@@ -106,7 +106,7 @@ def suggest(
         raise BocuError(f"--missing: found {shown(missing)}; {nearest(missing, MISSING)}")
     code = checked_code(names)
     notes: list[str] = []
-    table, clock = in_time(read_table(log, "log"), time, notes)
+    table, clock = in_time(read_log_table(log, "log"), time, notes)
     chosen, offered = what_is_decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
     refuse_mixed_up(chosen, met, outcomes, objective)
     radius = read_radius(radius)
@@ -124,7 +124,7 @@ def suggest(
     given = (
         weighted(seen.contexts, forgetting.of_contexts())
         if forecast is None
-        else read_forecast(read_table(forecast, "forecast"), met)
+        else read_forecast(read_log_table(forecast, "forecast"), met)
     )
     given = fewer_contexts(given, stated.family if isinstance(stated, SetParameters) else None)
     recency = forgetting.of_payoffs_at(clock.of(table, (*seen.lines, *seen.gaps.lines)))

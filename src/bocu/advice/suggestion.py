@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from bocu.advice.details import Details, Row
+from bocu.advice.details import Details, LoggedRow
 from bocu.advice.model import Influence
-from bocu.advice.outcomes import Earned, OnFront
+from bocu.advice.outcomes import ExpectedOutcome, OnFront
 from bocu.advice.radius import RadiusEstimate
 
 
@@ -131,11 +131,11 @@ class Suggestion:
     half_lives: tuple[float | None, float | None]
     time_unit: str
     notes: tuple[str, ...]
-    outcomes: tuple[Earned, ...] = ()
+    outcomes: tuple[ExpectedOutcome, ...] = ()
     front: tuple[OnFront, ...] = ()
     alternatives: tuple[Ranked, ...] = ()
     constraints: tuple[str, ...] = ()
-    outliers: tuple[Row, ...] = ()
+    outliers: tuple[LoggedRow, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
     evidence: Callable[[], Details] | None = field(default=None, repr=False, compare=False)
 
@@ -163,6 +163,6 @@ class Suggestion:
         return page_of(self.to_dict())
 
     def __str__(self) -> str:
-        from bocu.advice.words import told
+        from bocu.advice.words import suggestion_told
 
-        return told(self)
+        return suggestion_told(self)

@@ -13,7 +13,7 @@ from bocu.core.errors import BocuError, shown
 
 
 @dataclass(frozen=True)
-class Table:
+class LogTable:
     """Columns of text or numbers.
 
     Attributes:
@@ -37,7 +37,7 @@ class Table:
         return self.columns[name]
 
 
-def read_table(source: Any, name: str) -> Table:
+def read_log_table(source: Any, name: str) -> LogTable:
     """Read a CSV or JSON file, a pandas table, an xarray data set, or columns by name; a table is returned as it is.
 
     Columns of a file are separated by commas, semicolons or tabs, whichever its first line has most of.
@@ -45,7 +45,7 @@ def read_table(source: Any, name: str) -> Table:
     Raises:
         BocuError: the file cannot be read, is empty, has a column twice, or a row of another length.
     """
-    if isinstance(source, Table):
+    if isinstance(source, LogTable):
         return source
     if isinstance(source, str | Path):
         path = Path(source)
@@ -55,7 +55,7 @@ def read_table(source: Any, name: str) -> Table:
     return _columns(source, name)
 
 
-def _read_json(path: Path) -> Table:
+def _read_json(path: Path) -> LogTable:
     """Read a list of rows by name, or columns by name."""
     try:
         found = json.loads(_text_of(path))
@@ -63,7 +63,7 @@ def _read_json(path: Path) -> Table:
         raise BocuError(f"{path}: found no JSON: {error}") from None
     if isinstance(found, list) and found and all(isinstance(row, dict) for row in found):
         names = list(dict.fromkeys(str(name) for row in found for name in row))
-        return Table(
+        return LogTable(
             str(path),
             {name: [row.get(name) for row in found] for name in names},
             [f"row {i}" for i in range(1, len(found) + 1)],
@@ -73,12 +73,12 @@ def _read_json(path: Path) -> Table:
     raise BocuError(f'{path}: a list of rows such as {{"rain": 2}} is wanted, or columns such as {{"rain": [2, 0]}}')
 
 
-def _columns(source: Mapping[Any, Any], name: str) -> Table:
+def _columns(source: Mapping[Any, Any], name: str) -> LogTable:
     columns = {str(key): list(source[key]) for key in source}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise BocuError(f"{name}: columns have {', '.join(map(str, sorted(lengths)))} rows; one length is wanted")
-    return Table(name, columns, [f"row {i}" for i in range(1, max(lengths, default=0) + 1)])
+    return LogTable(name, columns, [f"row {i}" for i in range(1, max(lengths, default=0) + 1)])
 
 
 def _text_of(path: Path) -> str:
@@ -97,7 +97,7 @@ def _text_of(path: Path) -> str:
     return text
 
 
-def _read_csv(path: Path) -> Table:
+def _read_csv(path: Path) -> LogTable:
     text = _text_of(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     separator = max(",;\t", key=first.count)
@@ -126,7 +126,7 @@ def _read_csv(path: Path) -> Table:
         if len(row) != len(head):
             hint = "; decimal commas need semicolons between columns" if separator == "," else ""
             raise BocuError(f"{path}: line {line}: found {len(row)} values, the first line names {len(head)}{hint}")
-    return Table(
+    return LogTable(
         str(path),
         {name: [row[i] for _, row in body] for i, name in enumerate(head)},
         [f"line {line}" for line, _ in body],

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.logs import Table, is_missing
+from bocu.advice.logs import LogTable, is_missing
 from bocu.core.errors import BocuError, shown
 
 #: How dates may be written, by what people call it; `pandas.to_datetime` reads them.
@@ -51,7 +51,7 @@ class Clock:
     times: np.ndarray
     unit: str
 
-    def of(self, table: Table, lines: Sequence[str]) -> "Clock":
+    def of(self, table: LogTable, lines: Sequence[str]) -> "Clock":
         """Return the times of some rows of the table that this is the clock of, by what they are called."""
         at = dict(zip(table.lines, self.times.tolist(), strict=True))
         return Clock(np.array([at[line] for line in lines]), self.unit)
@@ -62,7 +62,7 @@ class Clock:
         return np.asarray(np.maximum(np.exp2((times - times[-1]) / half_life), _LEAST))
 
 
-def in_time(table: Table, column: str | None, notes: list[str]) -> tuple[Table, Clock]:
+def in_time(table: LogTable, column: str | None, notes: list[str]) -> tuple[LogTable, Clock]:
     """Put the rows of a log in the order of a column of dates or numbers; without one they are as they stand.
 
     Rows without a time are left out. A note says so, and how dates were read that could mean two days.
@@ -83,7 +83,7 @@ def in_time(table: Table, column: str | None, notes: list[str]) -> tuple[Table, 
     return rows_of(table, order), Clock(times[order], unit)
 
 
-def rows_of(table: Table, rows: np.ndarray) -> Table:
+def rows_of(table: LogTable, rows: np.ndarray) -> LogTable:
     """Return some rows of a table, by their positions (n,)."""
     columns = {name: [column[i] for i in rows] for name, column in table.columns.items()}
     return replace(table, columns=columns, lines=[table.lines[i] for i in rows])
@@ -109,7 +109,7 @@ def read_half_life(text: str | float, unit: str) -> float:
     return length
 
 
-def _times(table: Table, column: str, cells: Sequence[Any], notes: list[str]) -> tuple[np.ndarray, str]:
+def _times(table: LogTable, column: str, cells: Sequence[Any], notes: list[str]) -> tuple[np.ndarray, str]:
     """Return times (t,) in days or as the numbers they are, not a number where one is missing, and their unit."""
     import pandas as pd
 

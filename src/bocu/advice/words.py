@@ -18,7 +18,7 @@ _UNDER = {
 }
 
 
-def told(suggestion: Suggestion) -> str:
+def suggestion_told(suggestion: Suggestion) -> str:
     """Return the lines that `bocu suggest` prints."""
     return "\n".join(line for part in _parts(suggestion) for line in (*part, ""))
 

@@ -243,7 +243,7 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
     def state(self) -> State:
         state: State = {"models": [model.state() for model in self.models]}
         if self._round is not None:
-            state["round"] = plain(self._round)
+            state["round"] = plain_round(self._round)
         return state
 
     def restore(self, state: State) -> None:
@@ -309,13 +309,13 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         return [Reported(f"{prefix}{name}", f"{what}{of}") for name, what in self.models[output].quantities]
 
 
-def plain(round: Round) -> dict[str, Any]:
+def plain_round(round: Round) -> dict[str, Any]:
     """Return what was announced of a round with continuous decisions, as plain data."""
     return {"t": round.t, "reference": round.reference, "epsilon": round.epsilon, "weights": round.weights}
 
 
 def announced(plain: Mapping[str, Any] | None) -> Round | None:
-    """Return the round that `plain` made plain data of."""
+    """Return the round that `plain_round` made plain data of."""
     return None if plain is None else Round(**plain)
 
 

@@ -342,7 +342,10 @@ class AmbiguitySet(ABC):
         n = payoff.shape[-1]
         if self.contexts is not None and n != self.contexts:
             raise BocuError(f"payoffs has {n} contexts, shape {payoff.shape}: this set is made for {self.contexts}")
-        f, p, leading = checks.rows(payoff, checks.distribution(reference, n))
+        return self.spanning(*checks.rows(payoff, checks.distribution(reference, n)))
+
+    def spanning(self, f: Floats, p: Floats, leading: tuple[int, ...]) -> Normalised:
+        """Rows that span [0, 1], of what has been checked: payoffs `(B, n)`, references `(1, n)` or `(B, n)`."""
         if not self.leaves_support and p.min() == 0.0:
             # Contexts without mass stay without: they must neither set the floor nor the scale.
             inside = p > 0.0

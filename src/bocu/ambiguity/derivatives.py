@@ -9,7 +9,7 @@ gives them none, stay so. Where something is not differentiable, it is the deriv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,9 @@ from numpy.typing import ArrayLike
 
 from bocu.ambiguity.base import AmbiguitySet, Wanted
 from bocu.ambiguity.checks import Floats
+
+#: Numbers of payoffs that are solved at once: what is made of them on the way stays in a processor's cache.
+_BLOCK = 2**17
 
 
 class In(NamedTuple):
@@ -67,6 +70,18 @@ class Differential:
 
     def _parts(self) -> tuple[Floats | None, ...]:
         return self.payoffs, self.reference, self.radius
+
+
+def in_blocks(
+    differential: Callable[[Floats, Floats, In], Differential], payoffs: Floats, reference: Floats, wanted: In
+) -> Differential:
+    """Return a differential of payoffs `(..., n)`, taken by blocks of rows where many share a reference."""
+    rows = payoffs.reshape(-1, payoffs.shape[-1]) if payoffs.ndim else payoffs
+    most = max(1, _BLOCK // max(1, payoffs.shape[-1])) if payoffs.ndim else 1
+    if reference.ndim != 1 or len(rows) <= most:
+        return differential(payoffs, reference, wanted)
+    blocks = [differential(rows[at : at + most], reference, wanted) for at in range(0, len(rows), most)]
+    return Differential.joined(blocks, payoffs.shape[:-1])
 
 
 def value_and_slope(

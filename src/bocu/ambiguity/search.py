@@ -24,7 +24,7 @@ import numpy as np
 
 from bocu.ambiguity.base import AmbiguitySet, worst_case
 from bocu.ambiguity.checks import Floats
-from bocu.ambiguity.chords import Chords
+from bocu.ambiguity.chords import Chords, towards_contexts
 
 #: Decisions solved at once: first, and at most.
 _FIRST_BLOCK, _LARGEST_BLOCK = 4, 64
@@ -62,8 +62,8 @@ def best_slice(
     """
     wider = ambiguity_set if beta == 0.0 else ambiguity_set.with_epsilon(ambiguity_set.epsilon + beta / alpha)
 
-    def make_chords() -> Chords | None:
-        return None if beta == 0.0 else Chords.where_needed(payoffs, reference, ambiguity_set, alpha, beta, step)
+    def make_chords(rows: np.ndarray) -> Chords | None:
+        return None if beta == 0.0 else Chords.where_needed(rows, payoffs, reference, ambiguity_set, alpha, beta, step)
 
     def evaluate(chosen: np.ndarray, pooled: AmbiguitySet | None) -> tuple[Floats, Floats | None]:
         rows = payoffs[chosen]
@@ -135,53 +135,39 @@ def _search(
     ambiguity_set: AmbiguitySet,
     evaluate: Evaluate,
     tolerance: float,
-    make_chords: Callable[[], Chords | None] | None = None,
+    make_chords: Callable[[np.ndarray], Chords | None] | None = None,
 ) -> Found:
     """The best of values that are at most `offset + weight v(payoffs)` over the set, and within the chords' bounds.
 
-    Chords are made, once, where the first decisions leave many open; offsets are 0 where there are any.
+    Chords are made, once, of the decisions that the first leave open, where these are many; offsets are 0 then.
     """
-    bound = offset + weight * _towards_contexts(payoffs, reference, ambiguity_set)
+    bound = offset + weight * towards_contexts(payoffs, reference, ambiguity_set)
     exact = np.full(len(payoffs), -np.inf)
     open_ = np.ones(len(payoffs), dtype=bool)
     rounding = 1e-12 * (weight * max(1.0, float(np.abs(payoffs).max())) + float(np.abs(offset).max()))
-    block, chords, rank, above = _FIRST_BLOCK, None, bound, bound
+    block, chords, rank = _FIRST_BLOCK, None, bound
     while True:
         candidates = np.flatnonzero(open_ & (bound >= exact.max() + tolerance - rounding))
         if not len(candidates):
             break
         given_up = len(payoffs) - int(open_.sum()) >= _TRIED and len(candidates) > _STILL_OPEN * len(payoffs)
         chosen = candidates if given_up else candidates[np.argsort(-rank[candidates], kind="stable")[:block]]
-        pooled = ambiguity_set if chords is None else chords.wider
-        exact[chosen], pool = evaluate(chosen, None if given_up else pooled)
+        exact[chosen], pool = evaluate(chosen, None if given_up or chords is not None else ambiguity_set)
         open_[chosen] = False
-        left = np.flatnonzero(open_ & (bound >= exact.max() + tolerance - rounding))
+        enough = exact.max() + tolerance - rounding
+        left = np.flatnonzero(open_ & (bound >= enough))
         rank = bound
-        if pool is None or not len(left):
-            continue
-        received = (payoffs[left] @ pool.T).min(axis=1)
-        if chords is None:
-            bound[left] = np.minimum(bound[left], offset[left] + weight * received)
-        else:
-            above[left] = np.minimum(above[left], received)
-            bound[left] = np.minimum(bound[left], chords.bounds(left, above[left]))
         block = min(2 * block, _LARGEST_BLOCK)
-        if make_chords is not None and len(left) > _LARGEST_BLOCK:
-            chords, make_chords = make_chords(), None
-            if chords is not None:
-                rank, above = chords.promise, _towards_contexts(payoffs, reference, chords.wider)
-                rounding *= max(1.0, chords.magnified / weight)
-                block = _FIRST_BLOCK
+        if chords is not None:
+            bound[left] = np.minimum(bound[left], chords.bounds(left, enough))
+        elif pool is not None and len(left):
+            bound[left] = np.minimum(bound[left], offset[left] + weight * (payoffs[left] @ pool.T).min(axis=1))
+            if make_chords is not None and len(left) > _LARGEST_BLOCK:
+                chords, make_chords = make_chords(left), None
+                if chords is not None:
+                    rank, block = chords.promise, _FIRST_BLOCK
+                    rounding *= max(1.0, chords.magnified / weight)
     index = int(exact.argmax())
     others = np.where(open_, bound, exact)
     others[index] = -np.inf
     return index, float(exact[index]), float(others.max()), int((~open_).sum())
-
-
-def _towards_contexts(payoffs: Floats, reference: Floats, ambiguity_set: AmbiguitySet) -> Floats:
-    """Bound `(decisions,)` from moving a share of the mass to one context: distances are convex along the way."""
-    distance = ambiguity_set._vertex_distances(reference)
-    share = np.divide(min(ambiguity_set.epsilon, 1e300), distance, out=np.ones_like(distance), where=distance > 0.0)
-    np.clip(share, 0.0, 1.0, out=share)
-    mean = payoffs @ reference
-    return mean + ((payoffs - mean[:, None]) * share).min(axis=1)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bocu.experiment.combinations import Answer
+    from bocu.experiment.combinations import Applicability
 
 HEAD = """# What goes with what
 
@@ -17,12 +17,12 @@ Made by `make schema` from the classes, which are asked one by one; `bocu list -
 YES, NO = "yes", "–"
 
 
-def as_json(answers: Iterable["Answer"]) -> str:
+def as_json(answers: Iterable["Applicability"]) -> str:
     """Return every combination as JSON, a list of objects."""
     return json.dumps([{**asdict(answer), "runs": answer.runs} for answer in answers], indent=1, ensure_ascii=False)
 
 
-def as_tables(answers: Sequence["Answer"]) -> str:
+def as_tables(answers: Sequence["Applicability"]) -> str:
     """Return the combinations as Markdown tables."""
     from bocu.experiment.combinations import scorers
 
@@ -30,7 +30,7 @@ def as_tables(answers: Sequence["Answer"]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _places(answers: Sequence["Answer"]) -> Iterator[str]:
+def _places(answers: Sequence["Applicability"]) -> Iterator[str]:
     """Yield where each algorithm is defined."""
     yield "## Where an algorithm runs"
     kinds = dict.fromkeys(answer.kind for answer in answers)
@@ -51,7 +51,7 @@ def _places(answers: Sequence["Answer"]) -> Iterator[str]:
     yield from reasons.listed()
 
 
-def _pursuits(answers: Sequence["Answer"]) -> Iterator[str]:
+def _pursuits(answers: Sequence["Applicability"]) -> Iterator[str]:
     """Yield which objectives are pursued, over which sets: one table for the algorithms that answer alike."""
     yield "## What is pursued"
     alike: dict[tuple[tuple[str, str | None, str], ...], list[str]] = {}
@@ -83,7 +83,7 @@ def _objectives_by_sets(pattern: Iterable[tuple[str, str | None, str]]) -> Itera
     yield from reasons.listed()
 
 
-def _own_sets(answers: Sequence["Answer"]) -> Iterator[str]:
+def _own_sets(answers: Sequence["Applicability"]) -> Iterator[str]:
     """Yield the sets of algorithms that have one of their own."""
     yield "## Sets of an algorithm's own"
     rows, reasons = [], _Reasons()

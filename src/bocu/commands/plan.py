@@ -66,7 +66,7 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
     from bocu.io.tables import table
     from bocu.sweep.staleness import flat
 
-    files = plan.files()
+    files = plan.products.by_stage()
     inputs = [path for problem in plan.problems for path in flat(plan.inputs.problem(problem))]
     inputs += [path for problem in plan.problems for path in flat(plan.inputs.prior(problem))]
     jobs = {
@@ -84,10 +84,10 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
 
 def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
     from bocu.experiment.resources import START_SECONDS
-    from bocu.experiment.scoring_costs import told
+    from bocu.experiment.scoring_costs import scoring_told
     from bocu.io.tables import duration, size, table
     from bocu.sweep.forecast import aggregates_mb, wall_seconds
-    from bocu.sweep.status import State, by_branch
+    from bocu.sweep.status import BlockState, by_branch
 
     rows = []
     all_seconds: list[float] = []
@@ -96,7 +96,7 @@ def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster
     for mine in by_branch(blocks).values():
         branch = mine[0].branch
         forecasts = [forecaster.block(branch, block.last - block.first + 1) for block in mine]
-        to_do = [pair for pair in zip(mine, forecasts, strict=True) if pair[0].state is not State.DONE]
+        to_do = [pair for pair in zip(mine, forecasts, strict=True) if pair[0].state is not BlockState.DONE]
         all_seconds += [forecast.seconds for forecast in forecasts]
         to_do_seconds += [forecast.seconds * (1 - block.rounds / block.of) for block, forecast in to_do]
         disk += sum(forecast.disk_mb for forecast in forecasts)
@@ -135,7 +135,7 @@ def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster
             for name, seconds, space in (("all", all_seconds, disk), ("to do", to_do_seconds, to_do_disk))
         ],
     )
-    yield from told(plan, cores)
+    yield from scoring_told(plan, cores)
     yield f"scores and cubes: some {size(1e6 * aggregates_mb(plan))} more"
     yield f"times are those of the runs alone; on a cluster starting a job adds some {START_SECONDS:.0f} s to each"
 
@@ -145,12 +145,14 @@ def _run_cache(staleness: "Staleness", blocks: "list[BlockStatus]") -> int:
 
     from bocu.experiment.paths import RUN_CACHE
     from bocu.runs.run_cache import RunCache
-    from bocu.sweep.status import State
+    from bocu.sweep.status import BlockState
 
     if not Path(RUN_CACHE).is_dir():
         return 0
     shared = RunCache(RUN_CACHE)
     identities = (
-        staleness.identity(block.branch, block.first, block.last) for block in blocks if block.state is not State.DONE
+        staleness.identity(block.branch, block.first, block.last)
+        for block in blocks
+        if block.state is not BlockState.DONE
     )
     return sum(identity is not None and shared.entry(identity).is_file() for identity in identities)

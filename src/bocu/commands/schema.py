@@ -11,7 +11,7 @@ from bocu.commands.json_schema import DIALECT, json_schema_of
 from bocu.core.plain import Plain
 
 if TYPE_CHECKING:
-    from bocu.experiment.registry import Entry
+    from bocu.experiment.registry import RegisteredClass
 
 
 def schema_command(
@@ -196,7 +196,7 @@ def _plain(value: object) -> str:
 OUTSIDE = {"pattern": ":"}  # module:Class, or path/to/file.py:Class
 
 
-def _known(kind: str, installed: bool) -> "list[Entry]":
+def _known(kind: str, installed: bool) -> "list[RegisteredClass]":
     """Return what is registered and, if wanted, what installed packages offer."""
     from bocu.experiment.plugins.lookup import offered
     from bocu.experiment.registry import registered
@@ -262,7 +262,7 @@ def _sweep_grid(definitions: Plain) -> Plain:
     return {"type": "object", "additionalProperties": {"anyOf": [{"$ref": "#/$defs/Axis"}, values]}}
 
 
-def _any_set(definitions: Plain, things: "list[Entry]") -> Plain:
+def _any_set(definitions: Plain, things: "list[RegisteredClass]") -> Plain:
     """Return the schema of a set of any name, whose own keys stand beside its name; adds to the definitions."""
     from bocu.ambiguity.parameters import SetParameters
 

@@ -55,7 +55,7 @@ def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
     from bocu.io.tables import duration, table
     from bocu.sweep.forecast import Forecaster, wall_seconds
     from bocu.sweep.staleness import Staleness
-    from bocu.sweep.status import State, by_branch, statuses
+    from bocu.sweep.status import BlockState, by_branch, statuses
 
     known, jobs, trouble = _queue(plan)
     blocks = list(statuses(plan, Staleness(plan), {job.block: job.state for job in jobs if job.block}))
@@ -63,25 +63,25 @@ def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
     left = {
         block: forecaster.block(block.branch, block.last - block.first + 1).seconds * (1 - block.rounds / block.of)
         for block in blocks
-        if block.state is not State.DONE
+        if block.state is not BlockState.DONE
     }
 
     def row(name: tuple[str, str, str], mine: "list[BlockStatus]") -> tuple[object, ...]:
         rounds = sum(block.rounds for block in mine) / sum(block.of for block in mine)
         seconds = sum(left.get(block, 0.0) for block in mine)
-        counts = [sum(block.state is state for block in mine) for state in State]
+        counts = [sum(block.state is state for block in mine) for state in BlockState]
         return (*name, len(mine), *counts, f"{_percent(rounds)} %", duration(seconds) if seconds else "-")
 
     rows = [row(key, mine) for key, mine in by_branch(blocks).items()]
-    head = ("problem", "objective", "algorithm", "blocks", *State, "rounds", "core time left")
+    head = ("problem", "objective", "algorithm", "blocks", *BlockState, "rounds", "core time left")
     lines = [*table(head, [*rows, row(("all", "", ""), blocks)]), ""]
-    running = sum(block.state is State.RUNNING for block in blocks)
+    running = sum(block.state is BlockState.RUNNING for block in blocks)
     if left:
         at = cores or running or os.cpu_count() or 1
         lines.append(f"time left: about {duration(wall_seconds(list(left.values()), at))} on {at} cores")
     else:
         lines.append("all runs are done")
-    lines += _errors(plan, [block for block in blocks if block.state is State.FAILED])
+    lines += _errors(plan, [block for block in blocks if block.state is BlockState.FAILED])
     lines += [*trouble, *_left_behind(known, jobs)]
     return "\n".join(lines), len(left)
 

@@ -78,7 +78,7 @@ class About:
         return f"{self.summary} ({self.paper})" if self.paper else self.summary
 
 
-def told(about: About) -> Callable[[Function], Function]:
+def told_by(about: About) -> Callable[[Function], Function]:
     """Return a decorator that puts on a function what stands on classes as `about`."""
 
     def put(function: Function) -> Function:

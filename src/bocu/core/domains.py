@@ -59,3 +59,8 @@ def unit_cube(kind: str, dimension: int) -> BoxDomain:
     """Return the box [0, 1]^dimension of decisions or contexts."""
     names = tuple(f"{kind} {place + 1}" for place in range(dimension)) if dimension > 1 else (kind,)
     return BoxDomain(np.zeros(dimension), np.ones(dimension), names, ("1",) * dimension)
+
+
+def time_steps(last: float = np.inf) -> BoxDomain:
+    """Return the times 1, 2, ... up to the last one, where time is what contexts are."""
+    return BoxDomain(np.array([1.0]), np.array([last]), ("time step",), ("1",))

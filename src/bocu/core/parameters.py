@@ -64,7 +64,7 @@ class Parameters(BaseModel):
     Every field carries a description; the JSON schema and the tables of the docs are made from them.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, defer_build=True)
 
     #: The key that a text alone stands for, where one may take the place of the whole section.
     in_short: ClassVar[str] = ""

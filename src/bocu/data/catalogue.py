@@ -52,7 +52,7 @@ class RawFile(Parameters):
 class Computed(Parameters):
     """How a shipped table is computed anew by a simulator, in parts (`workflow/rules/tables.smk`)."""
 
-    table: Function = Field(description="module:Class of the table, a `bocu.data.simulators.tables.SimulatedTable`")
+    table: Function = Field(description="module:Class of the table, a `bocu.data.simulators.tables.TableSimulator`")
     parts: int = Field(ge=1, description="number of jobs that it is cut into")
 
 

@@ -19,7 +19,7 @@ import pooch
 import requests
 
 from bocu.core.errors import BocuError
-from bocu.data.raw import digest_file, recorded, remember
+from bocu.data.raw import digest_file, record_raw, recorded
 from bocu.io.files import atomic_path
 from bocu.io.hashes import sha256
 
@@ -115,7 +115,7 @@ def _compare_with_first(what: str, digest: str, path: Path, known: Mapping[str, 
             f"{what} has SHA-256 {digest}; the first one had {first} (recorded in {digest_file(path)}; delete it to "
             "accept the change); nothing kept"
         )
-    remember(path, digest)
+    record_raw(path, digest)
 
 
 class _TransferError(Exception):

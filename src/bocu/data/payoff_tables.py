@@ -23,7 +23,7 @@ WIND_INPUTS = ("direction", "speed")
 YAW_INPUTS = ("first_yaw", "second_yaw")
 
 
-class Prices(NamedTuple):
+class FarmPrices(NamedTuple):
     """What makes a profit of yield and water.
 
     Attributes:
@@ -39,8 +39,8 @@ class Prices(NamedTuple):
     currency: str
 
 
-POTATOES = Prices(1000.0, 8.0, 6000.0, "GBP")
-MAIZE = Prices(180.0, 1.0, 1728.0, "USD")
+POTATOES = FarmPrices(1000.0, 8.0, 6000.0, "GBP")
+MAIZE = FarmPrices(180.0, 1.0, 1728.0, "USD")
 
 
 def prepare_potatoes(
@@ -86,7 +86,7 @@ def _prepare_seasons(
     raw: Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     origin: Mapping[str, str],
-    prices: Prices,
+    prices: FarmPrices,
 ) -> None:
     table = _read(raw[0], ("dry_yield", "water", "plan", "law", "origin", "year", *SEASON_INPUTS))
     profit = prices.yields * table["dry_yield"].values.astype(float) - prices.water * table["water"].values

@@ -7,7 +7,7 @@ from pathlib import Path
 from bocu.core.errors import BrokenFileError
 from bocu.io.files import write_text
 from bocu.io.hashes import sha256
-from bocu.io.lineage import beside, lineage_of
+from bocu.io.lineage import lineage_file, lineage_of
 
 
 def digest_file(path: str | os.PathLike[str]) -> Path:
@@ -23,12 +23,12 @@ def recorded(path: str | os.PathLike[str]) -> str | None:
     return (record.read_text(encoding="utf-8", errors="replace").split() or [""])[0]
 
 
-def remember(path: str | os.PathLike[str], digest: str) -> None:
+def record_raw(path: str | os.PathLike[str], digest: str) -> None:
     """Record the SHA-256 of a raw file, in the form of `sha256sum`, and its lineage."""
     write_text(digest_file(path), f"{digest}  {Path(path).name}\n")
     lineage = lineage_of(path)
     if lineage is not None:
-        write_text(beside(path), f"{lineage.text}\n")
+        write_text(lineage_file(path), f"{lineage.text}\n")
 
 
 def check(paths: Sequence[str | os.PathLike[str]]) -> None:
@@ -40,6 +40,6 @@ def check(paths: Sequence[str | os.PathLike[str]]) -> None:
     for path in paths:
         found, before = sha256(path), recorded(path)
         if before is None:
-            remember(path, found)
+            record_raw(path, found)
         elif found != before:
             raise BrokenFileError(path, f"changed since it came: SHA-256 {found}; recorded {before}")

@@ -49,22 +49,38 @@ class Ranking:
     Attributes:
         labels: the algorithms, the least mean rank first.
         mean, low, high: mean rank of each with Student's interval over problems, within what ranks can be, (labels,).
-        leading: the first and all that Nemenyi's test does not tell apart from it.
+        groups: the largest groups of which Nemenyi's test tells no two apart, in that order; the first one leads.
         problems: number of problems on which every algorithm has a number.
         halves: number of random halves of the problems that were ranked by themselves.
         same_order: share of these in which no two algorithms change places.
         same_first: share of these in which the first has the least mean rank, alone or beside others.
+        p_value, critical_difference: as of `ProblemRanks`.
     """
 
     labels: tuple[str, ...]
     mean: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    leading: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
     problems: int
     halves: int
     same_order: float
     same_first: float
+    p_value: float
+    critical_difference: float
+
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """The first and all that are not told apart from it."""
+        return self.groups[0]
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """The groups of each label as letters: labels without a common one are told apart."""
+        return {
+            label: "".join(chr(ord("a") + place) for place, group in enumerate(self.groups) if label in group)
+            for label in self.labels
+        }
 
     @property
     def best(self) -> str | None:
@@ -96,20 +112,28 @@ def surviving_ranking(
     drawn = np.stack([generator.permutation(len(ranked))[: len(ranked) // 2] for _ in range(halves)])
     found = ranked[drawn].mean(axis=1)[:, order]
     mean, low, high = student_intervals(ranked.T[order], confidence)
-    tied = tested.nemenyi[order[0], order] > 1.0 - confidence
-    tied[0] = True
     labels = tuple(tested.labels[place] for place in order)
     return Ranking(
         labels=labels,
         mean=mean,
         low=np.clip(low, 1, len(labels)),
         high=np.clip(high, 1, len(labels)),
-        leading=tuple(label for label, same in zip(labels, tied, strict=True) if same),
+        groups=_tie_groups(labels, tested.nemenyi[np.ix_(order, order)] > 1.0 - confidence),
         problems=tested.problems,
         halves=halves,
         same_order=float((np.diff(found, axis=1) >= 0).all(axis=1).mean()),
         same_first=float((found[:, 0] <= found.min(axis=1)).mean()),
+        p_value=tested.p_value,
+        critical_difference=tested.critical_difference,
     )
+
+
+def _tie_groups(labels: Sequence[str], tied: np.ndarray) -> tuple[tuple[str, ...], ...]:
+    """Return the largest runs of labels, in the order of their mean ranks, whose ends are not told apart."""
+    ends = [max([start, *(np.flatnonzero(tied[start, start:]) + start)]) for start in range(len(labels))]
+    # A run that ends where the one before it does is part of that.
+    starts = [start for start, end in enumerate(ends) if start == 0 or end > ends[start - 1]]
+    return tuple(tuple(labels[start : ends[start] + 1]) for start in starts)
 
 
 def friedman_over_problems(

@@ -31,7 +31,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Prices:
+class PricesAtRadii:
     """What decisions are worth at radii, each of shape (radii,).
 
     Attributes:
@@ -57,7 +57,7 @@ class Prices:
         return self.worst - self.plain_worst
 
 
-def prices(realisation: "Realisation", stated: SetParameters, radii: Sequence[float]) -> Prices:
+def prices(realisation: "Realisation", stated: SetParameters, radii: Sequence[float]) -> PricesAtRadii:
     """Work out price and gain at every radius, in the first round's reference.
 
     Args:
@@ -89,7 +89,7 @@ def prices(realisation: "Realisation", stated: SetParameters, radii: Sequence[fl
         worst.append(float(values[1] if same else values[0]))
         plain_worst.append(float(values[1]))
     plain_expected = np.full(len(expected), float(plain.values(best[None], situation)[0]))
-    return Prices(np.array(expected), np.array(worst), plain_expected, np.array(plain_worst))
+    return PricesAtRadii(np.array(expected), np.array(worst), plain_expected, np.array(plain_worst))
 
 
 def _best_payoffs(shown: "Realisation", situation: Situation, metric: Metric) -> np.ndarray:

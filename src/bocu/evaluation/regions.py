@@ -99,7 +99,7 @@ def _settled(own: Verdict, p_value: float, points: int) -> Verdict:
     return replace(own, outcome=UNDECIDED, reason=own.reason or taken_back)
 
 
-def table(cells: Sequence[Cell]) -> "pd.DataFrame":
+def points_table(cells: Sequence[Cell]) -> "pd.DataFrame":
     """Return the points as the rows of a tidy table, a comparison each."""
     import pandas as pd
 

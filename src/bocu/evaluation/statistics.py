@@ -122,20 +122,6 @@ def student_factor(count: int, confidence: float = CONFIDENCE) -> float:
     return float(t.ppf(0.5 + confidence / 2.0, count - 1)) if count > 1 else float("nan")
 
 
-def growth_exponent(rounds: np.ndarray, cumulative: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
-    """Return the exponent b of regret that grows like t^b: below 1 the regret of a round vanishes, at 1 it stays.
-
-    The mean of `growth_slopes`, with Student's interval over seeds. Seeds without regret there have no exponent and are
-    left out.
-
-    Args:
-        rounds: t, ascending, shape (rounds,).
-        cumulative: cumulative regret, shape (seeds, rounds).
-        confidence: coverage of the interval.
-    """
-    return mean_slope(growth_slopes(rounds, cumulative), confidence)
-
-
 def growth_slopes(rounds: np.ndarray, cumulative: np.ndarray, after: float = GROWTH_FROM) -> np.ndarray:
     """Return for each seed the least-squares slope of log cumulative regret on log t after the first 30 % of rounds.
 

@@ -9,7 +9,7 @@ from bocu.core.parameters import Parameters, Reading, validate
 from bocu.core.plain import Plain
 from bocu.data.catalogue import Catalogue
 from bocu.experiment.fingerprints.fingerprint import run_roots
-from bocu.experiment.registry import Entry as Registered
+from bocu.experiment.registry import RegisteredClass
 
 SPECIFICATION_SCHEMA = 1
 NO_OBJECTIVE = "any"
@@ -21,7 +21,7 @@ class Component:
     """An entry of the experiment with its registered class and checked parameters."""
 
     label: str
-    registered: Registered
+    registered: RegisteredClass
     parameters: Parameters
 
     #: Of a metric, the law that it scores under, plain; None: the law that was met.

@@ -17,7 +17,7 @@ from bocu.core.domains import FiniteDomain, unit_cube
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED, TIME_VARYING
 from bocu.core.rounds import Outline
-from bocu.experiment.registry import Entry, registered
+from bocu.experiment.registry import RegisteredClass, registered
 
 RADIUS = 0.1
 """Radius of every set that is asked after."""
@@ -57,7 +57,7 @@ KINDS = (
 
 
 @dataclass(frozen=True)
-class Answer:
+class Applicability:
     """Whether one combination runs.
 
     Attributes:
@@ -82,7 +82,7 @@ class Answer:
         return not self.reason
 
 
-def combinations() -> Iterator[Answer]:
+def combinations() -> Iterator[Applicability]:
     """Return an answer for every combination of what is registered; what is refused as a whole has one for all."""
     for entry in registered("algorithm"):
         pursued: list[tuple[str | None, str | None, str]] | None = None
@@ -91,17 +91,17 @@ def combinations() -> Iterator[Answer]:
             for protocol in kind.protocols:
                 reason = _refusal(entry.load(), protocol, kind.outline)
                 if reason:
-                    yield Answer(entry.name, kind.name, protocol, reason=reason)
+                    yield Applicability(entry.name, kind.name, protocol, reason=reason)
                     continue
                 if entry.load().pursues(protocol):
                     pursued = list(pursuits(entry)) if pursued is None else pursued
                     found = pursued
                 else:
                     found = own or [(None, None, "")]
-                yield from (Answer(entry.name, kind.name, protocol, *each) for each in found)
+                yield from (Applicability(entry.name, kind.name, protocol, *each) for each in found)
 
 
-def pursuits(algorithm: Entry) -> Iterator[tuple[str | None, str | None, str]]:
+def pursuits(algorithm: RegisteredClass) -> Iterator[tuple[str | None, str | None, str]]:
     """Return objective, set and reason for every objective with every set, of an algorithm that pursues one."""
     parameters = _bare(algorithm.load().Parameters)
     for objective in registered("objective"):
@@ -117,7 +117,7 @@ def pursuits(algorithm: Entry) -> Iterator[tuple[str | None, str | None, str]]:
             yield objective.name, name, "" if "" in reasons else reasons[0]
 
 
-def own_sets(algorithm: Entry) -> Iterator[tuple[str | None, str | None, str]]:
+def own_sets(algorithm: RegisteredClass) -> Iterator[tuple[str | None, str | None, str]]:
     """Return the same for the sets that an algorithm has a key of its own for, whatever is pursued."""
     if "set" in algorithm.load().Parameters.model_fields:
         for name, stated in _stated_sets().items():
@@ -130,7 +130,7 @@ def scorers() -> Mapping[str, tuple[str, ...]]:
     return {entry.name: tuple(entry.load().protocols) for entry in registered("metric")}
 
 
-def takes_set(objective: Entry) -> bool:
+def takes_set(objective: RegisteredClass) -> bool:
     """Whether an objective is over an ambiguity set."""
     return "set" in objective.load().Parameters.model_fields
 

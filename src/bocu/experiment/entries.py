@@ -62,7 +62,9 @@ class Entries:
         return made(entry.label, found, parameters, title=getattr(entry, "title", ""))
 
 
-def chosen(wanted: Sequence[str] | None, key: str, components: Mapping[str, Component], where: str) -> list[Component]:
+def components_chosen(
+    wanted: Sequence[str] | None, key: str, components: Mapping[str, Component], where: str
+) -> list[Component]:
     """Return the components that an entry restricts itself to under `key`; all where it says nothing.
 
     Raises:

@@ -9,7 +9,7 @@ from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
 from bocu.experiment.branches import Component
 from bocu.experiment.configuration import FigureEntry
-from bocu.experiment.entries import Entries, chosen
+from bocu.experiment.entries import Entries, components_chosen
 from bocu.experiment.problem_entries import protocol_of
 from bocu.experiment.registry import registered
 
@@ -35,7 +35,7 @@ def figures_of(
         where = entries.at("figures", position)
         drawn_for[figure.label] = [
             problem.label
-            for problem in chosen(entry.problems, "problems", problems, where)
+            for problem in components_chosen(entry.problems, "problems", problems, where)
             if _shows(figure.kind, problem, outlines[problem.label])
         ]
         if not drawn_for[figure.label]:

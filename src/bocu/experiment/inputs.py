@@ -34,11 +34,11 @@ class JobInputs:
     def score(self, branch: Branch, part: str = "") -> Inputs:
         """Return what a branch is scored from; the runs of a partial one are no inputs but parameters."""
         problem = branch.problem.label
-        optima = self.plan.optima_files(problem)
+        optima = self.plan.products.optima(problem)
         return {
             **self.problem(problem),
             **({"optima": optima} if optima else {}),
-            "runs": [] if part else self.plan.run_files(branch),
+            "runs": [] if part else self.plan.products.runs(branch),
         }
 
     def prior(self, problem: str) -> Inputs:
@@ -51,15 +51,15 @@ class JobInputs:
         if figure.kind.scope == "experiment":
             summary = self.plan.paths.summary(part)
             if figure.kind.digested:
-                return {"digests": self.plan.digests(part), "summary": summary}
-            return {"cubes": self.plan.cubes(part), "summary": summary}
+                return {"digests": self.plan.products.digests(part), "summary": summary}
+            return {"cubes": self.plan.products.cubes(part), "summary": summary}
         parameters: Any = figure.parameters
         return parameters.inputs(FigurePaths(self.plan, folder, part))
 
     def claims(self, part: str = "") -> list[str]:
         """Return the cubes that claims are judged by; of a partial experiment, those that there are."""
         about = {problem for claim in self.plan.claims for problem in claim.problems}
-        return [cube for cube in self.plan.cubes(part) if Path(cube).stem in about]
+        return [cube for cube in self.plan.products.cubes(part) if Path(cube).stem in about]
 
     def mirrored(self, dataset: str, files: Sequence[str]) -> list[str]:
         """Return those files of the mirror, where there is one, that raw files are copies of."""
@@ -102,7 +102,7 @@ class FigurePaths:
             file
             for branch in self.plan.branches_of(self.problem)
             if branch.algorithm.registered.name == algorithm_name
-            for file in self.plan.run_files(branch)
+            for file in self.plan.products.runs(branch)
         ]
 
     def problem_inputs(self) -> Inputs:

@@ -138,7 +138,7 @@ class JobParameters:
         }
         if part:
             # As inputs they would be brought up to date first; what exists is wanted, as it stands.
-            existing = {file: Path(file).stat().st_mtime_ns for file in self.plan.existing_run_files(branch)}
+            existing = {file: Path(file).stat().st_mtime_ns for file in self.plan.products.existing_runs(branch)}
             parameters["runs"] = canonical_json(existing)
         return parameters
 

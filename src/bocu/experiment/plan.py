@@ -1,8 +1,8 @@
-"""What an experiment comes to: its problems, branches and figures, and the files that it makes.
+"""What an experiment comes to: its problems, branches and figures.
 
-Where they lie is known to `ResultPaths`, what they are made from to `JobInputs`, what makes them out of date to
-`JobParameters`. Planning opens no data file and imports neither torch nor botorch: the workflow is parsed again by each
-cluster job.
+What it makes is known to `Products`, where that lies to `ResultPaths`, what it is made from to `JobInputs`, what makes
+it out of date to `JobParameters`. Planning opens no data file and imports neither torch nor botorch: the workflow is
+parsed again by each cluster job.
 """
 
 import functools
@@ -26,8 +26,9 @@ from bocu.experiment.configuration import Experiment
 from bocu.experiment.inputs import JobInputs
 from bocu.experiment.job_parameters import JobParameters
 from bocu.experiment.looks import abouts
-from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL, ResultPaths
+from bocu.experiment.paths import ResultPaths
 from bocu.experiment.problem_entries import parameters_of, protocol_of
+from bocu.experiment.products import Products
 from bocu.experiment.sweep_expansion import Sweep
 from bocu.experiment.titles import titles
 from bocu.problems.base import ProblemParameters
@@ -71,6 +72,11 @@ class Plan:
     _by_problem: Mapping[str, list[Branch]] = field(repr=False)
     _metrics_by_problem: Mapping[str, list[Component]] = field(repr=False)
     sweep: Sweep = field(repr=False)
+
+    @functools.cached_property
+    def products(self) -> Products:
+        """The files that it makes."""
+        return Products(self)
 
     @functools.cached_property
     def paths(self) -> ResultPaths:
@@ -189,104 +195,6 @@ class Plan:
         _, first, last = seeds.split("-")
         return self.branch(problem, objective, algorithm), int(first), int(last)
 
-    # The files that it makes; `part` is that of `ResultPaths`
-
-    def prior_files(self) -> list[str]:
-        """Return the fitted priors."""
-        return [
-            self.inputs.problem_paths(problem).prior(prior)
-            for problem in self.problems
-            for prior in self.priors(problem)
-        ]
-
-    def optima_files(self, problem: str) -> list[str]:
-        """Return the files of the best decisions of a problem."""
-        return [self.paths.optima(problem, entry) for entry in self.optima(problem)]
-
-    def run_files(self, branch: Branch) -> list[str]:
-        """Return the run files of a branch."""
-        return [self.paths.run_file(branch, first, last) for first, last in self.blocks_of(branch)]
-
-    def existing_run_files(self, branch: Branch) -> list[str]:
-        """Return those run files of a branch that there are."""
-        return [file for file in self.run_files(branch) if Path(file).is_file()]
-
-    def score_files(self, problem: str, part: str = "") -> list[str]:
-        """Return the score files of a problem; of a partial one, those of branches with a run."""
-        return [
-            self.paths.score_file(branch, part)
-            for branch in self.branches_of(problem)
-            if not part or self.existing_run_files(branch)
-        ]
-
-    def cubes(self, part: str = "") -> list[str]:
-        """Return the cubes of the problems; of a partial experiment, of those with a run."""
-        return [self.paths.cube(problem, part) for problem in self.problems if self.score_files(problem, part)]
-
-    def digests(self, part: str = "") -> list[str]:
-        """Return the digests of the cubes."""
-        return [self.paths.digest(Path(cube).stem, part) for cube in self.cubes(part)]
-
-    def figure_files(self, suffix: str, part: str = "") -> list[str]:
-        """Return the figures; of a partial experiment, those that need nothing but its cubes."""
-        cubes = self.cubes(part)
-        return [
-            self.paths.figure(label, folder, suffix, part)
-            for label, folders in self.figure_problems.items()
-            for folder in folders
-            if not part or self._drawn_from_cubes(label, folder, cubes)
-        ]
-
-    def _drawn_from_cubes(self, label: str, folder: str, cubes: Sequence[str]) -> bool:
-        if self.figures[label].kind.scope == "experiment":
-            # What compares with an algorithm needs a cube of a problem that it belongs to.
-            reference = getattr(self.figures[label].parameters, "reference", None)
-            known = {branch.algorithm.label for cube in cubes for branch in self.branches_of(Path(cube).stem)}
-            return bool(cubes) and (reference is None or reference in known)
-        cube = self.paths.cube(folder, PARTIAL)
-        needed = list(self.inputs.figure(label, folder, PARTIAL).values())
-        return cube in cubes and needed in ([cube], [self.paths.digest(folder, PARTIAL)])
-
-    def claims_files(self, part: str = "") -> list[str]:
-        """Return the verdicts on claims, if any file of claims is named."""
-        return [self.paths.claims(part)] if self.claims else []
-
-    def audits(self, part: str = "") -> list[str]:
-        """Return what `bocu audit` found, if there is an audit of the whole: what the report shows besides."""
-        return [self.paths.audit] if not part and Path(self.paths.audit).is_file() else []
-
-    def audited(self) -> list[str]:
-        """Return the files that an audit is made from: problems, runs and scores."""
-        inputs = [value for problem in self.problems for value in self.inputs.problem(problem).values()]
-        problems = [file for value in inputs for file in ([value] if isinstance(value, str) else value)]
-        return [*dict.fromkeys(problems), *(file for stage in ("runs", "scores") for file in self.files()[stage])]
-
-    def part_that_exists(self) -> str:
-        """Return PARTIAL where there is anything to aggregate.
-
-        Raises:
-            BocuError: no run exists yet.
-        """
-        if not self.cubes(PARTIAL):
-            raise BocuError(f"{self.results}: no run file exists yet; nothing to aggregate")
-        return PARTIAL
-
-    def files(self) -> dict[str, list[str]]:
-        """Return every file that the experiment makes under its results, by stage, but for the report."""
-        branches, designs = self.branches.values(), self.designs()
-        optima = [file for problem in self.problems for file in self.optima_files(problem)]
-        return {
-            **({"designs": [self.paths.design(sha256) for sha256 in designs]} if designs else {}),
-            "priors": self.prior_files(),
-            **({"optima": optima} if optima else {}),
-            "runs": [file for branch in branches for file in self.run_files(branch)],
-            "scores": [self.paths.score_file(branch) for branch in branches],
-            "cubes": [*self.cubes(), self.paths.summary()],
-            "digests": self.digests(),
-            "figures": [file for suffix in FIGURE_SUFFIXES for file in self.figure_files(suffix)],
-            **({"claims": self.claims_files()} if self.claims else {}),
-        }
-
     @functools.cached_property
     def algorithm_abouts(self) -> dict[str, dict[str, str]]:
         """What cubes hold of every algorithm for figures and tables, by label."""
@@ -318,21 +226,6 @@ class Plan:
             place = places().get(name) or places().get(f"{kind}/{name}")
             found.update([(kind, name, place)] if place else [])
         return sorted(found)
-
-    def products(self) -> list[str]:
-        """Return all that the experiment comes to: every file, the report and its tables."""
-        made = [file for files in self.files().values() for file in files]
-        return [*made, self.paths.report(), self.paths.report_tables()]
-
-    def targets(self) -> list[str]:
-        """Return the products to ask Snakemake for, so that all are made; the fewer, the sooner it has planned.
-
-        What a missing score is made from is made unasked; runs that were deleted below a score that stands are not.
-        """
-        scored = [branch for branch in self.branches.values() if Path(self.paths.score_file(branch)).exists()]
-        runs = {file for branch in self.branches.values() for file in self.run_files(branch)}
-        runs -= {file for branch in scored for file in self.run_files(branch) if not Path(file).exists()}
-        return [file for file in self.products() if file not in runs]
 
     def describe(self) -> Plain:
         """Return the experiment, with every parameter as it stands, as plain data."""

@@ -24,11 +24,11 @@ from bocu.experiment.configuration import (
     origin,
     parse_experiment,
 )
-from bocu.experiment.entries import Entries, chosen
+from bocu.experiment.entries import Entries, components_chosen
 from bocu.experiment.figure_entries import figures_of
 from bocu.experiment.metric_entries import metrics_of, refuse_unscorable
 from bocu.experiment.plan import Plan, StatedClaim
-from bocu.experiment.problem_entries import parameters_of, problems_of, protocol_of
+from bocu.experiment.problem_entries import parameters_of, problem_components, protocol_of
 from bocu.experiment.refusals import (
     no_branch,
     refuse_branch,
@@ -39,7 +39,7 @@ from bocu.experiment.refusals import (
     refuse_unknown_reference,
 )
 from bocu.experiment.registry import find
-from bocu.experiment.sweep_expansion import expand
+from bocu.experiment.sweep_expansion import expand_sweeps
 
 CLAIMS = "bocu.evaluation.claims.planned:planned_claims"  # by name: what a check may say is known further up
 MENTIONS = "bocu.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for
@@ -83,11 +83,11 @@ def make_plan(
         # A class from outside is not imported here: what its entry states is known.
         return parameter in (entry.parameters if found.origin else kind.Parameters.model_fields)
 
-    entries = Entries(expand(experiment, has, written("sweep")), written, folder)
+    entries = Entries(expand_sweeps(experiment, has, written("sweep")), written, folder)
     refuse_unknown_papers(entries)
     refuse_unknown_reference(entries)
     catalogue = load_catalogue(sources_file or catalogue_at_hand())
-    problems = problems_of(entries, catalogue)
+    problems = problem_components(entries, catalogue)
     if "iterations" not in (overrides or {}):  # a quick look at a few rounds may end before something happens
         refuse_rounds(entries, problems)
     outlines = {
@@ -214,7 +214,7 @@ class _Combining:
         }
         for position, (entry, algorithm) in enumerate(zip(stated, algorithms, strict=True)):
             where = self.entries.at("algorithms", position)
-            problems = chosen(entry.problems, "problems", self.problems, where)
+            problems = components_chosen(entry.problems, "problems", self.problems, where)
             found = [
                 Branch(problem, objective, algorithm, self._rounds(problem), self.experiment.threads)
                 for problem in problems
@@ -235,7 +235,7 @@ class _Combining:
         return self.entries.sweep.together(*named, *([("objectives", objective.label)] if objective else []))
 
     def _labels(self, wanted: Sequence[str] | None, where: str) -> list[str]:
-        return [problem.label for problem in chosen(wanted, "problems", self.problems, where)]
+        return [problem.label for problem in components_chosen(wanted, "problems", self.problems, where)]
 
     def _rounds(self, problem: Component) -> int:
         return parameters_of(problem).rounds(self.experiment.iterations)
@@ -248,7 +248,7 @@ class _Combining:
             return [None]
         labelled = {objective.label: objective for objective in objectives}
         pursued = []
-        for objective in chosen(entry.objectives, "objectives", labelled, where):
+        for objective in components_chosen(entry.objectives, "objectives", labelled, where):
             unfit = _unfit(algorithm, objective)
             if unfit and entry.objectives is not None:
                 raise BocuError(f"{where}.objectives: '{algorithm.label}' cannot pursue '{objective.label}': {unfit}")

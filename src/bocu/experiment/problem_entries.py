@@ -7,7 +7,7 @@ from bocu.core.errors import BocuError
 from bocu.data.catalogue import Catalogue
 from bocu.experiment.branches import Component
 from bocu.experiment.configuration import Seeds
-from bocu.experiment.entries import Entries, chosen
+from bocu.experiment.entries import Entries, components_chosen
 from bocu.problems.base import ProblemParameters
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def protocol_of(problem: Component) -> str:
     return parameters_of(problem).protocol_among(problem.kind.protocols)
 
 
-def problems_of(entries: Entries, catalogue: Catalogue) -> dict[str, Component]:
+def problem_components(entries: Entries, catalogue: Catalogue) -> dict[str, Component]:
     """Return the problems of an experiment by label, each with the candidate priors that are stated for it.
 
     Raises:
@@ -79,7 +79,7 @@ def _candidates(entries: Entries, problems: Mapping[str, Component]) -> Mapping[
         prior = entries.component("prior", "priors", position, entry)
         made = list(cast("PriorParameters", prior.parameters).candidates(entry.label))
         reasons = []
-        for problem in chosen(entry.problems, "problems", problems, where):
+        for problem in components_chosen(entry.problems, "problems", problems, where):
             if reason := next(filter(None, map(parameters_of(problem).takes, made)), ""):
                 reasons.append(f"'{problem.label}': {reason}")
             else:

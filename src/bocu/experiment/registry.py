@@ -42,7 +42,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "covid": "infection",
         "portfolio-table": "bocu.problems.portfolio_table:PortfolioTable",
         "kirschner": "bocu.problems.kirschner:Kirschner",
-        "satisficing": "bocu.problems.satisficing:Satisficing",
+        "satisficing": "bocu.problems.satisficing:SatisficingBumps",
         "wind-commitment": "bocu.problems.wind_commitment:WindCommitment",
         "wind": "wind-commitment",
         "irrigation": "bocu.problems.irrigation:Irrigation",
@@ -189,7 +189,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegisteredClass:
     """A class that experiment files name.
 
     Attributes:
@@ -250,9 +250,9 @@ BRIDGE = "bocu.interop.botorch.models:FactoryModel"
 """What plays a BoTorch model under our algorithms; with its factory a root of the code that such a run reaches."""
 
 
-def registered(kind: str) -> Iterator[Entry]:
+def registered(kind: str) -> Iterator[RegisteredClass]:
     """Return all of a kind in the order of the registry, each under its first name."""
-    return (Entry(kind, name, target) for name, target in REGISTRY[kind].items() if ":" in target)
+    return (RegisteredClass(kind, name, target) for name, target in REGISTRY[kind].items() if ":" in target)
 
 
 def aliases(kind: str, name: str) -> list[str]:
@@ -260,11 +260,11 @@ def aliases(kind: str, name: str) -> list[str]:
     return [alias for alias, target in REGISTRY[kind].items() if target == name]
 
 
-def find(kind: str, name: str, where: str = "", folder: Path | None = None) -> Entry:
+def find(kind: str, name: str, where: str = "", folder: Path | None = None) -> RegisteredClass:
     """Look up what an experiment file, or a specification, names.
 
     Args:
-        kind: as in `Entry`.
+        kind: as in `RegisteredClass`.
         name: registered, an alias, an entry point's, or as a specification calls it; with a folder also "module:Class"
             and "path/to/file.py:Class".
         where: file and key, for error lines.
@@ -276,7 +276,7 @@ def find(kind: str, name: str, where: str = "", folder: Path | None = None) -> E
     """
     names = REGISTRY.get(kind, {})
     if name in names:
-        return Entry(kind, name, names[name]) if ":" in names[name] else find(kind, names[name])
+        return RegisteredClass(kind, name, names[name]) if ":" in names[name] else find(kind, names[name])
     from bocu.experiment.plugins import lookup
 
     if ":" in name and folder is not None:

@@ -54,7 +54,7 @@ UNKNOWN_PROBLEM, UNKNOWN_ALGORITHM = "bocu.problems.base:Problem", "bocu.algorit
 
 
 @dataclass(frozen=True)
-class Estimate:
+class BlockEstimate:
     """What one block of seeds takes.
 
     Attributes:
@@ -70,7 +70,7 @@ class Estimate:
     unknown: tuple[str, ...] = ()
 
 
-def estimate(branch: "Branch", seeds: int) -> Estimate:
+def estimate(branch: "Branch", seeds: int) -> BlockEstimate:
     """Estimate what a block of `seeds` seeds of a branch takes, by the model alone."""
     problem = branch.problem.kind
     priced_as, set_up = prices_of("problems", problem)
@@ -89,7 +89,7 @@ def estimate(branch: "Branch", seeds: int) -> Estimate:
     rows_mb = 1e-6 * seeds * rounds * (prices["row"] + prices.get("row_per_prior", 0.0) * work.priors)
     compiler_mb = 0.0 if valuation is None else valuation.memory_mb
     held_mb = 8e-6 * (6 * size.arms**2 + work.numbers)
-    return Estimate(
+    return BlockEstimate(
         seconds=START_SECONDS + (set_up["block"] + set_up.get("cubic", 0.0) * size.arms**3) + seeds * a_seed,
         memory_mb=WORKFLOW_MB + PROCESS_MB + compiler_mb + held_mb + ROW_COPIES * rows_mb,
         disk_mb=FILE_MB + rows_mb,

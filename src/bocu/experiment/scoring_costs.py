@@ -48,7 +48,7 @@ def more_minutes(seconds: float, attempt: int) -> int:
     return math.ceil(seconds * TIME_MARGIN / 60) * MORE ** (attempt - 1)
 
 
-def told(plan: "Plan", cores: int) -> list[str]:
+def scoring_told(plan: "Plan", cores: int) -> list[str]:
     """Return a line for people on what discretised metrics take; none where there are none."""
     searches = [optima_seconds(plan, problem, entry) for problem in plan.problems for entry in plan.optima(problem)]
     if not searches:

@@ -106,7 +106,7 @@ Grid = dict[str, Axis]
 """Axes by name: a grid has all combinations of their values."""
 
 
-def points_of(grids: list[Grid]) -> Iterator[Point]:
+def points_of_grids(grids: list[Grid]) -> Iterator[Point]:
     """Return the points of several grids, each once."""
     seen = set()
     for grid in grids:

@@ -11,7 +11,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.plain import Plain
 from bocu.experiment.configuration import LONGEST_LABEL, Entry, Experiment
-from bocu.experiment.sweep_axes import EVERY, SECTIONS, Axis, Coordinate, Grid, Point, points_of
+from bocu.experiment.sweep_axes import EVERY, SECTIONS, Axis, Coordinate, Grid, Point, points_of_grids
 
 Has = Callable[[str, int, str], bool]
 """Whether the class of an entry, by section and place, has a parameter."""
@@ -94,7 +94,7 @@ class Sweep:
         return f"sweep: {', '.join(values)}: {written}" if values else written
 
 
-def expand(experiment: Experiment, has: Has, where: str = "") -> Sweep:
+def expand_sweeps(experiment: Experiment, has: Has, where: str = "") -> Sweep:
     """Replace swept entries of an experiment by one entry a point of their own parameters.
 
     Args:
@@ -110,7 +110,7 @@ def expand(experiment: Experiment, has: Has, where: str = "") -> Sweep:
         return Sweep(experiment)
     axes = _whole_axes(grids, where)
     paths = _targets(experiment, axes, has, where)
-    points = list(points_of(grids))
+    points = list(points_of_grids(grids))
     made: dict[tuple[str, str], SweptEntry] = {}
     update: dict[str, list[Any]] = {}
     places: dict[str, list[int]] = {}

@@ -1,6 +1,6 @@
 """Seconds a round over the rounds: whether an algorithm's cost grows with what it has seen, and how fast."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -11,10 +11,11 @@ from bocu.core.protocols import CONTINUOUS, FINITE
 from bocu.evaluation.digests import MEDIAN_ROUNDS
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import marks, style
-from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, nothing_to_show
+from bocu.figures.panel_titles import titles_of
 from bocu.figures.reading import NO_OBJECTIVE, counted, results_of, seed_counts, spoken
 from bocu.figures.regret import Curve, curve_table, draw_curves
-from bocu.figures.results import Results
+from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,16 +28,13 @@ MILLISECONDS = 1e3
 class CostParameters(DigestedParameters):
     """Parameters of `Cost`."""
 
-    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     smooth: Annotated[Integer, Field(ge=1)] = Field(MEDIAN_ROUNDS, description="Rounds whose median is one point.")
     log: bool = Field(True, description="Logarithmic axis of time.")
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
         # Digests know groups of one size.
         return super().inputs(paths) if self.smooth == MEDIAN_ROUNDS else {"cube": paths.cube}
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
 class Cost(Figure[CostParameters]):
@@ -51,13 +49,18 @@ class Cost(Figure[CostParameters]):
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = results_of(inputs)
-        panels = {objective: self._curves(cube, objective) for objective in cube.objectives()}
+        branches = cube.branches(self.parameters.algorithms)
+        own = {branch: cube.titles[branch.algorithm] for branch in branches}
+        panels = {
+            objective: self._curves(cube, {b: own[b] for b in branches if b.objective in (objective, NO_OBJECTIVE)})
+            for objective in cube.objectives()
+        }
         panels = {objective: curves for objective, curves in panels.items() if curves}
         title = "Time of a round"
         if not panels:
             return nothing_to_show(cube, title, "no run is finished")
         if all(len(curve.rounds) == 1 for curves in panels.values() for curve in curves):
-            return self._points(cube, panels)
+            return self._points(cube, branches)
         columns = min(3, len(panels))
         rows = -(-len(panels) // columns)
         picture = style.new_figure(2.0 * rows + 0.6)
@@ -87,14 +90,12 @@ class Cost(Figure[CostParameters]):
         alternative = f"Line chart of milliseconds a round, first to last: {spoken(ends)}."
         return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label, _table(panels))
 
-    def _points(self, cube: Results, panels: Mapping[str, list[Curve]]) -> Drawing:
+    def _points(self, cube: Results, branches: Sequence[CubeBranch]) -> Drawing:
         """Draw the one median that there is of each as a point: it makes no curve."""
-        table = _table(panels)
-        several, pursued = len(panels) > 1, cube.objective_titles
-        table["algorithm"] = [
-            f"{row.algorithm}, {pursued[row.objective]}" if several else row.algorithm for row in table.itertuples()
-        ]
-        titled = {f"{c.title}, {pursued[o]}" if several else c.title: c.look for o, own in panels.items() for c in own}
+        titles = titles_of({cube.problem: cube}, {(0, cube.problem): branches}, {})
+        curves = self._curves(cube, {branch: title for (_, branch), title in titles.items()})
+        table = curve_table([({"quantity": "milliseconds"}, curves)])
+        titled = {curve.title: curve.look for curve in curves}
         picture = style.new_figure(0.5 + 0.19 * len(table))
         axes = picture.subplots()
         marks.intervals(axes, table, "mean", titled)
@@ -110,17 +111,14 @@ class Cost(Figure[CostParameters]):
         alternative = f"Dots of milliseconds a round: {told}."
         return Drawing(picture, self.about.title, caption, alternative, cube.problem, cube.data_label, table)
 
-    def _curves(self, cube: Results, objective: str) -> list[Curve]:
+    def _curves(self, cube: Results, titles: Mapping[CubeBranch, str]) -> list[Curve]:
         found: list[Curve] = []
         looks = cube.looks_apart(self.parameters.algorithms)
-        for branch in cube.branches(self.parameters.algorithms):
-            if branch.objective not in (objective, NO_OBJECTIVE):
-                continue
+        for branch, title in titles.items():
             rounds, seconds = cube.median_times(branch, self.parameters.smooth)
             if len(seconds):
                 mean, error = mean_and_error(MILLISECONDS * seconds)
-                title, look = cube.titles[branch.algorithm], looks[branch.algorithm]
-                found.append(Curve(title, look, rounds, mean, error, len(seconds), len(found)))
+                found.append(Curve(title, looks[branch.algorithm], rounds, mean, error, len(seconds), len(found)))
         return found
 
 

@@ -9,7 +9,7 @@ from bocu.core.rounds import Outline
 from bocu.evaluation.rejections import REPORTED
 from bocu.experiment.branches import Branch
 from bocu.experiment.plan import Plan
-from bocu.experiment.registry import Entry, registered
+from bocu.experiment.registry import RegisteredClass, registered
 from bocu.figures.base import Mention, PictureParameters
 
 
@@ -65,9 +65,6 @@ def _known(
         case "problem of the file" | "objective of the file" | "algorithm of the file" | "metric of the file":
             section = f"{mention.kind.partition(' ')[0]}s"
             return {plan.sweep.base(section, entry.label) for entry in getattr(plan.experiment, section)}
-        case "registered algorithm":
-            run = {branch.algorithm.registered.name for branch in branches}
-            return run | {entry.name for entry in registered("algorithm")}
         case "rejecting algorithm":
             return {entry.name for entry in registered("algorithm") if _rejects(entry)}
         case "seed":
@@ -78,7 +75,7 @@ def _known(
     raise AssertionError(f"no kind '{mention.kind}'")
 
 
-def _rejects(entry: Entry) -> bool:
+def _rejects(entry: RegisteredClass) -> bool:
     """Say whether an algorithm reports the errors by which it rejects priors."""
     kind = entry.load()
     return set(TIME_VARYING) <= set(kind.protocols) and {*REPORTED} <= {report.name for report in kind.reports}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 TITLE = "Price of robustness"
 MOST_RADII = 50
+NOTHING = 1e-9
+"""Of what decisions are worth: no more than rounding."""
 
 
 class PriceOfRobustnessParameters(ProblemFigureParameters):
@@ -53,6 +55,12 @@ class PriceOfRobustness(Figure[PriceOfRobustnessParameters]):
         if realisation.description.outputs > 1:
             return said_only(TITLE, "the problem has several outputs", label)
         found = prices(realisation, self.parameters.set, self.parameters.radii)
+        if max(found.price.max(), found.bought.max()) <= NOTHING * max(1.0, abs(found.plain_expected).max()):
+            reason = (
+                "at every radius drawn the decision of the best expectation is the best at the worst as well, and "
+                "robustness costs and buys nothing"
+            )
+            return said_only(f"{TITLE}: {self.parameters.set.family.about.title}", reason, label, data_label)
         picture = style.new_figure(2.4)
         left, right = picture.subplots(1, 2)
         radii = np.array(self.parameters.radii)

@@ -15,7 +15,7 @@ from bocu.core.parameters import READING, Parameters
 from bocu.evaluation.claims import FAILS, HOLDS, UNDECIDED, Claim, read_claims
 from bocu.evaluation.claims.expansion import leaves, problems_of
 from bocu.evaluation.claims.expressions import Ratio
-from bocu.evaluation.regions import Cell, Value, labels_of, region, table
+from bocu.evaluation.regions import Cell, Value, labels_of, points_table, region
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
 from bocu.figures.reading import Cube, seed_counts, shared_data_label, with_unit
@@ -171,7 +171,7 @@ class Region(Figure[RegionParameters]):
         picture = self._drawn(cells, layout, values, shown[0].units)
         caption, alternative = self._told(cells, layout, values)
         label = shared_data_label(shown)
-        return Drawing(picture, title, caption, alternative, "", label, pd.DataFrame(table(cells)))
+        return Drawing(picture, title, caption, alternative, "", label, pd.DataFrame(points_table(cells)))
 
     def _drawn(self, cells: Sequence[Cell], layout: Layout, values: Mapping[str, list[Value]], units: str) -> "Picture":
         settings = self.parameters
@@ -311,7 +311,7 @@ def _panel(
         }
     sns.heatmap(
         numbers, annot=words, fmt="", mask=np.isnan(numbers), cbar=False, ax=panel, linewidths=0.5, linecolor="white",
-        annot_kws={"fontsize": 6.5, **({"color": style.INK} if scale is None else {})},
+        annot_kws={"fontsize": 6.5, **({"color": style.INK_ON_COLOUR} if scale is None else {})},
         xticklabels=[_written(value) for value in across], yticklabels=[_written(value) for value in up], **colours,
     )  # fmt: skip
     panel.invert_yaxis()

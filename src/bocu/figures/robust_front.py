@@ -3,9 +3,9 @@
 Beyond the DRMOBO paper: `bocu.evaluation.robust_front` says what is drawn. Scoring worked it out, under each metric.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -14,10 +14,10 @@ from bocu.core.about import About
 from bocu.core.parameters import Integer
 from bocu.core.protocols import SCALARISED
 from bocu.evaluation.robust_front import MARGIN
-from bocu.evaluation.statistics import mean_and_error, student_factor
+from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, with_unit
+from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Names, nothing_to_show
+from bocu.figures.reading import Cube, CubeBranch, seed_counts, with_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,41 +25,28 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 TITLE = "Robust front"
+BEST = "best there is"
 TRUE_LINE: dict[str, Any] = {"color": style.BLACK, "marker": "o", "markersize": 2.5, "linewidth": 0.9}
+Front = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Weights of the first output (weights,); what the weighted sum is worth (weights,); what is guaranteed of each output
+by the points that no other dominates, ordered by the first, (points, 2)."""
 
 
 class RobustFrontParameters(FigureParameters):
     """Parameters of `RobustFront`."""
 
-    metric: str | None = Field(None, description="Label of the metric that values payoffs; the first, if left out.")
-    objective: str | None = Field(
+    metric: Annotated[str | None, Names("metric")] = Field(
+        None, description="Label of the metric that values payoffs; the first, if left out."
+    )
+    objective: Annotated[str | None, Names("objective")] = Field(
         None,
         description="Label of the objective pursued, whose runs are drawn beside those that pursue none; left out, the "
         "one with the metric's label, else the first.",
     )
-    algorithms: list[str] | None = Field(None, description="Labels of what is drawn; all, if left out.")
-    seed: Integer | None = Field(None, description="The seed whose front is drawn; the first finished, if left out.")
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("metric", "metric", self.metric)
-        yield from mentions("objective", "objective", self.objective)
-        yield from mentions("algorithm", "algorithms", self.algorithms)
-        yield from mentions("seed", "seed", self.seed)
-
-
-@dataclass(frozen=True)
-class SeedFront:
-    """The front of one seed.
-
-    Attributes:
-        weights: of the first output, shape (weights,).
-        values: what the weighted sum is worth, shape (weights,).
-        guaranteed: what each output is worth by itself, shape (weights, 2).
-    """
-
-    weights: np.ndarray
-    values: np.ndarray
-    guaranteed: np.ndarray
+    algorithms: Algorithms = Field(None, description="Labels of what is drawn; all, if left out.")
+    seed: Annotated[Integer | None, Names("seed")] = Field(
+        None, description="The seed whose front is drawn; the first finished, if left out."
+    )
 
 
 @dataclass(frozen=True)
@@ -90,6 +77,8 @@ class RobustFront(Figure[RobustFrontParameters]):
     Parameters = RobustFrontParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
+        import pandas as pd
+
         cube = Cube(inputs["cube"])
         if cube.outputs != 2:
             return nothing_to_show(cube, TITLE, f"a front has two outputs, this problem has {cube.outputs}")
@@ -98,17 +87,32 @@ class RobustFront(Figure[RobustFrontParameters]):
         if not tried:
             return nothing_to_show(cube, TITLE, "no run is finished")
         seed = self.parameters.seed if self.parameters.seed is not None else min(tried[0].seeds)
-        picture = style.new_figure(2.5)
-        picture.suptitle(cube.title, fontsize=style.SETTINGS["axes.titlesize"])
-        left, middle, right = picture.subplots(1, 3)
-        shown = [(each, _front(cube, each.branch, metric, seed)) for each in tried if seed in each.seeds]
-        branch, met = (shown[0][0].branch, seed) if shown else (tried[0].branch, min(tried[0].seeds))
-        best = _front(cube, branch, metric, met, "best_front")
-        _draw_values(left, best, shown, cube.units)
-        _draw_fronts(middle, best, shown, cube.units)
-        _draw_shares(right, tried)
+        met = next((each for each in tried if seed in each.seeds), tried[0])
+        fronts = {BEST: _front(cube, met.branch, metric, seed if seed in met.seeds else min(met.seeds), "best_front")}
+        fronts |= {each.title: _front(cube, each.branch, metric, seed) for each in tried if seed in each.seeds}
+        looks = {each.title: each.look for each in tried}
+        picture = style.new_figure(4.1)
+        places = picture.subplot_mosaic([["values", "fronts"], ["shares", "shares"]])
+        _draw_values(places["values"], fronts, looks, cube.units)
+        _draw_fronts(places["fronts"], fronts, looks, cube.units)
+        shares = pd.DataFrame(
+            ((each.title, *point, seed) for each in tried for seed, own in zip(each.seeds, each.share, strict=True)
+             for point in enumerate(own, 1)),
+            columns=["algorithm", "x", "y", "seed"],
+        )  # fmt: skip
+        _draw_shares(places["shares"], shares, looks)
         style.legend_below(picture)
-        return replace(_described(cube, picture, tried, seed, metric), table=_table(best, shown, tried))
+        weighed = [(title, *pair) for title, front in fronts.items() for pair in zip(*front[:2], strict=True)]
+        points = [(title, *point) for title, front in fronts.items() for point in front[2]]
+        table = pd.concat(
+            {
+                "value by weight of output 1": pd.DataFrame(weighed, columns=["algorithm", "x", "y"]),
+                "guaranteed outputs 1 and 2": pd.DataFrame(points, columns=["algorithm", "x", "y"]),
+                "share of hypervolume by round": shares,
+            },
+            names=["panel"],
+        )
+        return replace(_described(cube, picture, tried, seed, metric), table=table.reset_index(level="panel"))
 
     def _tried(self, cube: Cube, metric: str) -> Sequence[Tried]:
         """Gather what the runs tried, of those that pursue nothing or the objective that is drawn."""
@@ -116,22 +120,24 @@ class RobustFront(Figure[RobustFrontParameters]):
         pursued = self.parameters.objective or (metric if metric in objectives else objectives[0])
         found = []
         looks = cube.looks_apart(self.parameters.algorithms)
-        for branch in cube.branches(self.parameters.algorithms):
+        for branch in cube.branches(self.parameters.algorithms, [pursued]):
             share, seeds = cube.hypervolume_share(branch, metric)
-            if branch.objective in (pursued, NO_OBJECTIVE) and len(seeds):
+            if len(seeds):
                 label = branch.algorithm
                 found.append(Tried(branch, cube.titles[label], looks[label], seeds.tolist(), share))
         return found
 
 
-def _front(cube: Cube, branch: CubeBranch, metric: str, seed: int, prefix: str = "front") -> SeedFront:
-    """Return the front of a seed: of what it tried, or with the prefix "best_front" the best there is for it."""
+def _front(cube: Cube, branch: CubeBranch, metric: str, seed: int, prefix: str = "front") -> Front:
+    """Return the front of the decisions that a seed tried, or with the prefix "best_front" the best there is."""
     place = {"objective": branch.objective, "algorithm": branch.algorithm, "metric": metric, "seed": seed}
 
     def read(name: str) -> np.ndarray:
         return cube.data[name].sel(place).transpose("weight", ...).values
 
-    return SeedFront(read("front_weight")[:, 0], read(f"{prefix}_value"), read(f"{prefix}_guarantee"))
+    points = np.unique(read(f"{prefix}_guarantee").round(12), axis=0)
+    below = np.array([((point <= points).all(axis=1) & (point < points).any(axis=1)).any() for point in points])
+    return read("front_weight")[:, 0], read(f"{prefix}_value"), points[~below]
 
 
 def _described(cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int, metric: str) -> Drawing:
@@ -139,74 +145,48 @@ def _described(cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int
     caption = (
         f"{cube.title}. Left: value of the weighted sum of both outputs by {cube.metric_titles[metric]}, for each "
         f"weight of the first: the best there is, and the best among the decisions that seed {seed} tried. "
-        "Middle: what these decisions guarantee, the value of each output by itself. Right: hypervolume of the "
-        f"guarantees of all decisions up to a round as a share of that of the best, mean (lines) and 95 % intervals "
-        f"(bands) over {seed_counts(counts)}; "
+        "Right: what these decisions guarantee, each output by itself, where no other does better in both; a single "
+        "point where both guarantee alike. Below: hypervolume of the guarantees of all decisions up to a round as a "
+        f"share of that of the best, mean (lines) and 95 % intervals (bands) over {seed_counts(counts)}; "
         f"the corner lies {MARGIN:.0%} of the range below the least of the best's guarantees."
     )
     ends = ", ".join(f"{each.title} {each.share[:, -1].mean():.3g}" for each in tried)
     alternative = (
-        "Line charts of the value of the weighted sum by weight and of guaranteed payoffs, and one of shares of "
-        f"hypervolume, which end at: {ends}."
+        "Line charts of the value of the weighted sum by weight, of guaranteed payoffs, and of shares of hypervolume, "
+        f"which end at: {ends}."
     )
     return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label)
 
 
-def _table(best: SeedFront, shown: Sequence[tuple[Tried, SeedFront]], tried: Sequence[Tried]) -> "pd.DataFrame":
-    """Return the points of the fronts, and the shares of hypervolume by round."""
-    import pandas as pd
-
-    rows: list[tuple[str, str, float, float, float]] = []
-    for title, front in (("best there is", best), *((each.title, front) for each, front in shown)):
-        weighed = zip(front.weights, front.values, strict=True)
-        rows += [("value by weight of output 1", title, weight, value, np.nan) for weight, value in weighed]
-        rows += [("guaranteed outputs 1 and 2", title, first, second, np.nan) for first, second in _in_order(front)]
-    for each in tried:
-        mean, error = mean_and_error(each.share)
-        rows += [
-            ("share of hypervolume by round", each.title, place + 1, *pair)
-            for place, pair in enumerate(zip(mean, error, strict=True))
-        ]
-    return pd.DataFrame(rows, columns=["panel", "algorithm", "x", "y", "standard_error"])
-
-
-def _draw_values(axes: "Axes", true: SeedFront, shown: Sequence[tuple[Tried, SeedFront]], units: str) -> None:
-    axes.plot(true.weights, true.values, **{**TRUE_LINE, "marker": ""})
-    for tried, front in shown:
-        axes.plot(front.weights, front.values, **tried.look.line())
+def _draw_values(axes: "Axes", fronts: Mapping[str, Front], looks: Mapping[str, style.Stroke], units: str) -> None:
+    for title, (weights, values, _) in fronts.items():
+        axes.plot(weights, values, **({**TRUE_LINE, "marker": ""} if title == BEST else looks[title].line()))
+    axes.set_title("worth of the best tried, by weight")
     axes.set_xlabel("weight of output 1")
-    axes.set_ylabel(with_unit("value", units))
+    axes.set_ylabel(with_unit("weighted sum", units))
     style.grid(axes)
 
 
-def _draw_fronts(axes: "Axes", true: SeedFront, shown: Sequence[tuple[Tried, SeedFront]], units: str) -> None:
-    first, second = _in_order(true).T
-    axes.plot(first, second, label="best there is", **TRUE_LINE)
-    for tried, front in shown:
-        first, second = _in_order(front).T
-        axes.plot(first, second, label=tried.title, marker=tried.look.marker, markersize=3.5, **tried.look.line())
-    axes.set_xlabel(with_unit("guaranteed output 1", units))
-    axes.set_ylabel(with_unit("guaranteed output 2", units))
+def _draw_fronts(axes: "Axes", fronts: Mapping[str, Front], looks: Mapping[str, style.Stroke], units: str) -> None:
+    for title, (_, _, points) in fronts.items():
+        look = TRUE_LINE if title == BEST else {"marker": looks[title].marker, "markersize": 4, **looks[title].line()}
+        axes.plot(*points.T, label=title, **look)
+    axes.set_title("guarantees of both outputs")
+    axes.set_xlabel(with_unit("output 1", units))
+    axes.set_ylabel(with_unit("output 2", units))
     style.grid(axes, "both")
 
 
-def _in_order(front: SeedFront) -> np.ndarray:
-    """Return what is guaranteed by the points that no other dominates, each once, by the first output."""
-    points = np.unique(front.guaranteed.round(12), axis=0)
-    below = np.array([((point <= points).all(axis=1) & (point < points).any(axis=1)).any() for point in points])
-    undominated: np.ndarray = points[~below]
-    return undominated
+def _draw_shares(axes: "Axes", shares: "pd.DataFrame", looks: Mapping[str, style.Stroke]) -> None:
+    import seaborn as sns
 
-
-def _draw_shares(axes: "Axes", tried: Sequence[Tried]) -> None:
-    for each in tried:
-        rounds = np.arange(1, each.share.shape[1] + 1)
-        mean, error = mean_and_error(each.share)
-        axes.plot(rounds, mean, **each.look.line())
-        if len(each.share) > 1:
-            style.error_band(axes, rounds, mean, student_factor(len(each.share)) * error, each.look.colour)
+    for title, own in shares.groupby("algorithm", sort=False):
+        band = ("se", student_factor(own["seed"].nunique()))
+        shade = {"alpha": style.BAND_OPACITY, "linewidth": 0}
+        sns.lineplot(own, x="x", y="y", ax=axes, errorbar=band, err_kws=shade, **looks[str(title)].line())
+    axes.set_title("hypervolume of what is guaranteed")
     axes.set_xlabel("round")
-    axes.set_ylabel("share of hypervolume")
+    axes.set_ylabel("share of the best")
     axes.set_ylim(0.0, 1.0)
     axes.set_yticks([0.0, 0.5, 1.0])
     style.grid(axes)

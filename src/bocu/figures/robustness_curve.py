@@ -3,6 +3,7 @@
 Drawn from metrics that score along a path of laws (`under: {from, to, steps}`): nothing is run again.
 """
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,11 @@ from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
 from bocu.core.rounds import Situation
 from bocu.evaluation.law_paths import Family, families_of
 from bocu.evaluation.scorers import build_scorer
-from bocu.evaluation.statistics import mean_and_error, student_factor
+from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, spoken, with_unit
+from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.panel_titles import Titles, looks_of, titles_of
+from bocu.figures.reading import Cube, CubeBranch, seed_counts, spoken, with_unit
 from bocu.figures.realised import RealisedParameters, realise
 from bocu.figures.regret import SPREAD, SPREADS, Spread
 
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
     from bocu.experiment.inputs import FigurePaths
 
 TITLE = "Robustness curves"
-PANEL_HEIGHT = 2.2
+PANEL_HEIGHT, LEGEND_LINE = 2.2, 0.15
+AXIS_LETTERS = 72
+"""Letters below all panels together."""
 BEST = "best under each law"
 
 
@@ -43,7 +47,7 @@ class RobustnessCurveParameters(RealisedParameters):
         description="Labels of entries of `metrics` that score under a path of laws, a panel each; all such, if left "
         "out.",
     )
-    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     set: StatedSet | None = Field(
         None,
         description="The set in whose units the horizontal axis tells how far each law is from the first of its path; "
@@ -60,11 +64,11 @@ class RobustnessCurveParameters(RealisedParameters):
     def mentioned(self) -> Iterator[Mention]:
         for mention in mentions("metric", "metrics", self.metrics):
             yield Mention(mention.key, mention.kind, f"{mention.name}-0")
-        yield from mentions("algorithm", "algorithms", self.algorithms)
+        yield from super().mentioned()
 
 
 class RobustnessCurve(Figure[RobustnessCurveParameters]):
-    """Value of the decision recommended at the end along a path of laws, a panel a metric and objective pursued."""
+    """Value of the decision recommended at the end along a path of laws, a panel a metric."""
 
     about = About(
         title="Robustness curves",
@@ -80,32 +84,28 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         cube = Cube(inputs["cube"])
         wanted = self.parameters.metrics
         families = [each for each in families_of(cube.data) if wanted is None or each.label in wanted]
-        objectives = cube.objectives()
-        tables = {
-            (objective, family.label): self._table(cube, objective, family, self._places(cube, family, inputs))
-            for objective in objectives
-            for family in families
-        }
-        if not families or all(table.empty for table in tables.values()):
-            reason = "no run is finished" if families else "no metric scores under a path of laws"
-            return nothing_to_show(cube, TITLE, reason)
-        picture = style.new_figure(PANEL_HEIGHT * len(objectives) + 0.55)
-        panels = picture.subplots(len(objectives), len(families), squeeze=False)
-        for row, objective in zip(panels, objectives, strict=True):
-            for axes, family in zip(row, families, strict=True):
-                _draw(axes, tables[objective, family.label], cube, self.parameters.spread)
-                pursued = f"pursuing {cube.objective_titles[objective]}:\n" if len(objectives) > 1 else ""
-                axes.set_title(f"{pursued}{family.title}")
-                axes.set_xlabel(self._axis)
-                axes.set_ylabel(with_unit("value", cube.units) if axes is row[0] else "")
-        style.legend_below(picture)
-        return self._described(cube, picture, families, pd.concat(tables, names=["objective", "metric"]))
+        if not families:
+            return nothing_to_show(cube, TITLE, "no metric scores under a path of laws")
+        cubes = {cube.problem: cube}
+        titles = titles_of(cubes, {(0, cube.problem): cube.branches(self.parameters.algorithms)}, {})
+        looks = style.apart(looks_of(cubes, titles))
+        tables = {family.label: _table(cube, titles, family, self._places(cube, family, inputs)) for family in families}
+        if all(table.empty for table in tables.values()):
+            return nothing_to_show(cube, TITLE, "no run is finished")
+        lines = len(looks) // style.legend_columns([*looks, BEST]) + 1
+        picture = style.new_figure(PANEL_HEIGHT + LEGEND_LINE * lines)
+        panels = picture.subplots(1, len(families), squeeze=False)[0]
+        for axes, family in zip(panels, families, strict=True):
+            _draw(axes, tables[family.label], looks, self.parameters.spread)
+            axes.set(title=family.title, xlabel=self._axis(family, len(families)), ylabel="")
+        panels[0].set_ylabel(with_unit("value of the decision", cube.units))
+        style.legend_below(picture, [*looks, BEST])
+        return self._described(cube, picture, families, pd.concat(tables, names=["metric"]))
 
-    @property
-    def _axis(self) -> str:
-        if self.parameters.set is None:
-            return "s (0: from, 1: to)"
-        return f"{self.parameters.set.family.about.title}\nfrom s = 0"
+    def _axis(self, family: Family, abreast: int) -> str:
+        stated, end = self.parameters.set, family.specifications[0]["under"]["to"]
+        said = f"s → 1: {_law_said(end)}" if stated is None else f"{stated.family.about.title} from s = 0"
+        return textwrap.fill(said, AXIS_LETTERS // abreast)
 
     def _places(self, cube: Cube, family: Family, inputs: Inputs) -> np.ndarray:
         """Return where each law stands on the horizontal axis, shape (laws,)."""
@@ -113,44 +113,39 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
             return family.s
         return _distances(cube, family, inputs, self.parameters.set)
 
-    def _table(self, cube: Cube, objective: str, family: Family, places: np.ndarray) -> "pd.DataFrame":
-        """Return the values at the end of every run: a row for algorithm, seed and law."""
-        import pandas as pd
-
-        rows: list[tuple[str, int, float, float]] = []
-        for branch in cube.branches(self.parameters.algorithms):
-            if branch.objective not in (objective, NO_OBJECTIVE):
-                continue
-            for place, metric in zip(places, family.metrics, strict=True):
-                values, best, seeds = _at_the_end(cube, branch, metric)
-                title = cube.titles[branch.algorithm]
-                rows += [(title, int(seed), float(place), float(v)) for seed, v in zip(seeds, values, strict=True)]
-                rows += [(BEST, int(seed), float(place), float(v)) for seed, v in zip(seeds, best, strict=True)]
-        table = pd.DataFrame(rows, columns=["algorithm", "seed", "place", "value"])
-        return table.groupby(["algorithm", "seed", "place"], sort=False, as_index=False).max()
-
     def _described(self, cube: Cube, picture: Any, families: Sequence[Family], values: "pd.DataFrame") -> Drawing:
         counts = values[values["algorithm"] != BEST].groupby("algorithm", sort=False)["seed"].nunique().to_dict()
         titles = {family.label: family.title for family in families}
-        said = {family.title: _path_said(family) for family in families}
+        paths = "; ".join(f"{family.title}: {_path_said(family)}" for family in families)
         caption = (
-            f"{cube.title}: what the decision recommended at the end of a run is worth by "
-            f"{spoken(list(titles.values()))} as contexts follow another law than the one met, "
-            f"{'; '.join(f'{label} {path}' for label, path in said.items())}. Mean (lines) and "
-            f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}; black: the best decision "
-            "under each law."
+            f"{cube.title}: what the decision recommended at the end of a run is worth as contexts follow another law "
+            f"than the one met. {paths[:1].upper()}{paths[1:]}. Mean (lines) and {SPREADS[self.parameters.spread]} "
+            f"(bands) over {seed_counts(counts)}; black: the best decision under each law."
         )
-        means = values.groupby(["objective", "metric", "algorithm", "place"], sort=False)["value"].mean()
+        means = values.groupby(["metric", "algorithm", "place"], sort=False)["value"].mean()
         ends = []
-        for (objective, metric, algorithm), line in means.groupby(level=[0, 1, 2], sort=False):
-            pursued = "" if objective == NO_OBJECTIVE else f" pursuing {cube.objective_titles[objective]}"
-            ends.append(f"{algorithm}{pursued} by {titles[metric]} from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
+        for (metric, algorithm), line in means.groupby(level=[0, 1], sort=False):
+            ends.append(f"{algorithm}, {titles[metric]}, from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
         alternative = f"Line charts of value along a path of laws: {'; '.join(ends)}."
         title = f"{TITLE}: {spoken(list(titles.values()))}"
         if self.parameters.set is not None:
             title += f", by {self.parameters.set.family.about.title}"
-        table = values.reset_index(level=["objective", "metric"])
+        table = values.reset_index(level="metric")
         return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label, table)
+
+
+def _table(cube: Cube, titles: Titles, family: Family, places: np.ndarray) -> "pd.DataFrame":
+    """Return what every branch is worth in the end by seed and law, and the best decision there was."""
+    import pandas as pd
+
+    rows: list[tuple[str, int, float, float]] = []
+    for (_, branch), title in titles.items():
+        for place, metric in zip(places, family.metrics, strict=True):
+            values, best, seeds = _at_the_end(cube, branch, metric)
+            rows += [(title, int(seed), float(place), float(v)) for seed, v in zip(seeds, values, strict=True)]
+            rows += [(BEST, int(seed), float(place), float(v)) for seed, v in zip(seeds, best, strict=True)]
+    table = pd.DataFrame(rows, columns=["algorithm", "seed", "place", "value"])
+    return table.groupby(["algorithm", "seed", "place"], sort=False, as_index=False).max()
 
 
 def _at_the_end(cube: Cube, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -205,29 +200,22 @@ def _law_said(end: str | Mapping[str, Any]) -> str:
     return f"{law['name']} ({told})" if told else str(law["name"])
 
 
-def _draw(axes: "Axes", table: "pd.DataFrame", cube: Cube, spread: Spread) -> None:
+def _draw(axes: "Axes", table: "pd.DataFrame", looks: Mapping[str, style.Stroke], spread: Spread) -> None:
     import seaborn as sns
 
-    def band(values: "pd.Series[float]") -> tuple[float, float]:
-        """Return the ends of the band around the mean of one place."""
-        mean, error = mean_and_error(values.to_numpy()[:, None])
-        half = float(error[0]) if len(values) > 1 else 0.0
-        half *= student_factor(len(values)) if spread == "interval-95" and len(values) > 1 else 1.0
-        return float(mean[0]) - half, float(mean[0]) + half
-
-    looks = {cube.titles[label]: look for label, look in cube.looks_apart().items()}
     for algorithm, values in table.groupby("algorithm", sort=False):
-        best = algorithm == BEST
-        look: dict[str, Any] = {"color": style.BLACK, "linewidth": 0.9} if best else looks[str(algorithm)].line()
-        marker = {} if best else {"marker": looks[str(algorithm)].marker, "markeredgecolor": "none"}
+        title, best = str(algorithm), algorithm == BEST
+        look: dict[str, Any] = {"color": style.BLACK, "linewidth": 0.9} if best else looks[title].line()
+        marker = {} if best else {"marker": looks[title].marker, "markeredgecolor": looks[title].colour}
+        reach = student_factor(values["seed"].nunique()) if spread == "interval-95" else 1.0
         sns.lineplot(
             values,
             x="place",
             y="value",
             ax=axes,
-            label=str(algorithm),
+            label=title,
             legend=False,
-            errorbar=None if best else band,
+            errorbar=None if best else ("se", reach),
             err_kws={"alpha": style.BAND_OPACITY, "linewidth": 0},
             **look,
             **marker,

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 BLACK, GREY = "#0A0A0A", "#7A7A7A"
 ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"
-INK = "#222222"
+INK, INK_ON_COLOUR = "#222222", "#262626"
+"""The first turns light on a dark page; the second stands on colours, which stay."""
 PALE, GRID = "#D9D9D9", "#E4E4E4"
-BAND_OPACITY, FAINT_OPACITY = 0.18, 0.07
+BAND_OPACITY = 0.18
 SEQUENTIAL = "cividis"
 """Colour map of quantities: even to the eye, and the same to colour-blind eyes."""
 DIVERGING = "RdBu_r"
@@ -115,9 +116,10 @@ def apart(looks: Mapping[str, Stroke]) -> dict[str, Stroke]:
 
 
 def legend_columns(titles: Sequence[str]) -> int:
-    """Return how many titles of a legend stand abreast."""
+    """Return how many titles of a legend stand abreast, in lines that are as full as each other."""
     longest = max(map(len, titles), default=1)
-    return max(1, min(len(titles), int(LEGEND_LETTERS / (longest + HANDLE_LETTERS))))
+    lines = -(-len(titles) // max(1, int(LEGEND_LETTERS / (longest + HANDLE_LETTERS))))
+    return -(-len(titles) // max(1, lines)) or 1
 
 
 def legend_height(titles: Sequence[str]) -> float:

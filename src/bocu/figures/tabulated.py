@@ -140,16 +140,25 @@ class DensityEstimates(Figure[DensityEstimatesParameters]):
         if not isinstance(law, ContextLaw) or law.dimension != 1:
             reason = "distances are computed for a context of one coordinate with a density"
             return said_only("Density estimates", reason, label, data_label)
-        generator = np.random.default_rng(settings.seed)
-        found = distances_of_estimates(law, settings.observations, settings.runs, generator)
-        ours = [f"{row.mean():.4f} ± {row.std(ddof=1) / np.sqrt(len(row)):.4f}" for row in found]
-        cells = {**({} if settings.published is None else {"published": settings.published}), "here": ours}
+        cells = distances_of(law, settings)
         caption = (
             f"{problem.title}: L1 distance, 0 to 2, between kernel density estimates and the density of the context, "
             f"as drawn and not clipped, by the number of contexts: mean ± standard error of {settings.runs} estimates."
         )
-        rows = [f"{count} contexts" for count in settings.observations]
-        return _drawn(rows, cells, "Density estimates", caption, label, data_label)
+        return _drawn(row_heads(settings), cells, "Density estimates", caption, label, data_label)
+
+
+def distances_of(law: ContextLaw, settings: DensityEstimatesParameters) -> dict[str, Sequence[str]]:
+    """Return how far estimates are from a law of one coordinate, "mean ± error", a paper's numbers before ours."""
+    generator = np.random.default_rng(settings.seed)
+    found = distances_of_estimates(law, settings.observations, settings.runs, generator)
+    ours = [f"{row.mean():.4f} ± {row.std(ddof=1) / np.sqrt(len(row)):.4f}" for row in found]
+    return {**({} if settings.published is None else {"published": settings.published}), "here": ours}
+
+
+def row_heads(settings: DensityEstimatesParameters) -> list[str]:
+    """Return what stands before each row."""
+    return [f"{count} contexts" for count in settings.observations]
 
 
 def _drawn(

@@ -25,7 +25,7 @@ from ax.generation_strategy.transition_criterion import MinTrials
 from bocu.advice.logs import FEWEST_ROWS
 from bocu.advice.suggestion import Suggestion
 from bocu.core.errors import BocuError, shown
-from bocu.interop.trials import Names, Number, Parameter, Question, Trial, values_of
+from bocu.interop.trials import Names, NumberParameter, Parameter, Question, Trial, values_of
 
 
 class RobustNode(ExternalGenerationNode):
@@ -154,12 +154,12 @@ def _parameters(space: SearchSpace) -> list[Parameter]:
 def _parameter(stated: RangeParameter | ChoiceParameter) -> Parameter:
     whole = stated.parameter_type == ParameterType.INT
     if isinstance(stated, RangeParameter):
-        return Number(stated.name, stated.lower, stated.upper, whole, stated.log_scale)
+        return NumberParameter(stated.name, stated.lower, stated.upper, whole, stated.log_scale)
     values = stated.values
     if stated.is_ordered and stated.parameter_type.is_numeric and len(values) > 2:
         steps = np.diff(values)
         if steps[0] > 0.0 and np.allclose(steps, steps[0]):  # as Ax states a range with a step
-            return Number(stated.name, values[0], values[-1], whole, step=float(steps[0]))
+            return NumberParameter(stated.name, values[0], values[-1], whole, step=float(steps[0]))
     return Names(stated.name, tuple(values))
 
 

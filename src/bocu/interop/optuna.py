@@ -17,7 +17,7 @@ from optuna.trial import FrozenTrial, TrialState
 from bocu.advice.suggestion import Suggestion
 from bocu.core.errors import BocuError, shown
 from bocu.core.plain import Plain
-from bocu.interop.trials import Names, Number, Parameter, Question, Trial, values_of
+from bocu.interop.trials import Names, NumberParameter, Parameter, Question, Trial, values_of
 
 OUTCOME = "objective value"
 
@@ -115,7 +115,7 @@ def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
     if isinstance(distribution, CategoricalDistribution):
         return Names(name, distribution.choices)
     if isinstance(distribution, IntDistribution):
-        return Number(name, distribution.low, distribution.high, True, distribution.log, distribution.step)
+        return NumberParameter(name, distribution.low, distribution.high, True, distribution.log, distribution.step)
     if isinstance(distribution, FloatDistribution):
-        return Number(name, distribution.low, distribution.high, False, distribution.log, distribution.step)
+        return NumberParameter(name, distribution.low, distribution.high, False, distribution.log, distribution.step)
     raise BocuError(f"parameter '{name}': found {shown(distribution)}; allowed: floats, integers and categories")

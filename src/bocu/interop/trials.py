@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from bocu.advice.asked import read_radius, refuse_mixed_up, stated_set
-from bocu.advice.choices import Choice, Decisions, Range
+from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.advice.logs import FEWEST_ROWS, is_missing
 from bocu.advice.suggesting import suggest
 from bocu.advice.suggestion import Suggestion
-from bocu.advice.tables import Table
+from bocu.advice.tables import LogTable
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
 from bocu.core.plain import Plain
@@ -58,7 +58,7 @@ class Stepped(Range):
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberParameter:
     """A parameter that is a number between two bounds.
 
     Attributes:
@@ -107,12 +107,12 @@ class Names:
     values: tuple[Any, ...]
 
     @property
-    def part(self) -> Choice:
+    def part(self) -> OneOfNames:
         """The part of a decision that it is: values as text where that tells them apart, else numbered."""
         texts = tuple(map(str, self.values))
         if len(set(texts)) < len(texts) or any(is_missing(text) or text != text.strip() for text in texts):
             texts = tuple(f"{i}: {value!r}" for i, value in enumerate(self.values))
-        return Choice(self.name, texts)
+        return OneOfNames(self.name, texts)
 
     def entry(self, value: object) -> str:
         """Return what a log holds of a value, text of one that is not among them."""
@@ -123,7 +123,7 @@ class Names:
         return self.values[self.part.levels.index(entry)]
 
 
-Parameter = Number | Names
+Parameter = NumberParameter | Names
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class Question:
         columns[outcome] = [trial.payoff for trial in trials]
         asked = {**self.options, "constraints": stated}
         return suggest(
-            Table("trials", columns, [trial.label for trial in trials]),
+            LogTable("trials", columns, [trial.label for trial in trials]),
             decisions=Decisions(parts),
             contexts=self.contexts,
             outcome=[outcome],

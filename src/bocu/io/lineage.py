@@ -53,7 +53,7 @@ _current: ContextVar[_Job | None] = ContextVar("job", default=None)
 @contextmanager
 def making(outputs: Iterable[str], parameters: Mapping[str, object], inputs: Iterable[str]) -> Iterator[None]:
     """Let the files named `outputs` be written with their lineage, as long as the block lasts."""
-    lineage = Lineage(plain(parameters), {path: sha256(path) for path in inputs})
+    lineage = Lineage(unfold(parameters), {path: sha256(path) for path in inputs})
     token = _current.set(_Job(frozenset(Path(output).absolute() for output in outputs), lineage))
     try:
         yield
@@ -67,12 +67,12 @@ def lineage_of(output: str | os.PathLike[str]) -> Lineage | None:
     return job.lineage if job is not None and Path(output).absolute() in job.outputs else None
 
 
-def plain(parameters: Mapping[str, object]) -> dict[str, Any]:
+def unfold(parameters: Mapping[str, object]) -> dict[str, Any]:
     """Unfold the parameters of a job: groups of them, and texts of JSON."""
     found: dict[str, Any] = {}
     for key, value in parameters.items():
         if isinstance(value, Mapping) and "fingerprint" in value:
-            found.update(plain(value))
+            found.update(unfold(value))
         else:
             found[key] = _unfolded(value)
     return found
@@ -103,7 +103,7 @@ def _name(position: int) -> str:
     return f"{LINEAGE}-{position}" if position else LINEAGE
 
 
-def beside(path: str | os.PathLike[str]) -> Path:
+def lineage_file(path: str | os.PathLike[str]) -> Path:
     """Return where the lineage of a file stands that cannot carry it itself."""
     return Path(f"{os.fspath(path)}.{LINEAGE}.json")
 
@@ -111,8 +111,8 @@ def beside(path: str | os.PathLike[str]) -> Path:
 def read_lineage(path: str | os.PathLike[str]) -> Lineage | None:
     """Return the lineage that a file carries, or that stands beside it; None where there is none to be read."""
     reader = _READERS.get(Path(path).suffix)
-    if reader is None or beside(path).is_file():
-        path, reader = beside(path), _in_json_alone
+    if reader is None or lineage_file(path).is_file():
+        path, reader = lineage_file(path), _in_json_alone
     try:
         text = reader(Path(path))
         return Lineage(**json.loads(text)) if text else None

@@ -8,13 +8,9 @@ import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 
-from bocu.ambiguity.checks import Floats
-from bocu.ambiguity.derivatives import Differential, In
+from bocu.ambiguity.derivatives import In, in_blocks
 from bocu.ambiguity.tensors import array_of, like
 from bocu.core.errors import BocuError
-
-#: Numbers of payoffs that are solved at once: what is made of them on the way stays in a processor's cache.
-_BLOCK = 2**17
 
 if TYPE_CHECKING:
     from bocu.objectives.functions import SetObjective
@@ -57,7 +53,7 @@ class _Solved(torch.autograd.Function):
         wanted: In,
     ) -> tuple[torch.Tensor, ...]:
         here = objective if radius is None else objective.with_epsilon(float(radius))
-        found = _in_blocks(here, array_of(payoffs), array_of(reference), wanted)
+        found = in_blocks(here.differential, array_of(payoffs), array_of(reference), wanted)
         nothing = payoffs.new_empty(0)
         parts = (found.payoffs, found.reference, found.radius)
         return like(found.value, payoffs), *(nothing if part is None else like(part, payoffs) for part in parts)
@@ -102,13 +98,3 @@ class _Solved(torch.autograd.Function):
         wanted = In(*map(any, zip(wanted, _followed(payoffs, reference, radius), strict=True)))
         answer = _Solved.apply(payoffs, reference, radius, objective, wanted)
         return answer, tuple(0 if part.numel() else None for part in answer)
-
-
-def _in_blocks(objective: SetObjective, payoffs: Floats, reference: Floats, wanted: In) -> Differential:
-    """`SetObjective.differential`, by blocks of rows where many share a reference."""
-    rows = payoffs.reshape(-1, payoffs.shape[-1]) if payoffs.ndim else payoffs
-    most = max(1, _BLOCK // max(1, payoffs.shape[-1])) if payoffs.ndim else 1
-    if reference.ndim != 1 or len(rows) <= most:
-        return objective.differential(payoffs, reference, wanted)
-    blocks = [objective.differential(rows[at : at + most], reference, wanted) for at in range(0, len(rows), most)]
-    return Differential.joined(blocks, payoffs.shape[:-1])

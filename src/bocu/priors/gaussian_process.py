@@ -20,7 +20,7 @@ from bocu.core.kernels import KernelName
 from bocu.core.loading import load
 from bocu.core.parameters import Parameters, Positive, validate
 from bocu.io.files import read_netcdf, write_netcdf
-from bocu.priors.observations import Rows
+from bocu.priors.observations import TrainingRows
 from bocu.priors.statements import Period, Scenario
 
 if TYPE_CHECKING:
@@ -85,27 +85,33 @@ def fit_prior(specification: Mapping[str, object], inputs: Mapping[str, str], ou
         BocuError: a field is wrong, the prepared file is unusable, or there are too few rows or they do not vary.
     """
     settings = validate(PriorFit, specification, "prior specification: ")
-    rows: Rows = load(settings.read)(inputs["data"], settings.inputs, settings.rows)
+    rows: TrainingRows = load(settings.read)(inputs["data"], settings.inputs, settings.rows)
     where = f"{inputs['data']}: prior '{settings.label}'"
     if len(rows.values) < FEWEST_ROWS:
         raise BocuError(f"{where}: found {len(rows.values)} rows to fit to; allowed: {FEWEST_ROWS} or more")
     chosen = thinned(rows, settings.points)
     if not np.ptp(chosen.values) > 0.0:
         raise BocuError(f"{where}: the payoffs do not vary; no kernel can be fitted")
-    found = fit(chosen, settings.kernel, ard=settings.ard, noise=settings.noise, starts=settings.starts)
+    found = best_maximum(chosen, settings.kernel, ard=settings.ard, noise=settings.noise, starts=settings.starts)
     write_netcdf(_dataset(settings, found, len(chosen.values), read_netcdf(inputs["data"]).attrs), output)
 
 
-def thinned(rows: Rows, most: int) -> Rows:
+def thinned(rows: TrainingRows, most: int) -> TrainingRows:
     """Return at most so many of the rows, chosen at random with a fixed seed, in their order."""
     if len(rows.values) <= most:
         return rows
     chosen = np.sort(np.random.default_rng(SEED).choice(len(rows.values), most, replace=False))
-    return Rows(rows.points[chosen], rows.values[chosen])
+    return TrainingRows(rows.points[chosen], rows.values[chosen])
 
 
-def fit(
-    rows: Rows, kernel: str, *, ard: bool = True, noise: float | None = None, starts: int = 6, timed: bool = False
+def best_maximum(
+    rows: TrainingRows,
+    kernel: str,
+    *,
+    ard: bool = True,
+    noise: float | None = None,
+    starts: int = 6,
+    timed: bool = False,
 ) -> Maximum:
     """Find the highest maximum of the marginal likelihood that several starts lead to.
 

@@ -13,7 +13,7 @@ from bocu.priors.statements import Period, Scenario
 
 
 @dataclass(frozen=True)
-class Rows:
+class TrainingRows:
     """What a prior is fitted to.
 
     Attributes:
@@ -29,7 +29,9 @@ VALUES = ("values", "payoff")
 """What the payoffs of runs are called in prepared files."""
 
 
-def prepared_rows(path: str | os.PathLike[str], inputs: Sequence[str], chosen: Scenario | Period | None) -> Rows:
+def prepared_rows(
+    path: str | os.PathLike[str], inputs: Sequence[str], chosen: Scenario | Period | None
+) -> TrainingRows:
     """Read the runs behind a prepared mean; where the file has none, the mean at the points that it is made of.
 
     Args:
@@ -54,12 +56,12 @@ def prepared_rows(path: str | os.PathLike[str], inputs: Sequence[str], chosen: S
             raise BocuError(f"{path}: no input '{wanted}'; {nearest(wanted, mean.names)}")
     points = scaled[:, [mean.names.index(name) for name in inputs]]
     if chosen is None:
-        return Rows(points, values)
+        return TrainingRows(points, values)
     share = shares(scaled[:, mean.names.index(chosen.input)], chosen.of) == chosen.part - 1
-    return Rows(points[share], values[share])
+    return TrainingRows(points[share], values[share])
 
 
-def table_rows(path: str | os.PathLike[str], inputs: Sequence[str], chosen: Scenario | Period | None) -> Rows:
+def table_rows(path: str | os.PathLike[str], inputs: Sequence[str], chosen: Scenario | Period | None) -> TrainingRows:
     """Read every decision in every situation of a table that a simulator filled.
 
     Args:
@@ -86,7 +88,7 @@ def table_rows(path: str | os.PathLike[str], inputs: Sequence[str], chosen: Scen
     if chosen is not None:
         kept = shares(points[:, known.index(chosen.input)], chosen.of) == chosen.part - 1
     columns = [known.index(name) for name in inputs]
-    return Rows(points[kept][:, columns], values[kept])
+    return TrainingRows(points[kept][:, columns], values[kept])
 
 
 def shares(values: np.ndarray, count: int) -> np.ndarray:

@@ -16,8 +16,8 @@ from bocu.core.errors import BocuError
 from bocu.core.kernels import KernelName, kernel_named, squared_distance
 from bocu.core.parameters import Parameters, Positive, validate
 from bocu.io.files import read_netcdf, write_netcdf
-from bocu.priors.gaussian_process import Maximum, fit
-from bocu.priors.observations import Rows
+from bocu.priors.gaussian_process import Maximum, best_maximum
+from bocu.priors.observations import TrainingRows
 
 
 class SensorFit(Parameters):
@@ -55,10 +55,12 @@ def fit_prior(specification: Mapping[str, object], inputs: Mapping[str, str], ou
     count = max(2, min(day.shape[1], settings.points // len(positions)))
     steps = np.unique(np.linspace(0, day.shape[1] - 1, count).round().astype(int))
     time = np.tile(steps / (day.shape[1] - 1), len(positions))
-    rows = Rows(np.column_stack([np.repeat(positions, len(steps), axis=0), time]), day[:, steps].ravel())
+    rows = TrainingRows(np.column_stack([np.repeat(positions, len(steps), axis=0), time]), day[:, steps].ravel())
     if not np.ptp(rows.values) > 0.0:
         raise BocuError(f"{inputs['data']}: day '{settings.day}': temperatures do not vary; no kernel can be fitted")
-    found = fit(rows, settings.kernel, ard=settings.ard, noise=settings.noise, starts=settings.starts, timed=True)
+    found = best_maximum(
+        rows, settings.kernel, ard=settings.ard, noise=settings.noise, starts=settings.starts, timed=True
+    )
     scale = found.lengthscales[2] * (day.shape[1] - 1)  # of time, in steps
     family, scales = kernel_named(settings.kernel), tuple(found.lengthscales[:2].tolist())
     covariance = found.variance * family.value(squared_distance(positions, positions, scales))

@@ -54,7 +54,7 @@ class Period(Parameters):
     period: Annotated[str, Field(pattern=PERIOD)] = Field(description="YYYY-MM or YYYY-MM-DD")
 
 
-class FitSettings(Parameters):
+class PriorFitSettings(Parameters):
     """What a fit maximises over, and how thoroughly."""
 
     ard: bool = Field(True, description="a length-scale for each coordinate; false: one for all")
@@ -71,7 +71,7 @@ class FitSettings(Parameters):
     )
 
 
-class FittedPrior(FitSettings):
+class FittedPrior(PriorFitSettings):
     """A candidate that is fitted to the data behind a problem."""
 
     label: str = Field(description="its name")
@@ -126,7 +126,7 @@ class ScenariosParameters(Parameters):
     count: Annotated[Integer, Field(ge=2, le=100)] = Field(description="number of shares, of equally many rows")
 
 
-class FittedParameters(FitSettings, PriorParameters):
+class FittedParameters(PriorFitSettings, PriorParameters):
     """One candidate for each kernel, and each month, day or scenario."""
 
     kernel: list[KernelName] = Field(
@@ -160,7 +160,7 @@ class FittedParameters(FitSettings, PriorParameters):
 
     def candidates(self, label: str) -> Iterator[Candidate]:
         """Return what the entry of this label comes to; names say kernel and rows where there are several."""
-        settings = {name: getattr(self, name) for name in FitSettings.model_fields}
+        settings = {name: getattr(self, name) for name in PriorFitSettings.model_fields}
         for kernel in self.kernel:
             family = [kernel.replace("/", "")] if len(self.kernel) > 1 else []
             for name, rows in self._splits():

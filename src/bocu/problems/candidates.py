@@ -110,6 +110,6 @@ class CandidateParameters(ProblemParameters):
         return (candidate for candidate in self.candidates if isinstance(candidate, FittedPrior))
 
 
-def chosen(priors: Sequence[GridPrior], label: str | None, otherwise: GridPrior) -> GridPrior:
+def prior_named(priors: Sequence[GridPrior], label: str | None, otherwise: GridPrior) -> GridPrior:
     """Return the prior of a label, or another one where none is named."""
     return otherwise if label is None else next(prior for prior in priors if prior.label == label)

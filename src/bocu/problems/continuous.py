@@ -24,9 +24,9 @@ from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import Streams, scrambled_sobol
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.problems.expected import ExpectedPayoff, PayoffFunction
+from bocu.problems.expected import ExpectedPayoffFunction, PayoffFunction
 from bocu.problems.functions import function_named
-from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_of
+from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_in_design
 from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optima_along, optimum_of
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
 
@@ -72,7 +72,7 @@ class ContinuousParameters(ProblemParameters):
     )
 
     def initial_points(self) -> int:
-        return points_of(self.initial)
+        return points_in_design(self.initial)
 
 
 ContinuousType = TypeVar("ContinuousType", bound=ContinuousParameters)
@@ -157,7 +157,7 @@ class ContinuousProblem(Problem[ContinuousType]):
         return function.decision_dim, function.context_dim
 
     @cached_property
-    def expected(self) -> ExpectedPayoff:
+    def expected(self) -> ExpectedPayoffFunction:
         """E_c f under the true distribution."""
         return expected_payoff(self.expectation, self.rule, self.payoff, self._stated_law)
 
@@ -191,7 +191,7 @@ class ContinuousProblem(Problem[ContinuousType]):
     def _key(self, t: int) -> str:
         return "" if self.schedule is None or self.schedule.stands(t) else self.schedule.key(t)
 
-    def _expected_in(self, t: int, key: str) -> ExpectedPayoff:
+    def _expected_in(self, t: int, key: str) -> ExpectedPayoffFunction:
         # Made anew: points of a law may take tens of megabytes, and there may be a law a round.
         return expected_payoff(self.expectation, self.rule, self.payoff, self.law_in(t)) if key else self.expected
 

@@ -20,7 +20,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Number
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Outline
-from bocu.problems.candidates import chosen
+from bocu.problems.candidates import prior_named
 from bocu.problems.finite import FiniteParameters, FiniteProblem, FiniteRealisation
 from bocu.surrogates.time_varying import drifting
 
@@ -93,7 +93,7 @@ class DriftingSample(FiniteProblem[DriftingParameters]):
 
     def __init__(self, parameters: DriftingParameters, inputs: Mapping[str, object]) -> None:
         super().__init__(parameters, inputs)
-        best = drifting(chosen(self.priors, parameters.best, self.own_model), parameters.forgetting, "best")
+        best = drifting(prior_named(self.priors, parameters.best, self.own_model), parameters.forgetting, "best")
         self.prior_labels = parameters.labels()
         # Candidates over pairs take the place of those that stand still.
         made: tuple[Any, ...] = tuple(

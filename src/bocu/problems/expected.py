@@ -33,7 +33,7 @@ _REPEATED = 1e-3  # searches that end this close have found the same optimum
 
 
 @dataclass(frozen=True)
-class Rule:
+class QuadratureRule:
     """Contexts and weights that stand for a distribution.
 
     Attributes:
@@ -45,14 +45,14 @@ class Rule:
     weights: Floats = field(repr=False)
 
 
-def sobol_rule(law: JointLaw, points: int = 2**21, seed: int = 0) -> Rule:
+def sobol_rule(law: JointLaw, points: int = 2**21, seed: int = 0) -> QuadratureRule:
     """Scrambled Sobol points of equal weight, a power of 2; `seed` scrambles. Of a sample, its contexts themselves."""
     if law.support is not None:
-        return Rule(*law.support)
-    return Rule(law.points(points, np.random.default_rng(seed)), np.full(points, 1.0 / points))
+        return QuadratureRule(*law.support)
+    return QuadratureRule(law.points(points, np.random.default_rng(seed)), np.full(points, 1.0 / points))
 
 
-def quadrature_rule(law: JointLaw, panels: int | None = None, order: int = 8) -> Rule:
+def quadrature_rule(law: JointLaw, panels: int | None = None, order: int = 8) -> QuadratureRule:
     """Gauss-Legendre rule in every panel of the box, and the atoms at its ends; a product rule in two dimensions.
 
     Of a sample, its contexts themselves.
@@ -67,7 +67,7 @@ def quadrature_rule(law: JointLaw, panels: int | None = None, order: int = 8) ->
         BocuError: the box is infinite, or the context has more than two dimensions.
     """
     if law.support is not None:
-        return Rule(*law.support)
+        return QuadratureRule(*law.support)
     if law.dimension > 2 or not np.isfinite([law.lower, law.upper]).all():
         raise BocuError(
             f"quadrature: found {law.dimension} context dimensions on [{law.lower}, {law.upper}]; "
@@ -82,7 +82,7 @@ def quadrature_rule(law: JointLaw, panels: int | None = None, order: int = 8) ->
         weights = weights.compress(kept, axis=axis)
         axes[axis] = (np.concatenate([[law.lower], axes[axis][0], [law.upper]])[kept], kept)
     points = np.stack([axis.ravel() for axis in np.meshgrid(*(nodes for nodes, _ in axes), indexing="ij")], axis=-1)
-    return Rule(points, weights.ravel())
+    return QuadratureRule(points, weights.ravel())
 
 
 def _panels(law: JointLaw, breaks: Sequence[float], count: int, order: int) -> tuple[Floats, Floats]:
@@ -106,7 +106,7 @@ class Optimum(NamedTuple):
     decision: Floats
 
 
-class ExpectedPayoff:
+class ExpectedPayoffFunction:
     """`E_c f(x, c)` as a function of decisions in the unit cube.
 
     Args:
@@ -115,7 +115,7 @@ class ExpectedPayoff:
         rule: contexts and weights.
     """
 
-    def __init__(self, payoff: PayoffFunction, decision_dim: int, rule: Rule) -> None:
+    def __init__(self, payoff: PayoffFunction, decision_dim: int, rule: QuadratureRule) -> None:
         self.payoff = payoff
         self.decision_dim = decision_dim
         self.rule = rule
@@ -143,7 +143,7 @@ class ExpectedPayoff:
         return total
 
     def optimum(
-        self, *, raw: int = 2**13, starts: int = 50, finalists: int = 3, screen: ExpectedPayoff | None = None
+        self, *, raw: int = 2**13, starts: int = 50, finalists: int = 3, screen: ExpectedPayoffFunction | None = None
     ) -> Optimum:
         """The best decision of the unit cube, by L-BFGS-B with central differences from many starts.
 

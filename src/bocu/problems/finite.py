@@ -26,7 +26,7 @@ from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, Realisation
-from bocu.problems.candidates import CandidateParameters, chosen
+from bocu.problems.candidates import CandidateParameters, prior_named
 from bocu.problems.distributions import (
     Distribution,
     Normal,
@@ -36,7 +36,7 @@ from bocu.problems.distributions import (
     shifting,
     weights_on,
 )
-from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_of
+from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_in_design
 from bocu.surrogates.grid import GridPrior, check_scales
 
 """Decisions, or contexts, of a grid: models keep a matrix over all pairs of either."""
@@ -101,7 +101,7 @@ class FiniteParameters(CandidateParameters):
         return self
 
     def initial_points(self) -> int:
-        return points_of(self.initial)
+        return points_in_design(self.initial)
 
     def protocol_among(self, known: tuple[str, ...]) -> str:
         return self.protocol
@@ -144,8 +144,8 @@ class FiniteProblem(Problem[FiniteType]):
         )
         self.priors = settings.laid_out(inputs, self.decisions, self.contexts, self._model_noise)
         self.prior_labels = tuple(prior.label for prior in self.priors)
-        self.model = chosen(self.priors, settings.believed, self.own_model)
-        self.best_prior = chosen(self.priors, settings.best, self.model) if self.priors else None
+        self.model = prior_named(self.priors, settings.believed, self.own_model)
+        self.best_prior = prior_named(self.priors, settings.best, self.model) if self.priors else None
 
     @classmethod
     def outline(cls, parameters: FiniteType) -> Outline:

@@ -73,7 +73,7 @@ class GivenDesign(Parameters):
 InitialDesign = Annotated[Integer, Field(ge=0, le=MOST_POINTS)] | GivenDesign
 
 
-def points_of(initial: int | GivenDesign) -> int:
+def points_in_design(initial: int | GivenDesign) -> int:
     """Return the number of points for each seed of the key `initial`; 0 for a design that is not settled yet."""
     return (initial.points or 0) if isinstance(initial, GivenDesign) else initial
 

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
-from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.domains import FiniteDomain, time_steps
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
 from bocu.core.parameters import Integer, Number, Positive
@@ -27,6 +27,8 @@ from bocu.surrogates.time_varying import TimeVaryingPrior
 
 HILLS = 10
 CENTRES = np.arange(HILLS) / (HILLS - 1)
+LABELS = tuple(str(n) for n in range(HILLS + 1))
+"""Of the priors."""
 
 
 class HillShapeParameters(ProblemParameters):
@@ -74,7 +76,7 @@ class Hills(Problem[HillsParameters]):
     protocols = TIME_VARYING
     Parameters = HillsParameters
     units = "1"
-    prior_labels = tuple(str(n) for n in range(HILLS + 1))
+    prior_labels = LABELS
     best_prior: TimeVaryingPrior
 
     def __init__(self, parameters: HillsParameters, inputs: Mapping[str, object]) -> None:
@@ -147,7 +149,7 @@ class HillsRealisation(Realisation):
         self._reference = np.ones(1)
         self.description = Description(
             decisions=_arms(problem.positions),
-            contexts=BoxDomain(np.array([1.0]), np.array([np.inf]), ("time step",), ("1",)),
+            contexts=time_steps(),
             noise=problem.parameters.noise,
             protocol=problem.protocol,
             priors=problem.priors,

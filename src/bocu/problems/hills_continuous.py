@@ -15,7 +15,7 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
-from bocu.core.domains import BoxDomain
+from bocu.core.domains import BoxDomain, time_steps
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
 from bocu.core.protocols import TIME_VARYING
@@ -25,12 +25,11 @@ from bocu.priors.boxes import box_prior
 from bocu.priors.grids import lengthscales
 from bocu.priors.statements import Candidate, StatedPrior
 from bocu.problems.base import Problem, Realisation
-from bocu.problems.hills import CENTRES, HILLS, HillShapeParameters
+from bocu.problems.hills import CENTRES, LABELS, HillShapeParameters
 from bocu.surrogates.box_time_varying import BoxPrior, MeanFunction, slope_tail_on_a_line
 from bocu.surrogates.roots import SpectralRoot
 
 _LINE = BoxDomain(np.zeros(1), np.ones(1), ("position",), ("1",))
-_LABELS = tuple(str(n) for n in range(HILLS + 1))
 _FEWEST_ANCHORS, _ANCHORS_A_LENGTHSCALE, _MOST_ANCHORS = 129, 8, 2_049
 _TRIED = 4_001
 """Positions among which the best one is first looked for."""
@@ -48,7 +47,7 @@ class ContinuousHillsParameters(HillShapeParameters):
 
     def with_candidates(self, candidates: Sequence[Candidate]) -> Self:
         stated = [candidate for candidate in candidates if isinstance(candidate, StatedPrior)]
-        labels = [*_LABELS, *(candidate.label for candidate in stated)]
+        labels = [*LABELS, *(candidate.label for candidate in stated)]
         if double := next((label for place, label in enumerate(labels) if label in labels[:place]), None):
             raise BocuError(f"candidates: two have the name '{double}'; give an entry of `priors` another label")
         for candidate in stated:
@@ -107,7 +106,7 @@ class ContinuousHills(Problem[ContinuousHillsParameters]):
         super().__init__(parameters, inputs)
         self.prior_labels = _labels(parameters)
         stated = (box_prior(candidate, _LINE) for candidate in parameters.candidates)
-        self.priors = (*map(self._hills_prior, _LABELS, parameters.heights), *stated)
+        self.priors = (*map(self._hills_prior, LABELS, parameters.heights), *stated)
         self.best_prior = self.priors[parameters.true_prior]
         self.open_boxes = _open_boxes(parameters)
 
@@ -152,7 +151,7 @@ class ContinuousHills(Problem[ContinuousHillsParameters]):
 
 
 def _labels(parameters: ContinuousHillsParameters) -> tuple[str, ...]:
-    return (*_LABELS, *(candidate.label for candidate in parameters.candidates))
+    return (*LABELS, *(candidate.label for candidate in parameters.candidates))
 
 
 def _open_boxes(parameters: ContinuousHillsParameters) -> np.ndarray | None:
@@ -181,7 +180,7 @@ class ContinuousHillsRealisation(Realisation):
         self._reference = np.ones(1)
         self.description = Description(
             decisions=_LINE,
-            contexts=BoxDomain(np.array([1.0]), np.array([np.inf]), ("time step",), ("1",)),
+            contexts=time_steps(),
             noise=problem.parameters.noise,
             protocol=problem.protocol,
             priors=problem.priors,

@@ -18,7 +18,14 @@ from bocu.contexts.laws import JointLaw, burr_xii, clipped_normal, complicated, 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.plain import Specification
-from bocu.problems.expected import ExpectedPayoff, Optimum, PayoffFunction, Rule, quadrature_rule, sobol_rule
+from bocu.problems.expected import (
+    ExpectedPayoffFunction,
+    Optimum,
+    PayoffFunction,
+    QuadratureRule,
+    quadrature_rule,
+    sobol_rule,
+)
 from bocu.problems.functions import function_named
 from bocu.problems.portfolio import DECISION_DIM, PortfolioPayoff
 from bocu.problems.stored_optima import STORED
@@ -68,7 +75,7 @@ class PayoffUnderLaw:
         """The rules that there are: quadrature in one or two context dimensions only."""
         return ("sobol", "quadrature") if self.law.dimension <= 2 else ("sobol",)
 
-    def rule(self, name: RuleName) -> Rule:
+    def rule(self, name: RuleName) -> QuadratureRule:
         """Contexts and weights."""
         if name not in self.rules:
             raise BocuError(f"rule: found '{name}' for {self.law.dimension} context dimensions; allowed: {self.rules}")
@@ -81,7 +88,7 @@ class PayoffUnderLaw:
             )
         return rule
 
-    def screening_rule(self) -> Rule:
+    def screening_rule(self) -> QuadratureRule:
         """A cheaper rule, good enough to tell where to search."""
         if self.coarse:
             rule = quadrature_rule(self.law, self.coarse)
@@ -132,7 +139,7 @@ def expectation_named(name: str, law: JointLaw | None = None) -> PayoffUnderLaw:
 
 def expected_payoff(
     name: str, rule: RuleName = "sobol", payoff: PayoffFunction | None = None, law: JointLaw | None = None
-) -> ExpectedPayoff:
+) -> ExpectedPayoffFunction:
     """`E_c f(x, c)` of a named expectation; the portfolio's needs its `payoff`.
 
     Raises:
@@ -142,9 +149,9 @@ def expected_payoff(
     if setting.function is None:
         if payoff is None:
             raise BocuError(f"{name}: no payoff given; allowed: one read from prepared portfolio data")
-        return ExpectedPayoff(payoff, DECISION_DIM, setting.rule(rule))
+        return ExpectedPayoffFunction(payoff, DECISION_DIM, setting.rule(rule))
     function = function_named(setting.function)
-    return ExpectedPayoff(payoff or function, function.decision_dim, setting.rule(rule))
+    return ExpectedPayoffFunction(payoff or function, function.decision_dim, setting.rule(rule))
 
 
 def stored_optimum(name: str, rule: RuleName = "sobol") -> Optimum:
@@ -186,7 +193,7 @@ def search(
     setting = expectation_named(name, law)
     if rule == "sobol" and "quadrature" in setting.rules:
         return expected.climb(search(name, "quadrature", payoff, law).decision)
-    screen = ExpectedPayoff(expected.payoff, expected.decision_dim, setting.screening_rule())
+    screen = ExpectedPayoffFunction(expected.payoff, expected.decision_dim, setting.screening_rule())
     return expected.optimum(raw=setting.raw, starts=setting.starts, screen=screen)
 
 

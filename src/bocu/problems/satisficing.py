@@ -29,7 +29,7 @@ BUMPS = (
 """The steady, the peaked and the flat one."""
 
 
-class SatisficingParameters(FiniteParameters):
+class SatisficingBumpsParameters(FiniteParameters):
     """Parameters of the function and its model, those of the published code."""
 
     decision_points: list[Count] = Field([8], description="points of the decision, evenly spaced over [0, 1]")
@@ -56,7 +56,7 @@ class SatisficingParameters(FiniteParameters):
     noise: Positive = Field(0.02, description="standard deviation of the observation noise, which algorithms know")
 
 
-class Satisficing(FiniteProblem[SatisficingParameters]):
+class SatisficingBumps(FiniteProblem[SatisficingBumpsParameters]):
     """The three bumps."""
 
     about = About(
@@ -64,7 +64,7 @@ class Satisficing(FiniteProblem[SatisficingParameters]):
         summary="a steady, a peaked and a flat decision; the truth is far wider than the reference",
         paper="after Saday et al. 2023",
     )
-    Parameters = SatisficingParameters
+    Parameters = SatisficingBumpsParameters
     units = "1"
     decision_names = ("decision",)
     decision_units = ("1",)

@@ -32,7 +32,7 @@ from bocu.core.rounds import Context, Decision, Description, Outline, Payoff
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.distributions import ByLaw, Distribution, shifting, weights_on
 from bocu.problems.functions import TestFunction, function_named
-from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_of
+from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_in_design
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
 
 BURR = ByLaw.model_construct(law=LawParameters.model_construct(name="burr-xii", parameters={"a": 2.0, "b": 20.0}))
@@ -95,7 +95,7 @@ class ScalarisedParameters(ProblemParameters):
         return self.told if self.truth is None else self.truth
 
     def initial_points(self) -> int:
-        return points_of(self.initial)
+        return points_in_design(self.initial)
 
 
 ScalarisedType = TypeVar("ScalarisedType", bound=ScalarisedParameters)

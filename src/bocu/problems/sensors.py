@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
-from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.domains import FiniteDomain, time_steps
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.plain import Plain
@@ -307,10 +307,9 @@ class SensorsRealisation(Realisation):
     def __init__(self, problem: Sensors, arms: np.ndarray) -> None:
         self._temperatures = problem.temperatures[arms]
         self._reference = np.ones(1)
-        steps = float(self._temperatures.shape[1])
         self.description = Description(
             decisions=FiniteDomain(problem.sensors[arms, None].astype(float), ("sensor",), ("1",)),
-            contexts=BoxDomain(np.array([1.0]), np.array([steps]), ("time step",), ("1",)),
+            contexts=time_steps(self._temperatures.shape[1]),
             noise=problem.parameters.noise,
             protocol=problem.protocol,
             priors=tuple(_restricted(prior, arms) for prior in problem.priors),

@@ -34,10 +34,10 @@ from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.data.catalogue import Source
 from bocu.io.files import read_netcdf
-from bocu.priors.observations import Rows
+from bocu.priors.observations import TrainingRows
 from bocu.priors.statements import Period, Scenario
 from bocu.problems.base import Problem, Realisation, Rehearsal
-from bocu.problems.candidates import CandidateParameters, chosen
+from bocu.problems.candidates import CandidateParameters, prior_named
 from bocu.problems.finite import MOST_POINTS
 from bocu.problems.prepared_data import settled_source
 from bocu.surrogates.grid import GridPrior, check_scales
@@ -218,8 +218,8 @@ class WindCommitment(Problem[WindCommitmentParameters]):
         own = GridPrior(self.decisions, self.contexts, kernel, kernel, settings.variance, settings.noise)
         self.priors = settings.laid_out(inputs, self.decisions, self.contexts, settings.noise)
         self.prior_labels = tuple(prior.label for prior in self.priors)
-        self.model = chosen(self.priors, settings.believed, own)
-        self.best_prior = chosen(self.priors, settings.best, self.model) if self.priors else None
+        self.model = prior_named(self.priors, settings.believed, own)
+        self.best_prior = prior_named(self.priors, settings.best, self.model) if self.priors else None
         prepared = read_netcdf(inputs["data"])
         self._cite(prepared.attrs)
         times, factors = prepared["time"].values.astype("datetime64[h]"), prepared["capacity_factor"].values
@@ -356,7 +356,7 @@ def revenue(committed: np.ndarray, generated: np.ndarray) -> np.ndarray:
     return SURPLUS * surplus + PRICE * np.minimum(committed, generated) - PENALTY * shortfall
 
 
-def logged_hours(path: str, inputs: Sequence[str], period: Period | Scenario | None) -> Rows:
+def logged_hours(path: str, inputs: Sequence[str], period: Period | Scenario | None) -> TrainingRows:
     """Return what a log of past hours would hold: revenues of commitments that cover [0, 1] evenly.
 
     Args:
@@ -375,7 +375,7 @@ def logged_hours(path: str, inputs: Sequence[str], period: Period | Scenario | N
         if not kept.any():
             raise BocuError(f"{path}: no hour of {period.period} has a value; it runs from {times[0]} to {times[-1]}")
     committed = (0.5 + GOLDEN * np.arange(kept.sum())) % 1.0
-    return Rows(np.column_stack([committed, generated[kept]]), revenue(committed, generated[kept]))
+    return TrainingRows(np.column_stack([committed, generated[kept]]), revenue(committed, generated[kept]))
 
 
 def empirical_windows(levels: np.ndarray, window: int, size: int) -> np.ndarray:

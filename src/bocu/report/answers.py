@@ -25,7 +25,7 @@ class Comparison:
     Attributes:
         where: problem and metric, in words.
         leading, behind: titles of the competitors.
-        least: title of the least mean regret; empty where no competitor has a finished run.
+        least: title of the least mean regret.
         seeds: the most finished seeds of a competitor.
         problem: of the page.
         deployed: whether decisions are tried on a simulator, and only what is recommended at the end is deployed.
@@ -50,7 +50,7 @@ class Answer:
 
 
 def comparisons(cube: Results, kinds: Mapping[str, Sequence[Fields]]) -> list[Comparison]:
-    """Return the comparisons of a problem that the page shows."""
+    """Return the comparisons of a problem that the page shows, of two competitors with finished runs or more."""
     found = []
     for objective, metric in records.foremost(cube):
         own = [
@@ -59,6 +59,8 @@ def comparisons(cube: Results, kinds: Mapping[str, Sequence[Fields]]) -> list[Co
             if (record["problem"], record["objective"], record["metric"]) == (cube.problem, objective, metric)
         ]
         competing = [record for record in own if record["algorithm"] not in cube.yardsticks and record["seeds"]]
+        if len(competing) < 2:
+            continue
         competing.sort(key=lambda record: record["mean"])
         standing = {
             word: tuple(cube.titles[record["algorithm"]] for record in competing if record["standing"] == word)
@@ -70,8 +72,8 @@ def comparisons(cube: Results, kinds: Mapping[str, Sequence[Fields]]) -> list[Co
                 f"{cube.problem}, {cube.metric_titles[metric]}{pursued}",
                 standing[LEADING],
                 standing[BEHIND],
-                cube.titles[competing[0]["algorithm"]] if competing else "",
-                max((record["seeds"] for record in competing), default=0),
+                cube.titles[competing[0]["algorithm"]],
+                max(record["seeds"] for record in competing),
                 cube.problem,
                 cube.attribute("specification").get("parameters", {}).get("protocol") == "simulator",
             )
@@ -111,7 +113,7 @@ def _who(
     if not told:
         least = _most([each.least for each in found if each.least])
         if not least:
-            return "Nobody yet: no run is finished."
+            return "Nobody yet: no two algorithms have finished runs on one problem."
         why = "no two algorithms are told apart" if decided else "too few seeds"
         return f"Nobody can be named: {why}. {_named(least)} had the least mean regret{_often(found)}."
     problems = list(dict.fromkeys(each.problem for each in told))

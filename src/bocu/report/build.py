@@ -14,6 +14,7 @@ import yaml
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.evaluation.audits import read_audit
+from bocu.evaluation.law_paths import families_of, metrics_off_paths
 from bocu.evaluation.statistics import LEAST_SEEDS
 from bocu.experiment.papers import papers
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, results_at
@@ -28,7 +29,7 @@ from bocu.report.claims import beside, csv_records, read_all, section
 from bocu.report.findings import against, findings, written
 from bocu.report.origin_files import OriginFiles, results_folder
 from bocu.report.origins import data_set, source_words, traces
-from bocu.report.pictures import picture
+from bocu.report.pictures import pictures
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "final-regret": (
@@ -159,7 +160,7 @@ class _Chapter:
     def __init__(self, part: Part, folder: Path, prefix: str) -> None:
         self.experiment, self.summary = part.experiment, part.summary
         self.cubes = [results_at(path) for path in part.cubes]
-        self.pictures = [picture(path, folder) for path in part.figures]
+        self.pictures = pictures(part.figures, folder)
         self.origin = OriginFiles(part.experiment, results_folder(part.experiment, part.cubes), folder)
         self.problems = [entry["label"] for entry in part.experiment.get("problems", [])]
         self.absent = [label for label in self.problems if label not in {cube.problem for cube in self.cubes}]
@@ -299,6 +300,8 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     status = [cube.status(branch) for cube in cubes for branch in cube.branches()]
     done = sum(int((one == DONE).sum()) for one in status)
     missing = sum(int((one == MISSING).sum()) for one in status)
+    metrics = [cube.metric_titles[label] for cube in cubes for label in metrics_off_paths(cube.data)]
+    metrics += [f"{family.title} (a path of laws)" for cube in cubes for family in families_of(cube.data)]
     algorithms = list(dict.fromkeys(cube.titles[label] for cube in cubes for label in cube.names))
     seeds = sorted({seed for cube in cubes for seed in cube.seeds})
     rounds = {int(cube.iterations[-1]) for cube in cubes}
@@ -308,7 +311,7 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     return [
         ("Problems", some([cube.problem for cube in cubes])),
         ("Algorithms", ", ".join(algorithms)),
-        ("Metrics", ", ".join(dict.fromkeys(title for cube in cubes for title in cube.metric_titles.values()))),
+        ("Metrics", ", ".join(dict.fromkeys(metrics))),
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
         ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),

@@ -46,9 +46,10 @@ def csv_records(records: Sequence[Fields]) -> dict[str, list[Fields]]:
 
 
 def table(records: Sequence[Fields], titles: Titles = NO_TITLES) -> Table:
-    """Set all claims in a table."""
-    rows = tuple(row(record, titles) for record in records)
-    return Table("claims-table", CAPTION, HEADER, rows, scopes=tuple(scope(record, titles) for record in records))
+    """Set all claims in a table, those last whose runs are not there."""
+    ordered = sorted(records, key=lambda record: record["verdict"] == NOT_RUN)
+    rows = tuple(row(record, titles) for record in ordered)
+    return Table("claims-table", CAPTION, HEADER, rows, scopes=tuple(scope(record, titles) for record in ordered))
 
 
 def scope(record: Fields, titles: Titles) -> dict[str, str]:

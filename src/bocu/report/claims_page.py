@@ -76,8 +76,12 @@ class StandingCubes:
             told = settings_of(json.loads(record.read_text(encoding="utf-8")))
         elif reduced is not None:
             told = reduced.settings
-        settings = " ".join(_setting(key, value) for key, value in told.items())
-        return f", by `--config {settings}`" if settings else ""
+        return f", by `{config_of(told)}`" if told else ""
+
+
+def config_of(settings: Plain) -> str:
+    """Write settings of a command line as they were given: "--config iterations=200"; empty: none."""
+    return " ".join(["--config", *(_setting(key, value) for key, value in settings.items())]) if settings else ""
 
 
 def _scale(source: Source) -> str:
@@ -116,8 +120,13 @@ def markdown_table(records: Sequence[Fields]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def write_section(page: Path, text: str) -> None:
+def write_section(page: Path, text: str, marks: tuple[str, str] = (BEGIN, END)) -> None:
     """Put a section between the marks of a page.
+
+    Args:
+        page: the Markdown file.
+        text: whole lines.
+        marks: the line above the section, and the one below it.
 
     Raises:
         BocuError: there is no such page, or it does not have the marks once each, in their order.
@@ -125,7 +134,10 @@ def write_section(page: Path, text: str) -> None:
     if not page.is_file():
         raise BocuError(f"{page}: no such page")
     whole = page.read_text(encoding="utf-8")
-    begin, end = whole.find(BEGIN), whole.find(END)
-    if not 0 <= begin < end or whole.count(BEGIN) > 1 or whole.count(END) > 1:
-        raise BocuError(f"{page}: found no place for claims; allowed: one line '{BEGIN}', and one '{END}' below it")
-    write_text(page, f"{whole[: begin + len(BEGIN)]}\n{text}{whole[end:]}")
+    above, below = marks
+    begin, end = whole.find(above), whole.find(below)
+    if not 0 <= begin < end or whole.count(above) > 1 or whole.count(below) > 1:
+        raise BocuError(
+            f"{page}: found no place for a section; allowed: one line '{above}', and one '{below}' below it"
+        )
+    write_text(page, f"{whole[: begin + len(above)]}\n{text}{whole[end:]}")

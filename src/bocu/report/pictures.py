@@ -4,7 +4,9 @@ import base64
 import json
 import os
 import struct
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bocu.core.errors import BocuError, BrokenFileError
@@ -36,6 +38,16 @@ class Picture:
     pdf: str = ""
     table: str = ""
     boards: tuple[tables.Table, ...] = ()
+
+
+def pictures(descriptions: Sequence[str | Path], folder: Path) -> list[Picture]:
+    """Read the figures of a page: see `picture`; those of one problem and title are told apart by their labels."""
+    found = [picture(description, folder) for description in descriptions]
+    headings = Counter((each.problem, each.title) for each in found)
+    return [
+        replace(each, title=f"{each.title} ({each.label})") if headings[each.problem, each.title] > 1 else each
+        for each in found
+    ]
 
 
 def picture(description: str | Path, folder: Path) -> Picture:

@@ -361,7 +361,7 @@ def round_time(value: float) -> str:
     if isnan(value):
         return NOTHING
     for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if value >= scale:
+        if value >= 0.9995 * scale:  # what would be written as a thousand of the smaller unit
             return f"{value / scale:.3g} {unit}"
     return "< 1 µs"
 

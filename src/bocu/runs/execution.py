@@ -251,7 +251,7 @@ def _attributes(block: Block, problem: Problem, input_hashes: Mapping[str, str])
     }
 
 
-def replay(
+def replayed_to(
     run_file: str | Path, inputs: Inputs, seed: int, until: int, named: Collection[str] = ()
 ) -> tuple[Realisation, Algorithm]:
     """Rebuild what an algorithm knew after round `until` of a recorded run.
@@ -274,7 +274,7 @@ def replay(
 
 
 def replayed(run_file: str | Path, inputs: Inputs, seed: int, until: int, named: Collection[str] = ()) -> SeedRun:
-    """Rebuild a recorded run after round `until`, to be played on: arguments and errors as of `replay`.
+    """Rebuild a recorded run after round `until`, to be played on: arguments and errors as of `replayed_to`.
 
     Its random streams stand where they began: what is drawn in further rounds is not what the run drew.
     """

@@ -18,6 +18,7 @@ from bocu.core.kernels import LEAST_VARIANCE, Kernel, Matern52, SquaredExponenti
 from bocu.core.plain import State
 from bocu.surrogates.cholesky import GrownCholesky
 from bocu.surrogates.constants import HALF_LOG_TWO_PI
+from bocu.surrogates.time_varying import distinct_kernels, positive_noise, refuse_past
 
 
 class MeanFunction(ABC):
@@ -188,12 +189,10 @@ class BoxPosteriors:
             raise BocuError("priors: found none; at least one is wanted")
         if sizes := {prior.dimension for prior in priors} - {priors[0].dimension}:
             raise BocuError(f"priors: found {priors[0].dimension} and {min(sizes)} coordinates; all need the same")
-        if not noise > 0.0 or not np.isfinite(noise):
-            raise BocuError(f"noise: found {noise}; allowed: a positive number")
         self.priors = tuple(priors)
-        self.noise = float(noise)
-        self._kernels: list[_Kernel] = []
-        self._kernel_of = [self._place(prior) for prior in self.priors]
+        self.noise = positive_noise(noise)
+        kernels, self._kernel_of = distinct_kernels(self.priors)
+        self._kernels = [_Kernel(prior, self.noise) for prior in kernels]
         self._points = np.empty((0, priors[0].dimension))
         self._times = np.empty(0)
         self._whitened = np.empty((len(self.priors), 0))  # the factor's solve of observations less prior means
@@ -214,7 +213,7 @@ class BoxPosteriors:
         Raises:
             BocuError: `t` lies before the newest observation.
         """
-        self._refuse_past(t)
+        refuse_past(t, self.time)
         mean, deviation = np.empty((len(rows), len(points))), np.empty((len(rows), len(points)))
         for place, members in self._gathered(rows):
             kernel = self._kernels[place]
@@ -235,7 +234,7 @@ class BoxPosteriors:
         Raises:
             BocuError: `t` lies before the newest observation.
         """
-        self._refuse_past(t)
+        refuse_past(t, self.time)
         shape = len(rows), *points.shape
         mean, deviation = np.empty(shape[:2]), np.empty(shape[:2])
         mean_slope, deviation_slope = np.empty(shape), np.empty(shape)
@@ -260,7 +259,7 @@ class BoxPosteriors:
         """
         if not np.isfinite(value):
             raise BocuError(f"value of {point} at time {t}: found {value}; a finite number is wanted")
-        self._refuse_past(t)
+        refuse_past(t, self.time)
         rows = [kernel.observe(self._points, self._times, point, t) for kernel in self._kernels]
         whitened = np.empty(len(self.priors))
         for index, prior in enumerate(self.priors):
@@ -299,20 +298,9 @@ class BoxPosteriors:
             kernel.factor.restore(np.array(packed, dtype=float))
         self.log_evidence = np.array(state["log_evidence"], dtype=float)
 
-    def _place(self, prior: BoxPrior) -> int:
-        for place, kernel in enumerate(self._kernels):
-            if kernel.prior.shares_kernel(prior):
-                return place
-        self._kernels.append(_Kernel(prior, self.noise))
-        return len(self._kernels) - 1
-
     def _gathered(self, rows: Sequence[int] | np.ndarray) -> list[tuple[int, list[int]]]:
         """Return each kernel that some of the priors have, with their places in `rows`."""
         kernels = [self._kernel_of[int(row)] for row in rows]
         return [
             (place, [member for member, of in enumerate(kernels) if of == place]) for place in dict.fromkeys(kernels)
         ]
-
-    def _refuse_past(self, t: int) -> None:
-        if t < self.time:
-            raise BocuError(f"time: found {t}; allowed: {self.time}, the time of the newest observation, or later")

@@ -27,7 +27,7 @@ class Combination(Protocol):
         """Return K[:, points] @ weights, weights (n, k) of the first n points; shape (X, k)."""
 
 
-class Gram(Protocol):
+class PointGram(Protocol):
     """The covariances of X points with each other, at unit variance."""
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -40,7 +40,7 @@ class Gram(Protocol):
         """Return sums of columns, of no point yet."""
 
 
-def gram_of(kernel: Kernel, points: np.ndarray) -> Gram:
+def gram_of(kernel: Kernel, points: np.ndarray) -> PointGram:
     """Return the covariances of points (X, D) in the form that suits their number."""
     if len(points) ** 2 <= LARGEST_MATRIX:
         return StoredGram(kernel(points, points))
@@ -48,7 +48,7 @@ def gram_of(kernel: Kernel, points: np.ndarray) -> Gram:
     return EvaluatedGram(kernel, points) if root is None else ProductGram(kernel, points, root)
 
 
-class StoredGram(Gram):
+class StoredGram(PointGram):
     """The matrix itself."""
 
     def __init__(self, matrix: np.ndarray) -> None:
@@ -65,7 +65,7 @@ class StoredGram(Gram):
         return GrownRows(lambda point: self._matrix[point], len(self._matrix))
 
 
-class EvaluatedGram(Gram):
+class EvaluatedGram(PointGram):
     """The kernel, evaluated where it is asked for."""
 
     def __init__(self, kernel: Kernel, points: np.ndarray) -> None:

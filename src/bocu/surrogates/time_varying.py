@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from bocu.surrogates.constants import HALF_LOG_TWO_PI, INITIAL_CAPACITY
 from bocu.surrogates.roots import SpectralRoot
 
 if TYPE_CHECKING:
+    from bocu.surrogates.box_time_varying import BoxPrior
     from bocu.surrogates.grid import GridPrior
 
 
@@ -147,8 +148,7 @@ class ArmPosteriors(ABC):
             raise BocuError(f"arm: found {arm}; allowed: 0 to {self.arms - 1}")
         if not np.isfinite(value):
             raise BocuError(f"value of arm {arm} at time {t}: found {value}; a finite number is wanted")
-        if t < self.time:
-            raise BocuError(f"time: found {t}; allowed: {self.time}, the time of the newest observation, or later")
+        refuse_past(t, self.time)
 
 
 class TimeVaryingPosteriors(ArmPosteriors):
@@ -170,11 +170,9 @@ class TimeVaryingPosteriors(ArmPosteriors):
             raise BocuError("priors: found none; at least one is wanted")
         if sizes := {prior.arms for prior in priors} - {priors[0].arms}:
             raise BocuError(f"priors: found {priors[0].arms} and {min(sizes)} arms; all need the same number")
-        if not noise > 0.0 or not np.isfinite(noise):
-            raise BocuError(f"noise: found {noise}; allowed: a positive number")
         self.priors = tuple(priors)
-        self.noise = float(noise)
-        kernels, self._kernel_of = _distinct_kernels(self.priors)
+        self.noise = positive_noise(noise)
+        kernels, self._kernel_of = distinct_kernels(self.priors)
         self._covariance = np.stack([kernel.covariance for kernel in kernels])  # (kernels, arms, arms)
         self._variance = np.stack([np.diag(kernel.covariance) for kernel in kernels])  # (kernels, arms)
         self._correlation = np.sqrt([[1.0 - kernel.forgetting] for kernel in kernels])  # (kernels, 1), of one step
@@ -296,8 +294,7 @@ class TimeVaryingPosteriors(ArmPosteriors):
 
     def _fade(self, t: int) -> np.ndarray:
         """Return the correlation of time `t` with the time of the newest observation, shape (kernels, 1)."""
-        if t < self.time:
-            raise BocuError(f"time: found {t}; allowed: {self.time}, the time of the newest observation, or later")
+        refuse_past(t, self.time)
         return self._correlation ** (t - self.time)
 
     def _variance_at(self, fade: np.ndarray) -> np.ndarray:
@@ -319,9 +316,12 @@ class TimeVaryingPosteriors(ArmPosteriors):
         self.time = t
 
 
-def _distinct_kernels(priors: Sequence[TimeVaryingPrior]) -> tuple[list[TimeVaryingPrior], np.ndarray]:
+Prior = TypeVar("Prior", "TimeVaryingPrior", "BoxPrior")
+
+
+def distinct_kernels(priors: Sequence[Prior]) -> tuple[list[Prior], np.ndarray]:
     """Return one prior for each distinct kernel, and for each prior the index of its kernel."""
-    distinct: list[TimeVaryingPrior] = []
+    distinct: list[Prior] = []
     index = []
     for prior in priors:
         position = next((k for k, kernel in enumerate(distinct) if prior.shares_kernel(kernel)), len(distinct))
@@ -329,3 +329,16 @@ def _distinct_kernels(priors: Sequence[TimeVaryingPrior]) -> tuple[list[TimeVary
             distinct.append(prior)
         index.append(position)
     return distinct, np.array(index)
+
+
+def positive_noise(noise: float) -> float:
+    """Return a standard deviation of noise that is positive and finite; anything else is refused."""
+    if not noise > 0.0 or not np.isfinite(noise):
+        raise BocuError(f"noise: found {noise}; allowed: a positive number")
+    return float(noise)
+
+
+def refuse_past(t: int, newest: int) -> None:
+    """Refuse a time before that of the newest observation."""
+    if t < newest:
+        raise BocuError(f"time: found {t}; allowed: {newest}, the time of the newest observation, or later")

@@ -8,7 +8,7 @@ from bocu.data.catalogue import SOURCES
 from bocu.io.files import set_aside
 
 
-def told(error: BocuError) -> str:
+def fault_told(error: BocuError) -> str:
     """Return the line for a fault that ended a job; a broken file that the pipeline can make again is set aside."""
     if not isinstance(error, BrokenFileError) or not _is_made_by_the_pipeline(error.path):
         return str(error)

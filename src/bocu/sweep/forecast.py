@@ -23,7 +23,7 @@ from bocu.experiment.resources import (
     ROW_COPIES,
     START_SECONDS,
     WORKFLOW_MB,
-    Estimate,
+    BlockEstimate,
     estimate,
     memory,
     minutes,
@@ -36,7 +36,7 @@ MODEL, CAUTION = "model", "caution"
 
 
 @dataclass(frozen=True)
-class Forecast:
+class BlockForecast:
     """What a block of seeds takes.
 
     Attributes:
@@ -72,9 +72,9 @@ class Forecaster:
     def __init__(self, plan: Plan, elsewhere: bool = True) -> None:
         self.plan = plan
         self.looks_elsewhere = elsewhere
-        self._known: dict[tuple[str, str, str], Callable[[int], Forecast]] = {}
+        self._known: dict[tuple[str, str, str], Callable[[int], BlockForecast]] = {}
 
-    def block(self, branch: Branch, seeds: int) -> Forecast:
+    def block(self, branch: Branch, seeds: int) -> BlockForecast:
         """Forecast a block of `seeds` seeds."""
         if branch.key not in self._known:
             self._known[branch.key] = functools.cache(self._learn(branch))
@@ -97,7 +97,7 @@ class Forecaster:
         own = sorted(Path(self.plan.paths.run_file(branch, 0, 0)).parent.glob("seeds-*.nc"))
         return [run for run in map(measured, own[:_FILES]) if run and _kind(run.specification) == _kind_of(branch)]
 
-    def _learn(self, branch: Branch) -> Callable[[int], Forecast]:
+    def _learn(self, branch: Branch) -> Callable[[int], BlockForecast]:
         if found := self.runs(branch):
             return functools.partial(_by_runs, branch, found)
         if branch.key in self._pilots:
@@ -121,13 +121,13 @@ class Forecaster:
         return {kind: runs[:_FILES] for kind, runs in kinds.items()}
 
 
-def _by_model(branch: Branch, seeds: int) -> Forecast:
+def _by_model(branch: Branch, seeds: int) -> BlockForecast:
     model = estimate(branch, seeds)
     source = CAUTION if model.unknown else MODEL
-    return Forecast(model.seconds - START_SECONDS, model.memory_mb, model.disk_mb, source)
+    return BlockForecast(model.seconds - START_SECONDS, model.memory_mb, model.disk_mb, source)
 
 
-def _by_runs(branch: Branch, runs: Sequence[Measured], seeds: int) -> Forecast:
+def _by_runs(branch: Branch, runs: Sequence[Measured], seeds: int) -> BlockForecast:
     """Correct the model by a factor."""
     seconds = megabytes = seconds_by_model = megabytes_by_model = 0.0
     for run in runs:
@@ -139,10 +139,10 @@ def _by_runs(branch: Branch, runs: Sequence[Measured], seeds: int) -> Forecast:
     slower, larger = seconds / seconds_by_model, megabytes / megabytes_by_model
     model = estimate(branch, seeds)
     source = f"{len(runs)} run file{'s' if len(runs) > 1 else ''}"
-    return Forecast((model.seconds - START_SECONDS) * slower, model.memory_mb, model.disk_mb * larger, source)
+    return BlockForecast((model.seconds - START_SECONDS) * slower, model.memory_mb, model.disk_mb * larger, source)
 
 
-def by_pilot(branch: Branch, pilot: Pilot, seeds: int) -> Forecast:
+def by_pilot(branch: Branch, pilot: Pilot, seeds: int) -> BlockForecast:
     """Carry a pilot's rounds on to all rounds, by the model's growth; where that knows nothing, by the pilot's own."""
     half, whole, rounds = pilot.half, pilot.whole, branch.iterations
     model = estimate(branch, seeds)
@@ -158,7 +158,7 @@ def by_pilot(branch: Branch, pilot: Pilot, seeds: int) -> Forecast:
         memory_mb = WORKFLOW_MB + max(whole.memory_mb, PROCESS_MB) + held + ROW_COPIES * rows_mb
     else:
 
-        def modelled(iterations: int) -> Estimate:
+        def modelled(iterations: int) -> BlockEstimate:
             return estimate(replace(branch, iterations=iterations), 1)
 
         done = modelled(whole.rounds)
@@ -168,7 +168,7 @@ def by_pilot(branch: Branch, pilot: Pilot, seeds: int) -> Forecast:
         disk_mb = model.disk_mb
         memory_mb = max(model.memory_mb, WORKFLOW_MB + whole.memory_mb + model.memory_mb - done.memory_mb)
     a_seed = pilot.start_seconds + whole.seconds * min(rounds / whole.rounds, 1.0) + added
-    return Forecast(pilot.set_up_seconds + seeds * a_seed, memory_mb, disk_mb, "pilot")
+    return BlockForecast(pilot.set_up_seconds + seeds * a_seed, memory_mb, disk_mb, "pilot")
 
 
 def aggregates_mb(plan: Plan) -> float:

@@ -14,7 +14,7 @@ from bocu.ambiguity import machine_code
 from bocu.core.errors import BocuError
 from bocu.core.plain import Plain
 from bocu.experiment.paths import MACHINE_CODE, checkpoint_folder, log_file
-from bocu.io.lineage import making, plain
+from bocu.io.lineage import making, unfold
 from bocu.sweep.words import Words
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ def job(snakemake: Any) -> Iterator[Plain]:
     machine_code.share_in(MACHINE_CODE)
     parameters = {key: value for key, value in snakemake.params.items() if not isinstance(value, Words)}
     with logged(snakemake.log[0]), making(snakemake.output, parameters, snakemake.input):
-        yield plain(parameters)
+        yield unfold(parameters)
 
 
 @contextlib.contextmanager
@@ -59,7 +59,7 @@ def block_job(snakemake: Any) -> Iterator[Plain]:
         number = os.environ.get("SLURM_JOB_ID")
         place = f"{socket.gethostname()}, process {os.getpid()}" + (f", SLURM job {number}" if number else "")
         logger.info("%s on %s, after waiting %.0f s for another process", ATTEMPT, place, waited)
-        yield plain(dict(snakemake.params.items()))
+        yield unfold(dict(snakemake.params.items()))
 
 
 @contextlib.contextmanager
@@ -84,9 +84,9 @@ def _log_in(log: Path, mode: str) -> Iterator[None]:
         try:
             yield
         except BocuError as error:
-            from bocu.sweep.broken import told
+            from bocu.sweep.broken import fault_told
 
-            _tell(f"error: {told(error)}", terminal)
+            _tell(f"error: {fault_told(error)}", terminal)
             raise SystemExit(1) from None
         except Exception as error:
             where = "traceback in" if _written(traceback.format_exc()) else "no room for the traceback in"

@@ -41,11 +41,11 @@ def part_of(plan: Plan) -> Part:
         BocuError: there are no digests.
     """
     for part in ("", PARTIAL):
-        digests = plan.digests(part)
+        digests = plan.products.digests(part)
         if digests and all(Path(file).is_file() for file in [*digests, plan.paths.summary(part)]):
-            figures = [file for file in plan.figure_files("json", part) if Path(file).is_file()]
-            claims = [file for file in plan.claims_files(part) if Path(file).is_file()]
-            return Part(plan.describe(), digests, plan.paths.summary(part), figures, plan.audits(part), claims)
+            figures = [file for file in plan.products.figures("json", part) if Path(file).is_file()]
+            claims = [file for file in plan.products.claims(part) if Path(file).is_file()]
+            return Part(plan.describe(), digests, plan.paths.summary(part), figures, plan.products.audits(part), claims)
     raise BocuError(
         f"{plan.results}: no digests to make a page of; run the experiment, or `snakemake partial` for what exists"
     )
@@ -143,9 +143,9 @@ def _scored_anew(plan: Plan, problem: str, folder: Path) -> "Results":
     description = json.loads(plan.parameters.cube(problem)["description"])
     for entry, branch in zip(description["branches"], plan.branches_of(problem), strict=True):
         entry["score"] = str(folder / f"{branch.key[1]}-{branch.key[2]}.nc")
-        existing = plan.existing_run_files(branch)
+        existing = plan.products.existing_runs(branch)
         if existing:
-            part = "" if existing == plan.run_files(branch) else PARTIAL
+            part = "" if existing == plan.products.runs(branch) else PARTIAL
             parameters = {
                 key: json.loads(value) if key != "fingerprint" else value
                 for key, value in plan.parameters.score(branch, part).items()

@@ -47,7 +47,7 @@ def leftovers(plan: Plan) -> Iterator[Leftover]:
     Files of blocks, branches and figures that are gone, checkpoints that nobody can resume, temporary files of dead
     processes, broken files that were set aside, shared runs that no experiment links to.
     """
-    files = plan.files()
+    files = plan.products.by_stage()
     planned = {_key(plan, Path(file)) for names in files.values() for file in names}
     for stage in files:
         for folder in _folders(plan, stage):

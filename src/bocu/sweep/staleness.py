@@ -20,7 +20,7 @@ from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL
 from bocu.experiment.plan import Plan
 from bocu.io.files import read_netcdf
 from bocu.io.hashes import TIMESTAMP, contents_sha256, sha256
-from bocu.io.lineage import Lineage, plain, read_lineage
+from bocu.io.lineage import Lineage, read_lineage, unfold
 from bocu.sweep.changes import changes
 from bocu.sweep.explanation import MANY, MISSING, UP_TO_DATE, Explanation
 from bocu.sweep.run_files import changed_code, changed_inputs, read_run_file
@@ -144,7 +144,7 @@ class Staleness:
             return Explanation((UNKNOWN,), causes)
         since = min(map(_made_at, outputs))
         reasons = [
-            *_changed_parameters(lineage, plain(parameters), roots, since),
+            *_changed_parameters(lineage, unfold(parameters), roots, since),
             *_changed_names(lineage, names),
             *self._newer(lineage, names, since),
         ]
@@ -243,14 +243,14 @@ class Staleness:
     def _cube(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         jobs = self.plan.parameters
         if file == self.plan.paths.summary(part):
-            return self._made([file], self.plan.digests(part), jobs.summary(), [jobs.script("summary")])
+            return self._made([file], self.plan.products.digests(part), jobs.summary(), [jobs.script("summary")])
         problem = self._problem(Path(parts[-1]).stem)
-        inputs, paths = self.plan.score_files(problem, part), self.plan.paths
+        inputs, paths = self.plan.products.scores(problem, part), self.plan.paths
         outputs = [paths.cube(problem, part), paths.digest(problem, part)]
         return self._made(outputs, inputs, jobs.cube(problem, part), [jobs.script("cube")])
 
     def _figure(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        if file not in self.plan.figure_files(Path(file).suffix[1:], part):
+        if file not in self.plan.products.figures(Path(file).suffix[1:], part):
             raise _NotPlanned(f"it has no figure {'/'.join(parts)}")
         folder, label, jobs = parts[0], Path(parts[-1]).stem, self.plan.parameters
         outputs = [self.plan.paths.figure(label, folder, suffix, part) for suffix in reversed(FIGURE_SUFFIXES)]
@@ -258,14 +258,14 @@ class Staleness:
         return self._made(outputs, self.plan.inputs.figure(label, folder, part), jobs.figure(label, folder), roots)
 
     def _claims(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        if file not in self.plan.claims_files(part):
+        if file not in self.plan.products.claims(part):
             raise _NotPlanned("it names no file of claims")
         jobs = self.plan.parameters
         return self._made([file], self.plan.inputs.claims(part), jobs.claims(), [jobs.script("claims")])
 
     def _audit(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         """Explain what `bocu audit` found, by times alone: it may have been asked for in other numbers."""
-        names = self.plan.audited()
+        names = self.plan.products.audited()
         causes = self._causes([file], names)
         if not Path(file).exists():
             return Explanation(MISSING.reasons, causes)
@@ -275,12 +275,12 @@ class Staleness:
 
     def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         paths, jobs = self.plan.paths, self.plan.parameters
-        pictures = [name for suffix in FIGURE_SUFFIXES for name in self.plan.figure_files(suffix, part)]
+        pictures = [name for suffix in FIGURE_SUFFIXES for name in self.plan.products.figures(suffix, part)]
         inputs = [
             *pictures,
-            *self.plan.digests(part),
-            *self.plan.audits(part),
-            *self.plan.claims_files(part),
+            *self.plan.products.digests(part),
+            *self.plan.products.audits(part),
+            *self.plan.products.claims(part),
             paths.summary(part),
         ]
         return self._made(
@@ -294,7 +294,7 @@ def partial_report(plan: Plan) -> list[str]:
     Raises:
         BocuError: no run exists yet.
     """
-    part = plan.part_that_exists()
+    part = plan.products.part_that_exists()
     if Staleness(plan).explain(plan.paths.report()).is_stale:
         return [plan.paths.report(part)]
     print(f"{plan.paths.report()}: complete and up to date; there is nothing partial to make", file=sys.stderr)

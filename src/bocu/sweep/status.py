@@ -23,7 +23,7 @@ _COMPUTING = ("RUNNING", "COMPLETING", "SUSPENDED")  # of SLURM's states
 NO_QUEUE: Mapping[str, str] = MappingProxyType({})
 
 
-class State(StrEnum):
+class BlockState(StrEnum):
     """What a block can be."""
 
     DONE = "done"
@@ -47,7 +47,7 @@ class BlockStatus:
     branch: Branch
     first: int
     last: int
-    state: State
+    state: BlockState
     rounds: int
     error: str = ""
 
@@ -86,20 +86,20 @@ def _status_of(
     reasons = staleness.run(branch, first, last).reasons
     rounds = (last - first + 1) * branch.iterations
     if not reasons:
-        return BlockStatus(branch, first, last, State.DONE, rounds)
+        return BlockStatus(branch, first, last, BlockState.DONE, rounds)
     log, checkpoint = Path(plan.paths.log(branch, first, last)), Path(plan.paths.checkpoint(branch, first, last))
     tail = _tail(log)
     error = _error(tail)
     saved = min(_rounds(tail, checkpoint), rounds)
     silent = bool(error) or _STOPPED in tail[-400:]
     if in_queue in _COMPUTING or _is_held(checkpoint, held) or (not silent and is_running(checkpoint, log, plan, held)):
-        return BlockStatus(branch, first, last, State.RUNNING, saved)
+        return BlockStatus(branch, first, last, BlockState.RUNNING, saved)
     if in_queue:
-        return BlockStatus(branch, first, last, State.QUEUED, _saved(checkpoint))
+        return BlockStatus(branch, first, last, BlockState.QUEUED, _saved(checkpoint))
     run_file = Path(plan.paths.run_file(branch, first, last))
     if error and (not run_file.exists() or log.stat().st_mtime > run_file.stat().st_mtime):
-        return BlockStatus(branch, first, last, State.FAILED, _saved(checkpoint), error)
-    state = State.MISSING if reasons == MISSING.reasons else State.STALE
+        return BlockStatus(branch, first, last, BlockState.FAILED, _saved(checkpoint), error)
+    state = BlockState.MISSING if reasons == MISSING.reasons else BlockState.STALE
     return BlockStatus(branch, first, last, state, _saved(checkpoint))
 
 

@@ -53,10 +53,10 @@ def verify(plan: Plan) -> Verification:
         prepared = found.look(file, _sealed)
         if prepared is not None:
             _verify_raw(found, file, _raw_files(plan, file), json.loads(prepared.attrs["raw_sha256"]))
-    for stage, files in plan.files().items():
+    for stage, files in plan.products.by_stage().items():
         for file in files:
             found.look(file, _reader(plan, stage, file))
-    for file in plan.audits():
+    for file in plan.products.audits():
         found.look(file, read_audit)
     found.look(plan.paths.report(), _read_page)
     found.look(plan.paths.report_tables(), _read_tables)

@@ -15,7 +15,7 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters, validate
 from bocu.experiment.plugins.contract import refuse_breach
-from bocu.experiment.registry import Entry, find
+from bocu.experiment.registry import RegisteredClass, find
 
 
 class Breach(AssertionError):
@@ -32,7 +32,7 @@ class Subject:
         said: what it is called in lines about it.
     """
 
-    entry: Entry
+    entry: RegisteredClass
     kind: Any
     said: str
 

@@ -94,11 +94,11 @@ def _play(plan: Plan) -> None:
             block = Block({**branch.specification, "seeds": [first, last]}, {}, "conformance")
             execute(block, plan.paths.run_file(branch, first, last), plan.paths.checkpoint(branch, first, last))
         metrics = [{"label": each.label, **each.specification} for each in plan.metrics_of(branch.problem.label)]
-        score(plan.run_files(branch), {}, branch.specification, metrics, plan.paths.score_file(branch))
+        score(plan.products.runs(branch), {}, branch.specification, metrics, plan.paths.score_file(branch))
     for problem in plan.problems:
         build_cube(json.loads(plan.parameters.cube(problem)["description"]), plan.paths.cube(problem))
         build_digest(plan.paths.cube(problem), plan.paths.digest(problem))
-    build_summary(plan.digests(), plan.paths.summary())
+    build_summary(plan.products.digests(), plan.paths.summary())
 
 
 def _check(found: Subject, parameters: object, plan: Plan, folder: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bocu.data.simulators.soil_water import quickly
-from bocu.data.simulators.weather import Season
+from bocu.data.simulators.weather import SeasonWeather
 
 if TYPE_CHECKING:
     from aquacrop.core import AquaCropModel
@@ -54,7 +54,7 @@ class Field:
     options: Mapping[str, float]
     soil: str = "SandyLoam"
 
-    def committed(self, season: Season, early: Sequence[float], late: Sequence[float]) -> list[list[Harvest]]:
+    def committed(self, season: SeasonWeather, early: Sequence[float], late: Sequence[float]) -> list[list[Harvest]]:
         """Return the harvests of all plans of mm a time, early ones as rows, late ones as columns.
 
         Days before the first late one are simulated once for all plans that agree on them.
@@ -63,7 +63,9 @@ class Field:
             start = self._model(season, _schedule(season, self.planting))
             return [self._late(start, amount, late) for amount in early]
 
-    def by_thresholds(self, season: Season, early: Sequence[float], late: Sequence[float]) -> list[list[Harvest]]:
+    def by_thresholds(
+        self, season: SeasonWeather, early: Sequence[float], late: Sequence[float]
+    ) -> list[list[Harvest]]:
         """Return the harvests where water is given as soon as the soil falls below a threshold.
 
         Args:
@@ -91,7 +93,7 @@ class Field:
         model._param_struct.IrrMngt.SMT = [early, early, late, late]
         return _harvest(model)
 
-    def _model(self, season: Season, irrigation: "IrrigationManagement") -> "AquaCropModel":
+    def _model(self, season: SeasonWeather, irrigation: "IrrigationManagement") -> "AquaCropModel":
         """Return the season on the day of planting; its first day is that of the schedule too."""
         from aquacrop.core import AquaCropModel
         from aquacrop.entities.co2 import CO2
@@ -121,7 +123,7 @@ MAIZE = Field("Maize", (5, 1), (6, 7, 8), range(28, 63, 7), range(63, 106, 7), {
 """In Nebraska."""
 
 
-def _schedule(season: Season, planting: tuple[int, int]) -> "IrrigationManagement":
+def _schedule(season: SeasonWeather, planting: tuple[int, int]) -> "IrrigationManagement":
     import pandas as pd
     from aquacrop.entities.irrigationManagement import IrrigationManagement
 

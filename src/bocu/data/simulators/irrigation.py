@@ -12,14 +12,14 @@ import numpy as np
 
 from bocu.data.simulators import weather
 from bocu.data.simulators.farm import MAIZE, POTATOES, Field, Harvest
-from bocu.data.simulators.tables import SITUATION, SimulatedTable
-from bocu.data.simulators.weather import Season
+from bocu.data.simulators.tables import SITUATION, TableSimulator
+from bocu.data.simulators.weather import SeasonWeather
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-class IrrigationTable(SimulatedTable):
+class IrrigationSimulator(TableSimulator):
     """Plans of two numbers on one field, over seasons.
 
     Attributes:
@@ -40,10 +40,10 @@ class IrrigationTable(SimulatedTable):
         self.seasons = self.weather()
 
     @abstractmethod
-    def weather(self) -> list[Season]:
+    def weather(self) -> list[SeasonWeather]:
         """Return all seasons."""
 
-    def harvests(self, season: Season, early: Sequence[float], late: Sequence[float]) -> list[list[Harvest]]:
+    def harvests(self, season: SeasonWeather, early: Sequence[float], late: Sequence[float]) -> list[list[Harvest]]:
         """Return what plans end with, early ones as rows."""
         return self.field.committed(season, early, late)
 
@@ -75,18 +75,18 @@ class IrrigationTable(SimulatedTable):
             }
         )
 
-    def _totals(self, seasons: Sequence[Season], column: str) -> list[float]:
+    def _totals(self, seasons: Sequence[SeasonWeather], column: str) -> list[float]:
         return [season.total(column, self.field.months) for season in seasons]
 
 
-class SuffolkPotatoes(IrrigationTable):
+class SuffolkPotatoes(IrrigationSimulator):
     """Potatoes in Suffolk under water that is committed before the season."""
 
     field = POTATOES
     early = tuple(float(amount) for amount in range(0, 36, 3))
     late = tuple(float(amount) for amount in range(0, 48, 4))
 
-    def weather(self) -> list[Season]:
+    def weather(self) -> list[SeasonWeather]:
         return weather.suffolk()
 
 
@@ -98,21 +98,21 @@ class SuffolkThresholds(SuffolkPotatoes):
     names = ("early threshold", "late threshold")
     unit = "% of the available water"
 
-    def weather(self) -> list[Season]:
+    def weather(self) -> list[SeasonWeather]:
         return [season for season in super().weather() if season.law in self.laws]
 
-    def harvests(self, season: Season, early: Sequence[float], late: Sequence[float]) -> list[list[Harvest]]:
+    def harvests(self, season: SeasonWeather, early: Sequence[float], late: Sequence[float]) -> list[list[Harvest]]:
         return self.field.by_thresholds(season, early, late)
 
 
-class NebraskaMaize(IrrigationTable):
+class NebraskaMaize(IrrigationSimulator):
     """Maize in Nebraska under water that is committed before the season."""
 
     field = MAIZE
     early = tuple(float(amount) for amount in range(0, 42, 6))
     late = tuple(float(amount) for amount in range(0, 56, 8))
 
-    def weather(self) -> list[Season]:
+    def weather(self) -> list[SeasonWeather]:
         return weather.nebraska()
 
 

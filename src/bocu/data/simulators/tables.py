@@ -22,7 +22,7 @@ SITUATION = "situation"
 """The dimension that parts are cut along."""
 
 
-class SimulatedTable(ABC):
+class TableSimulator(ABC):
     """A table of decisions and situations, whose situations are computed part by part.
 
     Attributes:
@@ -63,7 +63,7 @@ def write_part(table: str, part: int, parts: int, output: str | os.PathLike[str]
     Raises:
         BocuError: there is no such part, or the simulator is not installed.
     """
-    simulated: SimulatedTable = load(table)()
+    simulated: TableSimulator = load(table)()
     data = simulated.compute(simulated.share(part, parts))
     write_netcdf(data.assign_attrs(table=table, simulator=f"{simulated.package} {version(simulated.package)}"), output)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.data.simulators.tables import SITUATION, SimulatedTable
+from bocu.data.simulators.tables import SITUATION, TableSimulator
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,7 +32,7 @@ ROTOR, SPACING, TURBULENCE = 126.0, 7.0, 0.06
 _ALONG = 270.0  # the direction, in degrees from north, of wind along the row
 
 
-class WakeSteering(SimulatedTable):
+class WakeSimulator(TableSimulator):
     """Gain in kW over yaw of two turbines, and direction and speed of the wind."""
 
     package = "floris"

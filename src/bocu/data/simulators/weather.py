@@ -46,7 +46,7 @@ LATITUDE, ALTITUDE, WIND = np.deg2rad(40.4), 1072.0, 3.4
 _COMMON_YEAR = 2001  # generated years have 365 days: a leap year's label would leave the last one empty
 
 
-class Season(NamedTuple):
+class SeasonWeather(NamedTuple):
     """One year of daily weather.
 
     Attributes:
@@ -68,7 +68,7 @@ class Season(NamedTuple):
         return float(self.weather.loc[self.weather["Date"].dt.month.isin(months), column].sum())
 
 
-def suffolk() -> list[Season]:
+def suffolk() -> list[SeasonWeather]:
     """Return the observed seasons, then those of each law and climate model."""
     import pandas as pd
 
@@ -83,7 +83,7 @@ def suffolk() -> list[Season]:
     return seasons
 
 
-def nebraska() -> list[Season]:
+def nebraska() -> list[SeasonWeather]:
     """Return the observed seasons, then the generated ones of each scenario."""
     seasons = list(_years("observed", "Champion", _station("champion_climate.txt")))
     for law, file in SCENARIOS.items():
@@ -91,7 +91,7 @@ def nebraska() -> list[Season]:
     return seasons
 
 
-def _generated(law: str, path: Path) -> Iterator[Season]:
+def _generated(law: str, path: Path) -> Iterator[SeasonWeather]:
     """Read what the weather generator wrote: year, day, lowest and highest temperature, rain, radiation (MJ/m2)."""
     import pandas as pd
 
@@ -100,12 +100,12 @@ def _generated(law: str, path: Path) -> Iterator[Season]:
     table["Date"] = pd.Timestamp(_COMMON_YEAR, 1, 1) + pd.to_timedelta(table["day"] - 1, unit="D")
     for year, weather in table.rename(columns={"rain": "Precipitation"}).groupby("year"):
         if int(year) <= GENERATED_YEARS:
-            yield Season(law, "EC-EARTH", int(year), _COMMON_YEAR, _columns(weather))
+            yield SeasonWeather(law, "EC-EARTH", int(year), _COMMON_YEAR, _columns(weather))
 
 
-def _years(law: str, origin: str, weather: "pd.DataFrame") -> Iterator[Season]:
+def _years(law: str, origin: str, weather: "pd.DataFrame") -> Iterator[SeasonWeather]:
     for year, days in weather.groupby(weather["Date"].dt.year):
-        yield Season(law, origin, int(year), int(year), _columns(days))
+        yield SeasonWeather(law, origin, int(year), int(year), _columns(days))
 
 
 def _columns(weather: "pd.DataFrame") -> "pd.DataFrame":

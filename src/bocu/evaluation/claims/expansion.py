@@ -8,7 +8,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.evaluation.claims.expressions import (
     SCOPES,
-    Comparison,
+    Inequality,
     Loop,
     Measure,
     Not,
@@ -34,7 +34,7 @@ class Scope:
 class Leaf:
     """One comparison, and where it looks."""
 
-    comparison: Comparison
+    comparison: Inequality
     scope: Scope
 
 
@@ -94,7 +94,7 @@ def expand(test: Test, scope: Scope) -> Node:
     Raises:
         BocuError: more tests are wanted than there are, or a test says nothing.
     """
-    if isinstance(test, Comparison):
+    if isinstance(test, Inequality):
         return Leaf(test, scope)
     if isinstance(test, Not):
         return Negated(expand(test.test, scope))
@@ -165,8 +165,8 @@ def _ranked(test: Rank, scope: Scope) -> Node:
     others = [runs for runs in dict.fromkeys(test.among) if runs != test.runs]
     own = Measure("final", test.runs, None, test.options)
     theirs = [Measure("final", runs, None, test.options) for runs in others]
-    ahead = tuple(Leaf(Comparison(own, "<", other), scope) for other in theirs)
-    behind = tuple(Leaf(Comparison(other, "<", own), scope) for other in theirs)
+    ahead = tuple(Leaf(Inequality(own, "<", other), scope) for other in theirs)
+    behind = tuple(Leaf(Inequality(other, "<", own), scope) for other in theirs)
     parts = []
     if test.relation in ("==", "<=") and test.place <= len(others):
         parts.append(Group(len(others) - test.place + 1, ahead))
@@ -177,19 +177,21 @@ def _ranked(test: Rank, scope: Scope) -> Node:
     return parts[0] if len(parts) == 1 else Group(2, tuple(parts))
 
 
-def quantities(comparison: Comparison) -> list[Measure]:
+def quantities(comparison: Inequality) -> list[Measure]:
     """Return the measures of both sides."""
     return [*measures_in(comparison.left), *measures_in(comparison.right)]
 
 
-def problem_of(measure: Measure, scope: Scope) -> str:
+def problem_of_measure(measure: Measure, scope: Scope) -> str:
     """Return the label of the problem that a measure is about; empty where none is stated."""
     return dict(measure.options).get("problem", scope.problem)
 
 
 def problems_of(node: Node) -> list[str]:
     """Return the labels of the problems that a test is about."""
-    found = [problem_of(measure, leaf.scope) for leaf in leaves(node) for measure in quantities(leaf.comparison)]
+    found = [
+        problem_of_measure(measure, leaf.scope) for leaf in leaves(node) for measure in quantities(leaf.comparison)
+    ]
     return list(dict.fromkeys(found))
 
 

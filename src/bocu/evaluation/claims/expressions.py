@@ -60,7 +60,7 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Number:
+class WrittenNumber:
     """A number that is written out; not negative."""
 
     value: float
@@ -82,7 +82,7 @@ class Measure:
 
     word: str
     runs: Runs
-    round: Number | None = None
+    round: WrittenNumber | None = None
     options: Options = ()
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ class Measure:
 class Scaled:
     """A multiple of a number a seed."""
 
-    factor: Number
+    factor: WrittenNumber
     quantity: "Measure | Sum"
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ class Scaled:
 class Sum:
     """Terms that are added or, with the sign -1, taken off; none of them a sum."""
 
-    terms: tuple[tuple[Literal[1, -1], "Measure | Scaled | Number"], ...]
+    terms: tuple[tuple[Literal[1, -1], "Measure | Scaled | WrittenNumber"], ...]
 
     def __str__(self) -> str:
         (sign, first), *others = self.terms
@@ -114,7 +114,7 @@ class Sum:
         return text + "".join(f" {'-' if sign < 0 else '+'} {term}" for sign, term in others)
 
 
-Quantity = Measure | Scaled | Sum | Number
+Quantity = Measure | Scaled | Sum | WrittenNumber
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Inequality:
     """One side is less, or more, than the other; a ratio stands on the left and has a number on the right."""
 
     left: Quantity | Ratio
@@ -189,7 +189,7 @@ class Loop:
         return f"for {self.variable} in [{', '.join(self.values)}]: {self.test}"
 
 
-Test = Comparison | Rank | Quorum | Not | Loop
+Test = Inequality | Rank | Quorum | Not | Loop
 
 
 def kind_of(quantity: Quantity | Ratio) -> str:

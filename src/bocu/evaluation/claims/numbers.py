@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.claims.expansion import Known, Place, Scope, place_of, problem_of
-from bocu.evaluation.claims.expressions import Measure, Number, Quantity, Scaled
+from bocu.evaluation.claims.expansion import Known, Place, Scope, place_of, problem_of_measure
+from bocu.evaluation.claims.expressions import Measure, Quantity, Scaled, WrittenNumber
 from bocu.evaluation.cubes import swept_entries
 from bocu.evaluation.curves import scored_throughout
 from bocu.evaluation.prior_choices import rejection_rounds
@@ -200,10 +200,10 @@ def sample(quantity: Quantity, scope: Scope, numbers_of: Callable[[str], Numbers
         scope: where it looks.
         numbers_of: label of a problem -> its numbers.
     """
-    if isinstance(quantity, Number):
+    if isinstance(quantity, WrittenNumber):
         return quantity.value
     if isinstance(quantity, Measure):
-        return numbers_of(problem_of(quantity, scope)).measured(quantity, scope)
+        return numbers_of(problem_of_measure(quantity, scope)).measured(quantity, scope)
     if isinstance(quantity, Scaled):
         return combined([(quantity.factor.value, sample(quantity.quantity, scope, numbers_of))])
     return combined([(sign, sample(term, scope, numbers_of)) for sign, term in quantity.terms])

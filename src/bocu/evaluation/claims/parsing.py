@@ -18,11 +18,10 @@ from bocu.evaluation.claims.expressions import (
     ANY,
     SCOPES,
     WORDS,
-    Comparison,
+    Inequality,
     Loop,
     Measure,
     Not,
-    Number,
     Options,
     Quantity,
     Quorum,
@@ -32,6 +31,7 @@ from bocu.evaluation.claims.expressions import (
     Scaled,
     Sum,
     Test,
+    WrittenNumber,
     kind_of,
 )
 
@@ -199,13 +199,13 @@ class _Reader:
         ]
         return pairs[0] if len(pairs) == 1 else Quorum("all", tuple(pairs))
 
-    def _compared(self, left: Quantity | Ratio, relation: Any, right: Quantity | Ratio, place: int) -> Comparison:
+    def _compared(self, left: Quantity | Ratio, relation: Any, right: Quantity | Ratio, place: int) -> Inequality:
         if isinstance(right, Ratio) or (isinstance(left, Ratio) and kind_of(right) != ANY):
             self._refuse_at(place, right, "a number, with the ratio on the left")
         if kind_of(left) == kind_of(right) == ANY:
             self._refuse_at(place, right, f"one of {', '.join(WORDS)} on one side")
         self._fits(kind_of(left), right, place)
-        return Comparison(left, relation, right)
+        return Inequality(left, relation, right)
 
     def _refuse_at(self, place: int, found: object, allowed: str) -> NoReturn:
         raise BocuError(f"column {place + 1}: found '{found}'; allowed: {allowed}")
@@ -262,9 +262,9 @@ class _Reader:
             times = self._sign("*", "/") == "*"
             start = self.at
             other = self._factor()
-            if times and isinstance(found, Number):
+            if times and isinstance(found, WrittenNumber):
                 found = _times(found.value, other)
-            elif isinstance(other, Number) and (times or other.value):
+            elif isinstance(other, WrittenNumber) and (times or other.value):
                 found = _times(other.value if times else 1 / other.value, found)
             else:
                 self._refuse_at(start, other, "a number" if times else "a number but 0; see ratio(A, B)")
@@ -277,7 +277,7 @@ class _Reader:
             self._sign(")")
             return found
         if self._peek(_NUMBER):
-            return Number(float(self._take(_NUMBER, "a number")))
+            return WrittenNumber(float(self._take(_NUMBER, "a number")))
         start, word = self.at, self._peek(_LABEL) or self._peek(_VARIABLE)
         if word not in WORDS:
             if word and self.text[self.at + len(word) :].lstrip()[:1] == "(":
@@ -295,7 +295,7 @@ class _Reader:
         if known.takes_round:
             self._sign(",")
             start = self.at
-            round_ = Number(float(self._take(_NUMBER, "a round, or a share of all rounds below 1")))
+            round_ = WrittenNumber(float(self._take(_NUMBER, "a round, or a share of all rounds below 1")))
             if round_.value == 0 or (round_.value >= 1 and round_.value != int(round_.value)):
                 self._refuse_at(start, round_, "a whole round from 1 on, or a share above 0 and below 1")
         options = self._options(word, known.options)
@@ -346,8 +346,8 @@ class _Reader:
 
 
 def _times(factor: float, quantity: Quantity) -> Quantity:
-    if isinstance(quantity, Number):
-        return Number(factor * quantity.value)
+    if isinstance(quantity, WrittenNumber):
+        return WrittenNumber(factor * quantity.value)
     if isinstance(quantity, Scaled):
-        return Scaled(Number(factor * quantity.factor.value), quantity.quantity)
-    return Scaled(Number(factor), quantity)
+        return Scaled(WrittenNumber(factor * quantity.factor.value), quantity.quantity)
+    return Scaled(WrittenNumber(factor), quantity)

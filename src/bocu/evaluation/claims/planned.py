@@ -8,7 +8,7 @@ from typing import Any
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.rounds import Outline
-from bocu.evaluation.claims.expansion import Known, leaves, place_of, problem_of, problems_of, quantities
+from bocu.evaluation.claims.expansion import Known, leaves, place_of, problem_of_measure, problems_of, quantities
 from bocu.evaluation.claims.model import Claim, read_claims
 from bocu.experiment.plan import Plan
 
@@ -66,7 +66,7 @@ def _refuse_unknown(claim: Claim, plan: Plan, known: Mapping[str, Known], where:
         raise BocuError(f"{where}.problem ({claim.id}): no problem '{claim.problem}'; {nearest(claim.problem, known)}")
     for leaf in leaves(claim.node) if claim.check is not None else ():
         for measure in quantities(leaf.comparison):
-            problem = problem_of(measure, leaf.scope)
+            problem = problem_of_measure(measure, leaf.scope)
             try:
                 if problem not in known:
                     raise BocuError(f"no problem '{problem}'; {nearest(problem, known)}")

@@ -16,7 +16,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.evaluation.claims.expansion import Group, Leaf, Negated, Node, Scope, leaves, problems_of
-from bocu.evaluation.claims.expressions import Comparison, Measure, Number, Ratio
+from bocu.evaluation.claims.expressions import Inequality, Measure, Ratio, WrittenNumber
 from bocu.evaluation.claims.model import Claim
 from bocu.evaluation.claims.numbers import Numbers, Sample, Source, as_numbers, combined, sample
 from bocu.evaluation.statistics import (
@@ -210,8 +210,8 @@ def _partly(p_values: Sequence[float], wanted: int) -> float:
 
 def _finding(leaf: Leaf, numbers_of: Callable[[str], Numbers]) -> Finding:
     comparison, scope = leaf.comparison, leaf.scope
-    if isinstance(comparison.left, Number):  # numbers stand on the right
-        turned = Comparison(comparison.right, ">" if comparison.relation == "<" else "<", comparison.left)
+    if isinstance(comparison.left, WrittenNumber):  # numbers stand on the right
+        turned = Inequality(comparison.right, ">" if comparison.relation == "<" else "<", comparison.left)
         return replace(_finding(Leaf(turned, scope), numbers_of), comparison=str(comparison))
     right = sample(comparison.right, scope, numbers_of)
     if isinstance(comparison.left, Ratio):
@@ -235,10 +235,14 @@ def _finding(leaf: Leaf, numbers_of: Callable[[str], Numbers]) -> Finding:
     return Finding(str(comparison), where, value, boundary, for_it, against_it)
 
 
-def _of_events(comparison: Comparison) -> bool:
+def _of_events(comparison: Inequality) -> bool:
     """Say whether a comparison is of something that a seed has or has not, with a number."""
     left = comparison.left
-    return isinstance(comparison.right, Number) and isinstance(left, Measure) and left.word in ("sticks", "rejected")
+    return (
+        isinstance(comparison.right, WrittenNumber)
+        and isinstance(left, Measure)
+        and left.word in ("sticks", "rejected")
+    )
 
 
 def _of_sample(values: np.ndarray, boundary: float, events: bool) -> tuple[Interval, float]:

@@ -25,10 +25,10 @@ from bocu.core.protocols import EVERY
 from bocu.core.rounds import Outline
 from bocu.experiment.entry_parameters import read_parameters
 from bocu.experiment.plugins.lookup import HASHED
-from bocu.experiment.registry import Entry
+from bocu.experiment.registry import RegisteredClass
 
 
-def family(found: Any, entry: Entry) -> Plain:
+def family(found: Any, entry: RegisteredClass) -> Plain:
     """Say what a class is, whatever its parameters."""
     from bocu.objectives.stated import Objective
 
@@ -95,7 +95,7 @@ def plain_about(about: About) -> Plain:
     return {**asdict(about), "aliases": dict(about.aliases), "look": str(about.look) if about.look else None}
 
 
-def parameters(found: object, entry: Entry, data: Plain, folder: str | None) -> Plain:
+def parameters(found: object, entry: RegisteredClass, data: Plain, folder: str | None) -> Plain:
     """Check what an experiment file states, and write it out with all defaults."""
     reading = Reading(Path(folder) if folder is not None else None, imports=True)
     return _written(read_parameters(found, data, "", reading))
@@ -116,7 +116,7 @@ def _made(found: Any, values: Plain) -> Any:
     return found.Parameters.model_validate(values, context={READING: Reading(imports=True)})
 
 
-def problem(found: Any, entry: Entry, values: Plain) -> Plain:
+def problem(found: Any, entry: RegisteredClass, values: Plain) -> Plain:
     """Say what planning asks of the parameters of a problem."""
     made = _made(found, values)
     return {
@@ -128,24 +128,26 @@ def problem(found: Any, entry: Entry, values: Plain) -> Plain:
     }
 
 
-def outline(found: Any, entry: Entry, values: Plain) -> Plain:
+def outline(found: Any, entry: RegisteredClass, values: Plain) -> Plain:
     """Say what is known of a problem before its data are read."""
     return plain_outline(found.outline(_made(found, values)))
 
 
-def check_rounds(found: Any, entry: Entry, values: Plain, iterations: int) -> None:
+def check_rounds(found: Any, entry: RegisteredClass, values: Plain, iterations: int) -> None:
     """Refuse parameters of a problem that do not go with so many rounds."""
     found.check_rounds(_made(found, values), iterations)
 
 
-def resolve(found: object, entry: Entry, values: Plain, sources: str, source: str, mirror: str | None) -> Plain:
+def resolve(
+    found: object, entry: RegisteredClass, values: Plain, sources: str, source: str, mirror: str | None
+) -> Plain:
     """Settle what depends on where data come from."""
     from bocu.data.catalogue import load_catalogue
 
     return _written(_made(found, values).resolve(load_catalogue(sources), source, mirror))
 
 
-def files(found: object, entry: Entry, values: Plain, key: str, sources: str, folder: str) -> Plain:
+def files(found: object, entry: RegisteredClass, values: Plain, key: str, sources: str, folder: str) -> Plain:
     """Name the files that a problem is built from ("inputs"), or that its priors are fitted to ("prior_inputs")."""
     from bocu.data.catalogue import load_catalogue
     from bocu.experiment.branches import ProblemPaths
@@ -154,19 +156,19 @@ def files(found: object, entry: Entry, values: Plain, key: str, sources: str, fo
     return named
 
 
-def plays(found: Any, entry: Entry, protocol: str, about: Plain) -> bool:
+def plays(found: Any, entry: RegisteredClass, protocol: str, about: Plain) -> bool:
     """Say whether an algorithm is defined for a problem."""
     told: bool = found.plays(protocol, read_outline(about))
     return told
 
 
-def takes(found: object, entry: Entry, values: Plain, candidate: Plain) -> str:
+def takes(found: object, entry: RegisteredClass, values: Plain, candidate: Plain) -> str:
     """Say why a candidate prior cannot be one of a problem."""
     reason: str = _made(found, values).takes(_candidate(candidate))
     return reason
 
 
-def with_candidates(found: object, entry: Entry, values: Plain, candidates: list[Plain]) -> Plain:
+def with_candidates(found: object, entry: RegisteredClass, values: Plain, candidates: list[Plain]) -> Plain:
     """Hand a problem its candidate priors."""
     return _written(_made(found, values).with_candidates([_candidate(one) for one in candidates]))
 
@@ -178,29 +180,29 @@ def _candidate(plain: Plain) -> Any:
     return made
 
 
-def candidates(found: object, entry: Entry, values: Plain, label: str) -> list[Plain]:
+def candidates(found: object, entry: RegisteredClass, values: Plain, label: str) -> list[Plain]:
     """Say what an entry of candidate priors comes to."""
     return [one.model_dump(mode="json") for one in _made(found, values).candidates(label)]
 
 
-def check(found: Any, entry: Entry, values: Plain, about: Plain) -> None:
+def check(found: Any, entry: RegisteredClass, values: Plain, about: Plain) -> None:
     """Refuse parameters that do not go with the outline of a problem."""
     found.check(_made(found, values), read_outline(about))
 
 
-def work(found: Any, entry: Entry, values: Plain, size: Plain, rounds: int) -> Plain:
+def work(found: Any, entry: RegisteredClass, values: Plain, size: Plain, rounds: int) -> Plain:
     """Count what a seed takes."""
     return asdict(found.work(_made(found, values), Size(**size), rounds))
 
 
-def unfit(found: object, entry: Entry, values: Plain, objective: Plain, stated: Plain) -> str:
+def unfit(found: object, entry: RegisteredClass, values: Plain, objective: Plain, stated: Plain) -> str:
     """Say why an algorithm is not defined for an objective."""
-    pursued = Entry(**objective)
+    pursued = RegisteredClass(**objective)
     made: str = _made(found, values).unfit(pursued.name, _made(pursued.load(), stated))
     return made
 
 
-def figure_files(found: object, entry: Entry, values: Plain, paths: Plain) -> Plain:
+def figure_files(found: object, entry: RegisteredClass, values: Plain, paths: Plain) -> Plain:
     """Name the files that a figure is drawn from."""
     inputs: Plain = _made(found, values).inputs(
         SimpleNamespace(
@@ -215,7 +217,7 @@ def figure_files(found: object, entry: Entry, values: Plain, paths: Plain) -> Pl
     return inputs
 
 
-def mentioned(found: object, entry: Entry, values: Plain) -> list[Plain]:
+def mentioned(found: object, entry: RegisteredClass, values: Plain) -> list[Plain]:
     """Say what other things of the experiment a figure mentions."""
     return [asdict(mention) for mention in _made(found, values).mentioned()]
 
@@ -266,7 +268,7 @@ _QUESTIONS: Mapping[str, Callable[..., Any]] = {
 def _reply(told: Plain) -> Plain:
     sys.path[:] = told["path"]
     remember_all(told["places"])
-    entry = Entry(**told["entry"])
+    entry = RegisteredClass(**told["entry"])
     try:
         answer = _QUESTIONS[told["question"]](entry.load(), entry, **told["arguments"])
         text = json.dumps(answer)

@@ -21,7 +21,7 @@ from bocu.core.places import import_place, is_file, places, remember
 from bocu.experiment.plugins.contract import refuse_breach
 
 if TYPE_CHECKING:
-    from bocu.experiment.registry import Entry
+    from bocu.experiment.registry import RegisteredClass
 
 HASHED = "@"  # between the name of a class and the hash of its definitions
 _CLASS = re.compile(r"[A-Za-z_]\w*")
@@ -33,7 +33,7 @@ def group(kind: str) -> str:
     return f"bocu.{kind}s"
 
 
-def offered(kind: str) -> "Iterator[Entry]":
+def offered(kind: str) -> "Iterator[RegisteredClass]":
     """Return what installed packages offer of a kind, by name; every objective is a metric too."""
     from bocu.experiment.registry import REGISTRY
 
@@ -41,7 +41,7 @@ def offered(kind: str) -> "Iterator[Entry]":
     return (_from_point(kind, points[name]) for name in sorted(points) if name not in REGISTRY[kind])
 
 
-def entry_point(kind: str, name: str, where: str = "") -> "Entry | None":
+def entry_point(kind: str, name: str, where: str = "") -> "RegisteredClass | None":
     """Return what an installed package offers under a name, or None.
 
     Raises:
@@ -78,8 +78,8 @@ def _points(kind: str) -> dict[str, tuple[EntryPoint, ...]]:
     return {name: tuple(points) for name, points in found.items()}
 
 
-def _from_point(kind: str, points: tuple[EntryPoint, ...], where: str = "") -> "Entry":
-    from bocu.experiment.registry import Entry
+def _from_point(kind: str, points: tuple[EntryPoint, ...], where: str = "") -> "RegisteredClass":
+    from bocu.experiment.registry import RegisteredClass
 
     packages = sorted({_package(point) for point in points})
     if len({point.value for point in points}) > 1:
@@ -87,14 +87,14 @@ def _from_point(kind: str, points: tuple[EntryPoint, ...], where: str = "") -> "
             f"{where}{kind} '{points[0].name}': offered by {' and by '.join(packages)}; remove all but one, or name "
             f"the class itself: {' or '.join(sorted(point.value for point in points))}"
         )
-    return Entry(kind, points[0].name, points[0].value, f"entry point '{points[0].name}' of {packages[0]}")
+    return RegisteredClass(kind, points[0].name, points[0].value, f"entry point '{points[0].name}' of {packages[0]}")
 
 
 def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else "an unknown package"
 
 
-def outside(kind: str, written: str, folder: Path, where: str = "") -> "Entry":
+def outside(kind: str, written: str, folder: Path, where: str = "") -> "RegisteredClass":
     """Find a class that is named by where it stands, and note that for the jobs.
 
     Args:
@@ -107,7 +107,7 @@ def outside(kind: str, written: str, folder: Path, where: str = "") -> "Entry":
         BocuError: there is no such module, file or class.
     """
     from bocu.experiment.fingerprints.fingerprint import own_code
-    from bocu.experiment.registry import REGISTRY, Entry
+    from bocu.experiment.registry import REGISTRY, RegisteredClass
 
     module, _, name = written.rpartition(":")
     said = f"{where}found {shown(written)}"
@@ -124,10 +124,10 @@ def outside(kind: str, written: str, folder: Path, where: str = "") -> "Entry":
         own = next((ours for ours, place in REGISTRY[kind].items() if place == target), None)
         if own is None:
             raise BocuError(f"{said}; of bocu itself names are wanted; {nearest(name, REGISTRY[kind])}")
-        return Entry(kind, own, target)
+        return RegisteredClass(kind, own, target)
     _refuse_undefined(said, module, name)
     try:
-        entry = Entry(kind, name, target, written, own_code(target))
+        entry = RegisteredClass(kind, name, target, written, own_code(target))
     except BocuError as error:
         raise BocuError(f"{said}; {error}") from None
     remember(entry.called, target)
@@ -164,13 +164,13 @@ def _notice_edits(file: Path) -> None:
         stand_ins.stand_in.cache_clear()
 
 
-def planned(kind: str, called: str, where: str = "") -> "Entry":
+def planned(kind: str, called: str, where: str = "") -> "RegisteredClass":
     """Find a class as a specification calls it, "Class@hash": where the experiment at hand says that it stands.
 
     Raises:
         BocuError: the experiment names no such class.
     """
-    from bocu.experiment.registry import Entry
+    from bocu.experiment.registry import RegisteredClass
 
     name, _, code = called.partition(HASHED)
     place = places().get(called)
@@ -178,10 +178,10 @@ def planned(kind: str, called: str, where: str = "") -> "Entry":
         raise BocuError(
             f"{where}{kind} '{name}': asks for the class {called}, which the experiment at hand does not name; refused"
         )
-    return Entry(kind, name, place, place, code)
+    return RegisteredClass(kind, name, place, place, code)
 
 
-def load_outside(entry: "Entry") -> Any:
+def load_outside(entry: "RegisteredClass") -> Any:
     """Import a class from outside.
 
     Raises:
@@ -213,7 +213,7 @@ def load_outside(entry: "Entry") -> Any:
     return found
 
 
-def _refuse_other_code(said: str, entry: "Entry") -> None:
+def _refuse_other_code(said: str, entry: "RegisteredClass") -> None:
     from bocu.experiment.fingerprints.fingerprint import own_code
 
     try:

@@ -25,12 +25,12 @@ from bocu.io.files import atomic_path
 
 if TYPE_CHECKING:
     from bocu.experiment.branches import Component
-    from bocu.experiment.registry import Entry
+    from bocu.experiment.registry import RegisteredClass
 
 ANSWERS = "bocu.experiment.plugins.answers"
 
 
-def ask(entry: "Entry", question: str, **arguments: object) -> Any:
+def ask(entry: "RegisteredClass", question: str, **arguments: object) -> Any:
     """Return what a class from outside answers.
 
     Args:
@@ -121,7 +121,7 @@ def forget() -> None:
 
 
 @functools.cache
-def _memo(entry: "Entry") -> _Memo:
+def _memo(entry: "RegisteredClass") -> _Memo:
     sources = sorted(hashlib.sha256(file.read_bytes()).hexdigest() for file in source_files([entry.target]))
     return _memo_of(entry.name, tuple(sources))
 
@@ -142,7 +142,7 @@ def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _asked(entry: "Entry", question: str, arguments: Plain) -> Plain:
+def _asked(entry: "RegisteredClass", question: str, arguments: Plain) -> Plain:
     told = {"entry": asdict(entry), "question": question, "arguments": arguments, "places": places()}
     reply = _process().ask({**told, "path": sys.path})
     if "fault" in reply:

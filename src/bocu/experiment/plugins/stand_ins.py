@@ -32,13 +32,13 @@ from bocu.problems.given_design import GivenDesign
 if TYPE_CHECKING:
     from bocu.data.catalogue import Catalogue
     from bocu.experiment.branches import ProblemPaths
-    from bocu.experiment.registry import Entry
+    from bocu.experiment.registry import RegisteredClass
 
 FIGURE = "bocu.figures.stand_in:FigureStandIn"  # by name: figures know what is looked at on their parameters
 
 
 @functools.cache
-def stand_in(entry: "Entry") -> "StandIn":
+def stand_in(entry: "RegisteredClass") -> "StandIn":
     """Return what takes the place of a class from outside.
 
     Raises:
@@ -56,7 +56,7 @@ class StandIn:
         is_objective: whether it is an objective, for metrics that are.
     """
 
-    def __init__(self, entry: "Entry") -> None:
+    def __init__(self, entry: "RegisteredClass") -> None:
         self.entry = entry
         told = self.ask("family")
         look = told["about"]["look"]

@@ -69,16 +69,22 @@ class CriticalDifference(FigureOverProblems[OverProblemsParameters]):
             )
         picture = style.new_figure(0.75 + 0.19 * (count + 1) / 2)
         axes = picture.subplots()
-        scikit_posthocs.critical_difference_diagram(
+        drawn = scikit_posthocs.critical_difference_diagram(
             pd.Series(ranks.mean, index=list(ranks.labels)),
             pd.DataFrame(ranks.nemenyi, index=list(ranks.labels), columns=list(ranks.labels)),
             alpha=1.0 - CONFIDENCE,
             ax=axes,
-            label_fmt_left="{label} ({rank:.2f})",
-            label_fmt_right="({rank:.2f}) {label}",
+            label_fmt_left="{label} {rank:.2f} ",
+            label_fmt_right=" {rank:.2f} {label}",
             color_palette={label: found.looks[label].colour for label in ranks.labels},
             crossbar_props={"color": style.INK, "linewidth": 2.5, "marker": ""},
+            marker_props={"clip_on": False},
+            elbow_props={"clip_on": False},
         )
+        for text in drawn["labels"]:
+            text.set_color(style.INK)
+        axes.spines["top"].set_visible(True)
+        axes.set_xlim(1, count)
         _whole_ranks(axes.xaxis)
         axes.set_title(f"mean rank over {counted(ranks.problems, 'problem')} (1: the least regret)")
         order = np.argsort(ranks.mean, kind="stable")
@@ -146,6 +152,7 @@ class SurvivingRanking(FigureOverProblems[RankingParameters]):
                 "low": ranking.low,
                 "high": ranking.high,
                 "leading": [label in ranking.leading for label in ranking.labels],
+                "group": [ranking.letters[label] for label in ranking.labels],
                 "problems": ranking.problems,
                 "halves": ranking.halves,
                 "halves_in_this_order": ranking.same_order,
@@ -160,10 +167,10 @@ class SurvivingRanking(FigureOverProblems[RankingParameters]):
         _whole_ranks(axes.xaxis)
         axes.set_xlabel(f"mean rank over {counted(ranking.problems, 'problem')} (1: the least regret)")
         many = f"No method is best: {len(ranking.leading)} are not told apart"
-        axes.set_title(verdict(ranking) if ranking.best else many, loc="left")
+        axes.set_title(who_is_best(ranking) if ranking.best else many, loc="left")
         caption = (
             f"Mean rank by final regret with Student's {CONFIDENCE:.0%} interval over problems; shaded: the first and "
-            f"all that Nemenyi's test does not tell apart from it. {verdict(ranking)}. Of {ranking.halves} random "
+            f"all that Nemenyi's test does not tell apart from it. {who_is_best(ranking)}. Of {ranking.halves} random "
             f"halves of the problems {ranking.same_order:.0%} keep the whole order, and in {ranking.same_first:.0%} "
             f"{ranking.labels[0]} is first. {found.said}"
         )
@@ -180,7 +187,7 @@ def _whole_ranks(axis: "Axis") -> None:
     axis.set_major_locator(MaxNLocator(MOST_TICKS, integer=True))
 
 
-def verdict(ranking: Ranking) -> str:
+def who_is_best(ranking: Ranking) -> str:
     """Say which method is best, or that none is."""
     if ranking.best is not None:
         return f"{ranking.best} is told apart from all others"
@@ -212,18 +219,18 @@ class RanksOverTime(FigureOverProblems[OverProblemsParameters]):
         picture = style.new_figure(2.7)
         grid = picture.subplots(1, len(panels), squeeze=False, sharey=True)[0]
         for axes, panel in zip(grid, panels, strict=True):
-            marks.bands(axes, table[table["panel"] == panel], found.looks)
+            marks.curves(axes, table[table["panel"] == panel], found.looks)
             axes.set_xlabel("share of the rounds" if blocks else "round")
             axes.set_title(panel if len(panels) > 1 else "")
         grid[0].set_ylabel("mean rank (1: the least)")
         grid[0].set_ylim(len(found.titles) + 0.2, 0.8)
         _whole_ranks(grid[0].yaxis)
-        marks.legend(picture, found.titles, found.looks)
+        style.legend_below(picture, found.titles)
         over = "problems" if blocks else "seeds"
         numbers = {contest.problem: found.paired(contest, found.titles).shape[1] for contest in found.each}
         caption = (
             f"Mean rank by the regret summed up so far, 1 the least, with Student's {CONFIDENCE:.0%} interval over "
-            f"{over} (bands){'; a problem counts by its mean over seeds' if blocks else ''}; {seed_counts(numbers)} "
+            f"{over} (bars){'; a problem counts by its mean over seeds' if blocks else ''}; {seed_counts(numbers)} "
             f"that all finished. {found.said}"
         )
         last = table[table["x"] == table.groupby("panel")["x"].transform("max")]

@@ -18,7 +18,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.plain import Plain
 from bocu.core.protocols import CONTINUOUS, SCALARISED
-from bocu.interop.botorch.asking import BotorchAlgorithm, RiskParameters, Situation
+from bocu.interop.botorch.asking import AcquisitionInputs, BotorchAlgorithm, RiskParameters
 
 if TYPE_CHECKING:
     from botorch.acquisition import AcquisitionFunction
@@ -42,7 +42,7 @@ Named = Literal[
 
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
-OFFERED: Mapping[str, Callable[[Situation], Any]] = {
+OFFERED: Mapping[str, Callable[[AcquisitionInputs], Any]] = {
     "model": lambda at: at.model,
     "X_baseline": lambda at: at.tried,
     "best_f": lambda at: at.scoring.of_mean(at.model, at.tried).max(),
@@ -109,12 +109,12 @@ class BotorchAcquisition(BotorchAlgorithm[AcquisitionParameters]):
     protocols = CONTINUOUS + SCALARISED
     Parameters = AcquisitionParameters
 
-    def _acquisition(self, situation: Situation) -> "AcquisitionFunction":
+    def _acquisition(self, situation: AcquisitionInputs) -> "AcquisitionFunction":
         name, options = self.parameters.acquisition, self.parameters.options
         return make_acquisition(name, situation, options)
 
 
-def make_acquisition(name: str, situation: Situation, options: Mapping[str, object]) -> "AcquisitionFunction":
+def make_acquisition(name: str, situation: AcquisitionInputs, options: Mapping[str, object]) -> "AcquisitionFunction":
     """Call an acquisition class or factory with what it has parameters for.
 
     Args:

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from bocu.algorithms.base import Algorithm
 from bocu.algorithms.botorch_model import TORCH_NUMBERS, BotorchModelParameters
-from bocu.algorithms.continuous_base import Scaling, announced, plain
+from bocu.algorithms.continuous_base import Scaling, announced, plain_round
 from bocu.algorithms.search_parameters import SearchParameters
 from bocu.contexts.estimates import KernelDensity, draw
 from bocu.core.costs import Size, Work, planning_only
@@ -27,7 +27,7 @@ from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
 from bocu.interop.botorch.models import compile_nothing, draw_seed, fitted, seeded
-from bocu.interop.botorch.over_contexts import Risk, Scoring, over, scoring, weights_of
+from bocu.interop.botorch.over_contexts import Risk, Scoring, announced_weights, over, scoring
 
 if TYPE_CHECKING:
     from botorch.acquisition import AcquisitionFunction
@@ -95,7 +95,7 @@ class RiskParameters(BotorchParameters):
 
 
 @dataclass(frozen=True)
-class Situation:
+class AcquisitionInputs:
     """What an acquisition function is made from; decisions lie in the unit cube, tensors are float64.
 
     Attributes:
@@ -168,10 +168,10 @@ class BotorchAlgorithm(Algorithm[Asking]):
         return self.decisions.outwards(np.clip(found, 0.0, 1.0))
 
     @abstractmethod
-    def _acquisition(self, situation: Situation) -> "AcquisitionFunction":
+    def _acquisition(self, situation: AcquisitionInputs) -> "AcquisitionFunction":
         """Make the acquisition function; what torch draws is seeded."""
 
-    def _maximise(self, acquisition: "AcquisitionFunction", situation: Situation) -> np.ndarray:
+    def _maximise(self, acquisition: "AcquisitionFunction", situation: AcquisitionInputs) -> np.ndarray:
         from botorch.optim import optimize_acqf
 
         search = self.parameters.search
@@ -212,13 +212,13 @@ class BotorchAlgorithm(Algorithm[Asking]):
             values = self._deployed(situation).of_mean(situation.model, situation.tried)
         return self.decisions.outwards(situation.tried[int(values.argmax())].numpy())
 
-    def _deployed(self, situation: Situation) -> Scoring:
+    def _deployed(self, situation: AcquisitionInputs) -> Scoring:
         """Return what the decision to deploy is the best by."""
         return situation.scoring
 
     def state(self) -> State:
         state: State = {"inputs": self.inputs.copy(), "payoffs": self.payoffs.copy()}
-        return state if self._round is None else {**state, "round": plain(self._round)}
+        return state if self._round is None else {**state, "round": plain_round(self._round)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.inputs.shape[1])
@@ -228,7 +228,7 @@ class BotorchAlgorithm(Algorithm[Asking]):
     def reinstate(self, report: Mapping[str, object], round: Round) -> None:
         self._round = round
 
-    def _situation(self, round: Round, generator: np.random.Generator) -> tuple[Situation, int]:
+    def _situation(self, round: Round, generator: np.random.Generator) -> tuple[AcquisitionInputs, int]:
         """Draw contexts and seeds, fit the model, and return what is known, with the seed of all that follows."""
         import torch
 
@@ -243,10 +243,10 @@ class BotorchAlgorithm(Algorithm[Asking]):
                 inputs = self.inputs[:, :width] if ignored else self.inputs
                 self._latest = key, fitted(self.parameters.model, inputs, self.payoffs)
         model = copy.deepcopy(self._latest[1])  # which contexts it is over changes with the round
-        weights = weights_of(round, self.payoffs.shape[1])
+        weights = announced_weights(round, self.payoffs.shape[1])
         if contexts is not None:
             over(model, contexts)
-        known = Situation(
+        known = AcquisitionInputs(
             model=model,
             tried=torch.tensor(self.inputs[:, :width]),
             payoffs=torch.tensor(self.payoffs),

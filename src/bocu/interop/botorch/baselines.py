@@ -14,7 +14,7 @@ from bocu.algorithms.search_parameters import SearchParameters
 from bocu.core.about import About, Look
 from bocu.core.parameters import Integer, Number
 from bocu.core.protocols import CONTINUOUS, SCALARISED
-from bocu.interop.botorch.asking import BATCHES, BotorchAlgorithm, BotorchParameters, RiskParameters, Situation
+from bocu.interop.botorch.asking import BATCHES, AcquisitionInputs, BotorchAlgorithm, BotorchParameters, RiskParameters
 from bocu.interop.botorch.models import moments
 from bocu.interop.botorch.over_contexts import Scoring, scoring
 
@@ -34,7 +34,7 @@ class QLogNEI(BotorchAlgorithm[RiskParameters]):
     protocols = CONTINUOUS + SCALARISED
     Parameters = RiskParameters
 
-    def _acquisition(self, situation: Situation) -> "AcquisitionFunction":
+    def _acquisition(self, situation: AcquisitionInputs) -> "AcquisitionFunction":
         from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 
         return qLogNoisyExpectedImprovement(
@@ -73,7 +73,7 @@ class QKG(BotorchAlgorithm[QKGParameters]):
     protocols = CONTINUOUS + SCALARISED
     Parameters = QKGParameters
 
-    def _acquisition(self, situation: Situation) -> "AcquisitionFunction":
+    def _acquisition(self, situation: AcquisitionInputs) -> "AcquisitionFunction":
         import torch
         from botorch.acquisition.knowledge_gradient import qKnowledgeGradient
 
@@ -138,7 +138,7 @@ class MARS(BotorchAlgorithm[MARSParameters]):
     protocols = SCALARISED
     Parameters = MARSParameters
 
-    def _acquisition(self, situation: Situation) -> "AcquisitionFunction":
+    def _acquisition(self, situation: AcquisitionInputs) -> "AcquisitionFunction":
         import torch
         from botorch.acquisition.logei import qLogNoisyExpectedImprovement
         from botorch.sampling.normal import SobolQMCNormalSampler
@@ -150,7 +150,7 @@ class MARS(BotorchAlgorithm[MARSParameters]):
             objective=self._deployed(situation).objective,
         )
 
-    def _deployed(self, situation: Situation) -> Scoring:
+    def _deployed(self, situation: AcquisitionInputs) -> Scoring:
         from botorch.acquisition.multi_objective.multi_output_risk_measures import MARS as Objective
 
         if situation.payoffs.shape[1] == 1 or situation.contexts is None:
@@ -189,7 +189,7 @@ class QNEHVI(BotorchAlgorithm[QNEHVIParameters]):
     protocols = SCALARISED
     Parameters = QNEHVIParameters
 
-    def _acquisition(self, situation: Situation) -> "AcquisitionFunction":
+    def _acquisition(self, situation: AcquisitionInputs) -> "AcquisitionFunction":
         import torch
         from botorch.acquisition.logei import qLogNoisyExpectedImprovement
         from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement

@@ -14,7 +14,7 @@ import numpy as np
 
 from bocu.acquisition.base import Pullback, Surface
 from bocu.algorithms.botorch_model import BotorchModelParameters, factory
-from bocu.core.about import About, told
+from bocu.core.about import About, told_by
 from bocu.core.errors import BocuError
 from bocu.core.kernels import LEAST_VARIANCE
 from bocu.core.plain import State
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BLOCK_PAYOFFS = 8192
 
 
-@told(
+@told_by(
     About(
         title="SingleTaskGP",
         summary="BoTorch's Gaussian process with its defaults, fitted to all observations",

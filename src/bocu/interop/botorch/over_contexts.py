@@ -86,6 +86,6 @@ def scoring(risk: Risk, alpha: float, contexts: int, weights: np.ndarray) -> Sco
     return Scoring(kind(1.0 - alpha, contexts, summed) if alpha < 1.0 else Expectation(contexts, summed))
 
 
-def weights_of(round: Round, outputs: int) -> np.ndarray:
+def announced_weights(round: Round, outputs: int) -> np.ndarray:
     """Return the weights announced, shape (outputs,); all alike where there are none."""
     return np.full(outputs, 1.0 / outputs) if round.weights is None else round.weights

@@ -106,7 +106,7 @@ def audit(
     Raises:
         BocuError: no run exists, or one is broken.
     """
-    branches = [branch for branch in plan.branches.values() if plan.existing_run_files(branch)]
+    branches = [branch for branch in plan.branches.values() if plan.products.existing_runs(branch)]
     if not branches:
         raise BocuError(f"{plan.results}: no run file exists yet; nothing to audit")
     draw = _Draw(plan, branches, np.random.default_rng(seed), advance)
@@ -168,7 +168,7 @@ class _Draw:
 
     def _run(self, branch: Branch) -> tuple[str, xr.Dataset]:
         """Draw a run file, and a seed of it."""
-        files = self.plan.existing_run_files(branch)
+        files = self.plan.products.existing_runs(branch)
         file = files[self.generator.integers(len(files))]
         block = read_runs(file)
         return file, block.isel(seed=int(self.generator.integers(block.sizes["seed"])))

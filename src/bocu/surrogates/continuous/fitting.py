@@ -120,7 +120,7 @@ class LogPosterior:
         covariance = here.output_scale * math.prod(values[1:], start=values[0])
         t = len(covariance)
         covariance.flat[:: t + 1] += here.noise
-        factor, solved, inverse = factorise(covariance, self._right)
+        factor, solved, inverse = cholesky_with_solution(covariance, self._right)
         mean = solved[:, 0].sum() / solved[:, 1].sum()
         weights = solved[:, 0] - mean * solved[:, 1]
         fit = float((self._outputs - mean) @ weights)
@@ -156,7 +156,7 @@ class LogPosterior:
         return 2.0 * (inner.sum(axis=1) @ z**2 - np.einsum("id,id->d", z, inner @ z))
 
 
-def factorise(covariance: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def cholesky_with_solution(covariance: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Factorise a positive definite matrix (t, t), which is overwritten.
 
     Returns:
@@ -181,7 +181,7 @@ def factorise(covariance: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np
     return factor, solved, inverse
 
 
-def fit(
+def best_hyperparameters(
     objective: LogPosterior, starts: Sequence[Hyperparameters], *, tolerance: float = 1e-6, iterations: int = 200
 ) -> Hyperparameters:
     """Maximise the log posterior from each start and keep the best end, the first on ties.

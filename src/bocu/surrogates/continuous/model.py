@@ -11,7 +11,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
-from bocu.surrogates.continuous.fitting import LogPosterior, Priors, factorise, fit
+from bocu.surrogates.continuous.fitting import LogPosterior, Priors, best_hyperparameters, cholesky_with_solution
 from bocu.surrogates.continuous.structure import Hyperparameters, Structure
 from bocu.surrogates.features import SampledWaves
 
@@ -69,7 +69,7 @@ class Posterior:
         """Factorise the covariance with noise, a number or (t,), and return what solves it for `right` (t, k)."""
         covariance = self.covariance(self.inputs)
         covariance.flat[:: len(covariance) + 1] += noise
-        _, solved, self.inverse = factorise(covariance, right)
+        _, solved, self.inverse = cholesky_with_solution(covariance, right)
         return solved
 
     def solve(self, right: np.ndarray) -> np.ndarray:
@@ -249,7 +249,7 @@ class ContinuousGP:
         starts += [priors.draw(self.structure.inputs, generator) for _ in range(self.settings.restarts)]
         _, _, standardised = standardise(self._outputs)
         objective = LogPosterior(self.structure, self._inputs, standardised, priors)
-        return fit(objective, starts, tolerance=self.settings.tolerance)
+        return best_hyperparameters(objective, starts, tolerance=self.settings.tolerance)
 
 
 def standardise(outputs: np.ndarray) -> tuple[float, float, np.ndarray]:

@@ -1,0 +1,294 @@
+"""Published numbers as a section of a Markdown page: what figures of an experiment show, from its reduced results."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bocu.evaluation.across_problems import Ranking, surviving_ranking
+from bocu.evaluation.claims.expansion import Place
+from bocu.evaluation.claims.numbers import Numbers, Sample
+from bocu.evaluation.statistics import (
+    CONFIDENCE,
+    LEAST_SEEDS,
+    LESS,
+    MORE,
+    leaders,
+    mean_and_error,
+    paired_differences,
+    student_ratio,
+)
+from bocu.experiment.branches import NO_OBJECTIVE
+from bocu.experiment.plan import Plan
+from bocu.figures.over_problems.ranks import RankingParameters, who_is_best
+from bocu.figures.panels import PanelsParameters
+from bocu.figures.reading import spoken
+from bocu.figures.scoreboard import ScoreboardParameters
+from bocu.figures.tabulated import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
+from bocu.report.tables import NOTHING, decimals, number, probability
+
+REFERENCE = "random"
+"""What regret is relative to in tables of scores."""
+Beside = Mapping[str, Sample]
+"""What stands beside each other: title -> seed -> number."""
+
+
+def marks(experiment: str) -> tuple[str, str]:
+    """Return the lines of a page between which the numbers of an experiment stand."""
+    return f"<!-- numbers of {experiment}: begin -->", f"<!-- numbers of {experiment}: end -->"
+
+
+def scale_of(problems: Mapping[str, Numbers]) -> str:
+    """Say how many seeds and rounds stand behind the numbers of problems."""
+    found: dict[str, list[str]] = {}
+    for label, numbers in problems.items():
+        found.setdefault(f"{numbers.finished} seeds and {numbers.known.rounds} rounds", []).append(label)
+    if len(found) == 1:
+        return next(iter(found))
+    return "; ".join(f"{scale} ({', '.join(labels)})" for scale, labels in found.items())
+
+
+class PublishedNumbers:
+    """What figures of an experiment show, as tables of Markdown.
+
+    Args:
+        plan: of the experiment.
+        problems: its numbers by problem; of those that are not there the tables say so.
+    """
+
+    def __init__(self, plan: Plan, problems: Mapping[str, Numbers]) -> None:
+        self.plan, self.numbers = plan, problems
+        self.abouts, (self.objectives, _) = plan.algorithm_abouts, plan.titles
+        self.yardsticks = {about["title"] for about in self.abouts.values() if about["yardstick"] == "yes"}
+
+    def section(self, figures: Sequence[str]) -> str:
+        """Return the tables of some figures, by their labels.
+
+        Panels, scoreboards and rankings, times of runs, and estimates of densities, which take no results.
+        """
+        kinds: dict[type, Callable[[Any], Iterable[str]]] = {
+            PanelsParameters: self.panels,
+            ScoreboardParameters: self.scores,
+            RankingParameters: self.ranks,
+        }
+        of_a_problem: dict[type, Callable[[Any, str], Iterable[str]]] = {
+            RunTimesParameters: self.times,
+            DensityEstimatesParameters: self.estimates,
+        }
+        lines: list[str] = []
+        for label in figures:
+            figure = self.plan.figures[label]
+            parameters: Any = figure.parameters
+            title = getattr(parameters, "title", None) or figure.kind.about.title
+            lines += [f"**{title}** (`{label}`)", ""]
+            if isinstance(parameters, tuple(of_a_problem)):
+                for problem in self.plan.figure_problems[label]:
+                    lines += [*of_a_problem[type(parameters)](parameters, problem), ""]
+            else:
+                lines += [*kinds[type(parameters)](parameters), ""]
+        return "\n".join(lines[:-1]) + "\n"
+
+    def panels(self, parameters: PanelsParameters) -> Iterator[str]:
+        """Return the lines of a table with a row for each problem and metric: mean and standard error."""
+        rows: dict[tuple[str, str], Beside] = {}
+        gains = False
+        wanted = [(label, row) for row in parameters.rows or () for label in _flat(row.problems or list(self.numbers))]
+        for problem in self.numbers:
+            for row in (row for label, row in wanted if label == problem):
+                gains = (row.kind or parameters.kind) == "payoff"
+                only = row.algorithms or parameters.algorithms
+                found = self._beside(problem, row.metric, row.pursued, only, parameters.titles, gains)
+                if found:
+                    rows[problem, row.title or row.metric] = found
+        if rows:
+            columns = self._ordered(rows.values(), parameters.titles)
+            several = len({metric for _, metric in rows}) > 1
+            yield from _head(["problem", *(["scored by"] if several else []), *columns])
+            for (problem, metric), own in rows.items():
+                bold = set() if gains else self._leading(own)
+                cells = [_mean(own[title], title in bold) if title in own else NOTHING for title in columns]
+                yield _line([problem, *([metric] if several else []), *cells])
+        yield from self._absent([label for label, _ in wanted], bool(rows))
+
+    def scores(self, parameters: ScoreboardParameters) -> Iterator[str]:
+        """Return the lines of a table for each block: final regret relative to that of random decisions."""
+        reference = self._title(REFERENCE, NO_OBJECTIVE, parameters.titles, False)
+        first = True
+        for block in parameters.blocks or ():
+            shown = {
+                problem: self._beside(problem, block.metric, block.pursued, None, parameters.titles)
+                for problem in block.problems or self.numbers
+                if problem in self.numbers
+            }
+            cells = {problem: self._relative(own, reference) for problem, own in shown.items()}
+            if not any(cells.values()):
+                continue
+            yield from [*([] if first else [""]), f"*{block.title or block.metric}*", ""]
+            first = False
+            yield from _head(["", *(parameters.columns.get(problem, problem) for problem in cells)])
+            for title in self._ordered(cells.values(), parameters.titles):
+                yield _line([title, *(own.get(title, "") for own in cells.values())])
+        every = [problem for block in parameters.blocks or () for problem in block.problems or ()]
+        yield from self._absent(every, not first)
+
+    def ranks(self, parameters: RankingParameters) -> Iterator[str]:
+        """Return the lines of a table of mean ranks with intervals and tie groups, and what survives."""
+        wanted = list(parameters.problems or self.numbers)
+        every = {
+            problem: self._beside(problem, parameters.metric or "", parameters.pursued, parameters.algorithms, {})
+            for problem in wanted
+            if problem in self.numbers
+        }
+        competing = [title for title in self._ordered(every.values(), {}) if title not in self.yardsticks]
+        titles = [title for title in competing if all(title in own for own in every.values())]
+        means = {
+            problem: {title: float(np.mean(list(own[title].values()))) for title in titles}
+            for problem, own in every.items()
+        }
+        ranking = surviving_ranking(means, parameters.halves)
+        if ranking is None:
+            yield "Too few problems or algorithms to rank."
+        else:
+            yield from _ranked(ranking)
+            if left_out := [title for title in competing if title not in titles]:
+                yield f"Not on every problem, and left out: {spoken(left_out)}."
+        yield from self._absent(wanted, True)
+
+    def times(self, parameters: RunTimesParameters, problem: str) -> Iterator[str]:
+        """Return the lines of a table of seconds a run, mean and standard error, a paper's beside them."""
+        if problem not in self.numbers:
+            yield from self._absent([problem], False)
+            return
+        numbers = self.numbers[problem]
+        columns = parameters.columns or {"seconds": list(numbers.known.algorithms)}
+        first = next(iter(columns.values()))
+
+        def spent(label: str) -> str:
+            objectives = numbers.known.algorithms.get(label)
+            times = numbers.at("seconds", Place(objectives[0], label, "")) if objectives else {}
+            return (
+                _mean({seed: time * numbers.known.rounds for seed, time in times.items()}, False) if times else NOTHING
+            )
+
+        rows = parameters.rows or [self.abouts[label]["title"] for label in first]
+        ours = {heading: [spent(label) for label in labels] for heading, labels in columns.items()}
+        yield from _columns(rows, {**parameters.published, **ours})
+
+    def estimates(self, parameters: DensityEstimatesParameters, problem: str) -> Iterator[str]:
+        """Return the lines of a table of how far density estimates are from the law of a problem's context."""
+        from bocu.runs.seed_run import build_problem
+
+        built: Any = build_problem(self.plan.problems[problem].specification, {})
+        yield from _columns(row_heads(parameters), distances_of(built.law, parameters))
+
+    def _absent(self, wanted: Sequence[str], below: bool) -> Iterator[str]:
+        absent = [label for label in dict.fromkeys(wanted) if label not in self.numbers]
+        if absent:
+            yield from [*([""] if below else []), f"No results are published of {spoken(absent)}."]
+
+    def _beside(
+        self,
+        problem: str,
+        metric: str,
+        pursued: Sequence[str] | None,
+        only: Sequence[str] | None,
+        titles: Mapping[str, str],
+        gains: bool = False,
+    ) -> Beside:
+        """Return final regrets under a metric, or payoffs, of what pursues it or nothing."""
+        numbers = self.numbers[problem]
+        known = numbers.known
+        found: dict[str, Sample] = {}
+        if metric not in known.metrics:
+            return found
+        for label in (label for label in self.abouts if label in known.algorithms and (only is None or label in only)):
+            wanted = (NO_OBJECTIVE, *(pursued or [metric]))
+            objectives = [objective for objective in known.algorithms[label] if objective in wanted]
+            for objective in objectives:
+                place = Place(objective, label, "" if gains else metric)
+                if sample := numbers.at("payoff" if gains else "final", place):
+                    found[self._title(label, objective, titles, len(objectives) > 1)] = sample
+        return found
+
+    def _title(self, label: str, objective: str, titles: Mapping[str, str], several: bool) -> str:
+        plain = titles.get(label, self.abouts[label]["title"])
+        default = f"{plain}, {self.objectives[objective]}" if several else plain
+        return titles.get(f"{label}/{objective}", default)
+
+    def _ordered(self, every: Iterable[Mapping[str, object]], titles: Mapping[str, str]) -> list[str]:
+        """Return all titles in the order of the experiment's algorithms."""
+        written = [
+            self._title(label, objective, titles, several)
+            for label in self.abouts
+            for objective in self.objectives
+            for several in (False, True)
+        ]
+        return sorted({title for own in every for title in own}, key=written.index)
+
+    def _leading(self, beside: Beside) -> set[str]:
+        """Return the least, and what is not told apart from it, where as many seeds can tell so many apart."""
+        seeds = min(len(own) for own in beside.values())
+        pairs = len(beside) * (len(beside) - 1) / 2
+        if seeds < LEAST_SEEDS or 2.0 ** (1 - seeds) * pairs >= 1 - CONFIDENCE:
+            return set()
+        first = leaders(beside, [title for title in beside if title not in self.yardsticks])
+        return set(first.group) if first else set()
+
+    def _relative(self, beside: Beside, reference: str) -> dict[str, str]:
+        """Return cells by title: the ratio to the reference, where its mean is positive."""
+        base = beside.get(reference, {})
+        found: dict[str, str] = {}
+        if not base or np.mean(list(base.values())) <= 0:
+            return found
+        bold, gaps = self._leading(beside), paired_differences(beside, reference)
+        for title, gap in gaps.items():
+            shared = sorted(set(beside[title]) & set(base))
+            own, other = (np.array([sample[seed] for seed in shared]) for sample in (beside[title], base))
+            ratio = student_ratio(own, other)
+            text = number(ratio.value, 2)
+            text = f"**{text}**" if title in bold else text
+            found[title] = text if gap.verdict in (MORE, LESS) else f"*{text}*"
+        return found
+
+
+def _ranked(ranking: Ranking) -> Iterator[str]:
+    yield from _head(["", "mean rank", f"{CONFIDENCE:.0%} interval over problems", "group"])
+    for label, mean, low, high in zip(ranking.labels, ranking.mean, ranking.low, ranking.high, strict=True):
+        yield _line([label, f"{mean:.2f}", f"{low:.2f} to {high:.2f}", ranking.letters[label]])
+    yield ""
+    tested, survives = probability(ranking.p_value, sign=True), f"Of {ranking.halves} random halves of the problems"
+    yield (
+        f"{who_is_best(ranking)}. {ranking.problems} problems; Friedman's test that all rank alike has p {tested}. Who "
+        "shares a letter is not told apart by Nemenyi's test, for which ranks have to be "
+        f"{ranking.critical_difference:.2f} apart. {survives} {ranking.same_order:.0%} keep the whole order, and in "
+        f"{ranking.same_first:.0%} {ranking.labels[0]} is first."
+    )
+
+
+def _flat(problems: Sequence[str | list[str]]) -> list[str]:
+    return [label for entry in problems for label in ([entry] if isinstance(entry, str) else entry)]
+
+
+def _mean(sample: Sample, bold: bool) -> str:
+    mean, error = (float(value) for value in mean_and_error(np.array(list(sample.values()))))
+    if np.isnan(error):
+        return number(mean, 3, significant=True)
+    digits = decimals(error)
+    text = f"{mean:z,.{digits}f} ± {error:z,.{digits}f}".replace("-", "−")
+    return f"**{text}**" if bold else text
+
+
+def _columns(rows: Sequence[str], cells: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Return the lines of a table of columns by their headings."""
+    yield from _head(["", *cells])
+    for place, row in enumerate(rows):
+        yield _line([row, *(column[place] for column in cells.values())])
+
+
+def _head(titles: Sequence[str]) -> Iterator[str]:
+    yield _line(titles)
+    yield "|---" * len(titles) + "|"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
