@@ -61,8 +61,8 @@ def test_cells_show_verdicts_and_numbers_and_mark_the_undecided(tmp_path):
     assert panel.get_ylabel() == "length"
     texts = {(text.get_position()): text.get_text() for text in panel.texts}
     # Places 0 to 3 are (noise, length) = (0, 0), (0, 1), (1, 0), (1, 1).
-    assert texts[0.5, 0.5].startswith("-")
-    assert not texts[0.5, 1.5].startswith("-")
+    assert texts[0.5, 0.5].startswith("\N{MINUS SIGN}")
+    assert not texts[0.5, 1.5].startswith("\N{MINUS SIGN}")
     assert texts[1.5, 0.5] == "0 ?"
     assert drawing.table["verdict"].tolist() == ["holds", "fails", "undecided", "fails"]
     assert drawing.table["noise"][0] == 0

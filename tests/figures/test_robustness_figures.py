@@ -152,11 +152,8 @@ def test_metrics_along_paths_are_shown_by_their_curves_alone(plan, file):
     assert metrics_off_paths(results.data) == ["so", "one-law"]
     assert [metric for _, metric in foremost(results)] == ["so"]  # which has the label of what is pursued
     regret = Regret(RegretParameters()).draw({file: path})
-    assert [axes.get_title() for axes in regret.figure.axes] == [
-        "metric: SO",
-        "metric:\nSO under normal (s 1), one law",
-    ]
-    named = Regret(RegretParameters(metrics=[*results.metrics], close_up=False)).draw({file: path}).figure
+    assert [axes.get_title() for axes in regret.figure.axes] == [""]
+    named = Regret(RegretParameters(metrics=[*results.metrics], cut=False)).draw({file: path}).figure
     assert len(named.axes) == 8
     assert named.get_size_inches()[0] == pytest.approx(8 * LEAST_PANEL_WIDTH)
 

@@ -11,8 +11,8 @@ from bocu.report.records import Spent
 TIMES = [Spent("hills", "mle", "MLE", 0.002, 90.0), Spent("hills", "random", "Random", 1e-5, 1.0)]
 
 
-def comparison(where, leading=(), behind=(), least="MLE", seeds=30):
-    return Comparison(where, tuple(leading), tuple(behind), least, seeds)
+def comparison(where, leading=(), behind=(), least="MLE", seeds=30, deployed=False):
+    return Comparison(where, tuple(leading), tuple(behind), least, seeds, where.split()[0], deployed)
 
 
 def told(*found, times=TIMES):
@@ -29,7 +29,7 @@ def test_one_winner_is_named_with_where_it_does_not_win():
     assert texts["Who wins?"] == "MLE: it leads 3 of 4 comparisons, alone in 2."
     assert texts["How surely?"] == (
         "3 of 4 leads are told apart from all others by interval and corrected test; 1 is shared (wells (so): MLE and "
-        "PE)."
+        "PE), by regret summed over all rounds."
     )
     assert texts["Where not?"] == "MLE is behind in wells (ro), where PE leads."
     assert texts["At what cost?"] == (
@@ -38,10 +38,39 @@ def test_one_winner_is_named_with_where_it_does_not_win():
 
 
 def test_a_tie_is_called_one():
-    texts = told(comparison("hills (so)", ["MLE"], ["PE"]), comparison("wells (so)", ["PE"], ["MLE"]))
+    texts = told(comparison("hills (so)", ["MLE"], ["PE"]), comparison("hills (ro)", ["PE"], ["MLE"]))
     assert texts["Who wins?"] == "A tie: MLE and PE lead 1 of 2 comparisons each."
     assert texts["Where not?"] == (
-        "MLE is behind in wells (so), where PE leads. PE is behind in hills (so), where MLE leads."
+        "MLE is behind in hills (ro), where PE leads. PE is behind in hills (so), where MLE leads."
+    )
+
+
+def test_where_no_one_leads_everywhere_every_problem_has_its_own():
+    texts = told(
+        comparison("shift (dro)", ["TS"], ["Random"]),
+        comparison("hills (so)", ["MLE", "PE"], ["Random"]),
+        comparison("wells (so)", ["MLE", "PE"], ["Random"]),
+    )
+    assert texts["Who wins?"] == "It depends: TS on shift; MLE and PE on hills; MLE and PE on wells."
+    assert texts["Where not?"] == "MLE and PE are behind nowhere, without a run on shift."
+
+
+def test_who_shares_the_lead_with_all_others_does_not_win():
+    names = [f"algorithm {place}" for place in range(11)]
+    texts = told(comparison("hills (so)", names, seeds=10), comparison("wells (so)", names, seeds=10))
+    assert texts["Who wins?"].startswith("Nobody can be named: no two algorithms are told apart. MLE had the least")
+    assert texts["How surely?"] == (
+        "In 2 of 2 comparisons no two are told apart: 10 seeds cannot tell 11 algorithms apart, corrected for all "
+        "pairs, by regret summed over all rounds."
+    )
+    more = told(comparison("hills (so)", names, seeds=30))["How surely?"]
+    assert "cannot tell" not in more
+
+
+def test_what_is_deployed_is_said_to_count_on_a_simulator():
+    texts = told(comparison("plan (so)", ["MLE"], ["PE"], deployed=True), comparison("hills (so)", ["MLE"], ["PE"]))
+    assert texts["How surely?"].endswith(
+        "On plan decisions are tried on a simulator: what is recommended counts there."
     )
 
 
@@ -55,7 +84,7 @@ def test_nobody_wins_with_too_few_seeds():
 def test_few_seeds_of_one_comparison_are_said():
     texts = told(comparison("hills (so)", ["MLE"], ["PE"]), comparison("wells (so)", seeds=3))
     assert texts["Who wins?"] == "MLE, alone."
-    assert texts["How surely?"].endswith("; 1 cannot be told: too few seeds.")
+    assert texts["How surely?"].endswith("; 1 cannot be told: too few seeds, by regret summed over all rounds.")
 
 
 @pytest.mark.parametrize("times", [[], TIMES])

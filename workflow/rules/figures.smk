@@ -1,6 +1,7 @@
 # Figures, drawn from digests, cubes and runs.
 
 from bocu.experiment.stages import stage_memory, stage_minutes
+from bocu.sweep.words import Words
 
 
 rule figure:
@@ -16,14 +17,20 @@ rule figure:
             caption="../report/figure.rst",
             category="Figures",
             subcategory="{folder}",
-            labels={"figure": "{figure}", "format": "PNG"},
+            labels=lambda wildcards, params: {
+                "figure": params.words.title,
+                "format": "PNG",
+            },
         ),
         svg=report(
             f"{plan.results}{{part}}/figures/{{folder}}/{{figure}}.svg",
             caption="../report/figure.rst",
             category="Figures",
             subcategory="{folder}",
-            labels={"figure": "{figure}", "format": "SVG"},
+            labels=lambda wildcards, params: {
+                "figure": params.words.title,
+                "format": "SVG",
+            },
         ),
         pdf=f"{plan.results}{{part}}/figures/{{folder}}/{{figure}}.pdf",
         description=f"{plan.results}{{part}}/figures/{{folder}}/{{figure}}.json",
@@ -39,5 +46,6 @@ rule figure:
         figure=lambda wildcards: plan.parameters.figure(
             wildcards.figure, wildcards.folder
         ),
+        words=lambda wildcards, output: Words(output.description),
     script:
         "../scripts/figure.py"

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
@@ -17,6 +16,7 @@ from bocu.figures.panel_titles import Titles, looks_of, titles_of, told_apart
 from bocu.figures.reading import (
     all_results,
     metric_title,
+    problem_names,
     seed_counts,
     shared_data_label,
     shown_unit,
@@ -24,6 +24,8 @@ from bocu.figures.reading import (
     with_unit,
 )
 from bocu.figures.regret import (
+    CUT,
+    CUT_WORDS,
     FROM_INITIAL,
     GAINS,
     KIND,
@@ -38,6 +40,7 @@ from bocu.figures.regret import (
     below_zero,
     curve_of,
     curve_table,
+    cut_off,
     draw_curves,
     ranked,
 )
@@ -49,8 +52,8 @@ if TYPE_CHECKING:
 
 POINTS = 200
 """Rounds drawn of a curve: more cannot be told apart in a panel, and would make the files large."""
-MARGIN, LINE = 0.05, 0.13
-"""Empty space below and above curves, and what a line of words takes, as fractions of a panel's height."""
+LINE = 0.13
+"""What a line of words takes, as a fraction of a panel's height."""
 TICKS = 4
 TICKS_OF_ALL = 8
 """Numbers on the axes of rounds of all columns together."""
@@ -109,9 +112,7 @@ class PanelsParameters(PictureParameters):
     log_regret: bool = Field(
         False, description="Logarithmic axes of regret, not of payoffs; rounds without regret leave gaps."
     )
-    cut: bool = Field(
-        True, description="Cut off the worst curves of a panel where they dwarf the others; their ends are written in."
-    )
+    cut: bool = Field(True, description=CUT)
     title: str | None = Field(None, description="Heading of the figure.")
     row_height: Number = Field(1.3, gt=0.0, description="Height of a row, inches.")
 
@@ -190,7 +191,7 @@ class Panels(Figure[PanelsParameters]):
         if not drawn:
             first = next(iter(cubes.values()))
             return nothing_to_show(first, "Regret", "no run is finished", whole_experiment=True)
-        picture = self._picture(grid, list(looks))
+        picture = self._picture(grid, list(looks), problem_names(list(cubes.values())))
         return self._described(cubes, rows, drawn, picture)
 
     def _panel(
@@ -217,9 +218,9 @@ class Panels(Figure[PanelsParameters]):
             cube.release()
         return Panel(spoken(problems), row, kind, known, curves)
 
-    def _picture(self, grid: Sequence[Sequence[Panel]], order: Sequence[str]) -> "Picture":
+    def _picture(self, grid: Sequence[Sequence[Panel]], order: Sequence[str], names: Mapping[str, str]) -> "Picture":
         width = max(map(len, grid))
-        picture = style.new_figure(self.parameters.row_height * len(grid) + 0.75)
+        picture = style.new_figure(self.parameters.row_height * len(grid) + 0.45 + style.legend_height(order))
         axes = picture.subplots(len(grid), width, squeeze=False, sharex="col")
         for line, places in zip(grid, axes, strict=True):
             for panel, place in zip(line, places, strict=False):
@@ -232,7 +233,7 @@ class Panels(Figure[PanelsParameters]):
             if len(grid) > 1 or (self.parameters.rows and self.parameters.rows[0].title):
                 bold = int(BOLD_LETTERS_OF_AN_INCH * self.parameters.row_height)
                 _name_row(places[len(line) - 1], textwrap.fill(line[0].title, bold))
-        for place, title in zip(axes[0], self._columns(grid[0]), strict=False):
+        for place, title in zip(axes[0], self._columns(grid[0], names), strict=False):
             place.set_title(title)
         for place in axes[-1]:
             place.set_xlabel(axis_word(self.parameters.from_initial))
@@ -257,7 +258,7 @@ class Panels(Figure[PanelsParameters]):
             return
         near, far = self._apart(panel)
         if far:
-            _cut(axes, near, far, panel.gains)
+            cut_off(axes, near, far, panel.gains, LINE)
         axes.yaxis.set_major_locator(MaxNLocator(TICKS, steps=STEPS))
         if max(map(abs, axes.get_ylim())) >= THOUSANDS:
             axes.yaxis.set_major_formatter(lambda value, position: f"{value / 1000:g}k" if value else "0")
@@ -266,11 +267,11 @@ class Panels(Figure[PanelsParameters]):
         cut = self.parameters.cut and (panel.gains or not self.parameters.log_regret)
         return apart(panel.curves, panel.gains) if cut else (list(panel.curves), [])
 
-    def _columns(self, line: Sequence[Panel]) -> list[str]:
+    def _columns(self, line: Sequence[Panel], names: Mapping[str, str]) -> list[str]:
         given = self.parameters.columns
         found = []
         for place, panel in enumerate(line):
-            own = spoken([cube.title for cube in panel.cubes]) if panel.cubes else panel.problem
+            own = spoken([names[cube.problem] for cube in panel.cubes]) if panel.cubes else panel.problem
             title = given[place] if given and place < len(given) else own
             simulated = "\n(simulated)" if any(cube.data_label for cube in panel.cubes) else ""
             found.append(textwrap.fill(with_unit(title, panel.unit), COLUMN_WIDTH // len(line)) + simulated)
@@ -284,7 +285,7 @@ class Panels(Figure[PanelsParameters]):
         problems = list(dict.fromkeys(cube.problem for panel in drawn for cube in panel.cubes))
         counts = {curve.title: curve.seeds for panel in drawn for curve in panel.curves}
         cut = any(self._apart(panel)[1] for panel in drawn)
-        left_out = " Curves far worse than the others leave their panel; their ends are written in." if cut else ""
+        left_out = CUT_WORDS if cut else ""
         crossed = any(row.pursued not in (None, [row.metric]) for row in rows)
         relation = "all runs are scored by" if crossed else "runs pursue, where they pursue one, and are scored by"
         met = ""
@@ -339,20 +340,3 @@ def _branches(cube: Results, row: Row, algorithms: Sequence[str] | None) -> list
         return []
     known = None if algorithms is None else [label for label in algorithms if label in cube.names]
     return cube.branches(known, row.pursued or [row.metric])
-
-
-def _cut(axes: "Axes", near: Sequence[Curve], far: Sequence[Curve], gains: bool) -> None:
-    """Scale a panel to the near curves, and write where the far ones end: above them, or below where more is better."""
-    highest = max(0.0, *(float(np.max(curve.mean + np.nan_to_num(curve.error))) for curve in near))
-    lowest = min(0.0, *(float(np.min(curve.mean - np.nan_to_num(curve.error))) for curve in near))
-    room = (highest - lowest) / (1.0 - MARGIN - LINE * len(far))  # for the words beyond the near curves
-    low, high = (highest - room, highest) if gains else (lowest, lowest + room)
-    axes.set_ylim(low - (0.0 if gains else MARGIN * room), high + (MARGIN * room if gains else 0.0))
-    told = "\n".join(f"{curve.title} → {_short(float(curve.mean[-1]))}" for curve in (far if gains else reversed(far)))
-    place: dict[str, Any] = {"ha": "right", "va": "bottom" if gains else "top", "fontsize": 5.6}
-    axes.text(1.0, 0.0 if gains else 1.0, told, color=style.INK, transform=axes.transAxes, **place)
-
-
-def _short(value: float) -> str:
-    """Write three figures: 0.123, 4.56, 789, 1.23k."""
-    return f"{value:.3g}" if abs(value) < 999.5 else f"{value / 1000:.3g}k"

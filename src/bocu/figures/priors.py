@@ -1,6 +1,7 @@
 """Which prior was trusted, and when the wrong ones were rejected (Ziomek et al. 2025, figures 2b and 4b)."""
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 ROW_HEIGHT = 0.17
 FEWEST_ROWS = 6
-PANELS_ABREAST = 4
-TITLE_WIDTH = 17  # characters of a panel's title that fit in a line
+PANELS_ABREAST, MOST_ABREAST = 4, 6
+TITLE_WIDTH, LETTERS_ABREAST = 17, 60  # characters that fit in a line of a panel's title, and above all panels
 DOT_SPREAD = 0.62
 
 
@@ -58,12 +59,16 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
         }
         if not shares:
             return nothing_to_show(cube, "Priors trusted", "no algorithm reports which prior it trusts")
-        panels, picture = _panels(len(shares), len(cube.priors))
+        # Who has no choice is told in words.
+        settled = {branch: found for branch, found in shares.items() if (found == found[0]).all() and found.max() == 1}
+        chosen = {branch: found for branch, found in shares.items() if branch not in settled} or settled
+        panels, picture = _panels(cube, list(chosen))
         told: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         counts: dict[str, int] = {}
-        for axes, (branch, found) in zip(panels, shares.items(), strict=True):
+        for branch, found in shares.items():
             mean, error = mean_and_error(found)
-            _bars(axes, mean, error, cube, branch)
+            if branch in panels:
+                _bars(panels[branch], mean, error, cube, branch)
             done = int((cube.status(branch) == DONE).sum())
             told[cube.written(branch)], counts[cube.written(branch)] = (mean, error), done
         picture.supxlabel("share of rounds", fontsize=style.SETTINGS["axes.labelsize"])
@@ -72,6 +77,9 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
             f"{seed_counts(counts)}, bars with one standard error.{_best_words(cube)} An algorithm that averages over "
             "priors counts with the heaviest one."
         )
+        if 0 < len(settled) < len(shares):
+            titles = list(dict.fromkeys(cube.titles[branch.algorithm] for branch in settled))
+            caption += f" Not drawn: {spoken(titles)}, which trusted one prior in all rounds."
         tops = [
             f"{title} trusts prior {cube.priors[int(np.argmax(m))]} most ({m.max():.0%})"
             for title, (m, _) in told.items()
@@ -99,7 +107,6 @@ def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Results, bran
         )
     if cube.best_prior is not None:
         bars[cube.best_prior].set(edgecolor=style.INK, linewidth=1.1, hatch="////")
-    axes.set_title(textwrap.fill(cube.written(branch), TITLE_WIDTH, break_on_hyphens=False))
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     style.grid(axes, "x")
@@ -143,10 +150,10 @@ class RejectionTimes(Figure[RejectionTimesParameters]):
         rejections = {branch: rounds for branch, rounds in every.items() if not np.isnan(rounds).all()}
         if not rejections:
             return nothing_to_show(cube, "When priors were rejected", " ".join(words).rstrip("."))
-        panels, picture = _panels(len(rejections), len(cube.priors), abreast=3)
-        for axes, (branch, rounds) in zip(panels, rejections.items(), strict=True):
-            _strips(axes, rounds, cube, branch)
-        panels[0].set_xlim(0, _last_needed(list(rejections.values()), int(cube.iterations[-1])))
+        panels, picture = _panels(cube, list(rejections), abreast=3)
+        for branch, rounds in rejections.items():
+            _strips(panels[branch], rounds, cube, branch)
+        next(iter(panels.values())).set_xlim(0, _last_needed(list(rejections.values()), int(cube.iterations[-1])))
         picture.supxlabel("round of rejection", fontsize=style.SETTINGS["axes.labelsize"])
         caption = (
             f"Rounds in which candidate priors were rejected for the first time on {cube.title}: a dot a seed, a bar "
@@ -190,7 +197,6 @@ def _strips(axes: "Axes", rounds: np.ndarray, cube: Results, branch: CubeBranch)
     for prior in range(rounds.shape[1] - 1):
         axes.axhline(prior + 0.5, color=style.PALE, linewidth=0.5)
     axes.text(1.01, 1.01, "seeds", transform=axes.transAxes, va="bottom", fontsize=6.5)
-    axes.set_title(textwrap.fill(cube.written(branch), TITLE_WIDTH, break_on_hyphens=False))
     style.grid(axes, "x")
     _prior_ticks(axes, cube)
 
@@ -221,16 +227,33 @@ def _resets(cube: Results, branch: CubeBranch) -> str:
     return f" In {counted(seeds, 'seed')} it rejected all of them and took all back." if seeds else ""
 
 
-def _panels(panels: int, priors: int, abreast: int = PANELS_ABREAST) -> tuple[list["Axes"], "Picture"]:
-    rows = -(-panels // abreast)
-    columns = -(-panels // rows)
-    picture = style.new_figure(rows * (ROW_HEIGHT * max(priors, FEWEST_ROWS) + 0.35) + 0.35)
-    grid = picture.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
-    for axes in grid[panels:]:
+def _panels(
+    cube: Results, branches: Sequence[CubeBranch], abreast: int = PANELS_ABREAST
+) -> tuple[dict[CubeBranch, "Axes"], "Picture"]:
+    """Open a panel a branch: a row an objective, where several are pursued and a row has room for the algorithms."""
+    algorithms = list(dict.fromkeys(branch.algorithm for branch in branches))
+    objectives = list(dict.fromkeys(branch.objective for branch in branches))
+    gridded = len(objectives) > 1 and len(algorithms) <= MOST_ABREAST
+    rows = len(objectives) if gridded else -(-len(branches) // abreast)
+    columns = len(algorithms) if gridded else -(-len(branches) // rows)
+    picture = style.new_figure(rows * (ROW_HEIGHT * max(len(cube.priors), FEWEST_ROWS) + 0.35) + 0.35)
+    grid = picture.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    for axes in grid.flat:
         axes.set_visible(False)
-    for axes in grid[max(panels - columns, 0) : panels]:
-        axes.tick_params(labelbottom=True)  # the last row may be ragged
-    return list(grid[:panels]), picture
+    panels: dict[CubeBranch, Axes] = {}
+    for place, branch in enumerate(branches):
+        row, column = objectives.index(branch.objective), algorithms.index(branch.algorithm)
+        axes = grid[row, column] if gridded else grid.flat[place]
+        axes.set_visible(True)
+        axes.tick_params(labelbottom=row == rows - 1 if gridded else place >= len(branches) - columns)
+        title = cube.titles[branch.algorithm] if gridded else cube.written(branch)
+        letters = min(TITLE_WIDTH, LETTERS_ABREAST // columns)
+        axes.set_title(textwrap.fill(title, letters, break_on_hyphens=False) if row == 0 or not gridded else "")
+        panels[branch] = axes
+    if gridded:
+        for row, objective in zip(grid, objectives, strict=True):
+            row[0].set_ylabel(textwrap.fill(cube.objective_titles[objective], TITLE_WIDTH), fontweight="bold")
+    return panels, picture
 
 
 def _prior_ticks(axes: "Axes", cube: Results) -> None:
@@ -239,7 +262,7 @@ def _prior_ticks(axes: "Axes", cube: Results) -> None:
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     if axes.get_subplotspec().is_first_col():  # type: ignore[union-attr]
-        axes.set_ylabel("candidate prior")
+        axes.set_ylabel(axes.get_ylabel() or "candidate prior")
         if cube.best_prior is not None:
             axes.get_yticklabels()[cube.best_prior].set_fontweight("bold")
 

@@ -19,7 +19,8 @@ from bocu.evaluation.curves import (
     scored_throughout,
     traced_rounds,
 )
-from bocu.evaluation.digests import is_digest
+from bocu.evaluation.digests import is_digest, shown_pairs
+from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
 from bocu.evaluation.statistics import growth_slopes
 from bocu.experiment.branches import NO_OBJECTIVE as NO_OBJECTIVE
@@ -170,6 +171,16 @@ def all_results(inputs: Mapping[str, Any]) -> list[Results]:
     """Open the results that a figure of the whole experiment is drawn from."""
     paths = inputs["digests"] if "digests" in inputs else inputs["cubes"]
     return [results_at(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+
+
+def foremost(cube: Results) -> list[tuple[str, str]]:
+    """Return the pairs of objective and metric that page and figures show unasked; files hold all.
+
+    What an objective reaches is scored by the metric of its own label, where there is one. Metrics along paths of laws
+    stand in figures and files.
+    """
+    off_paths = set(metrics_off_paths(cube.data))
+    return [pair for pair in shown_pairs(cube.objectives(), cube.metrics) if pair[1] in off_paths]
 
 
 def with_unit(quantity: str, units: str) -> str:

@@ -22,6 +22,7 @@ from bocu.figures.reading import Cube, seed_counts, shared_data_label, with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure as Picture
 
 OUTCOMES = (HOLDS, FAILS, UNDECIDED)
@@ -177,6 +178,8 @@ class Region(Figure[RegionParameters]):
         across = values[layout.columns] if layout.columns else [""]
         down = values[layout.rows] if layout.rows else [""]
         high = CELL_HEIGHT * (len(values[layout.y]) if layout.y else 1)
+        from matplotlib.cm import ScalarMappable
+
         picture = style.new_figure(len(down) * (high + PANEL_MARGIN) + LEGEND)
         panels = picture.subplots(len(down), len(across), sharex=True, sharey=True, squeeze=False)
         scale = _scale(cells) if settings.show == "value" else None
@@ -185,7 +188,7 @@ class Region(Figure[RegionParameters]):
                 fixed = {axis: at for axis, at in ((layout.rows, below), (layout.columns, beside)) if axis}
                 inside = [cell for cell in cells if fixed.items() <= cell.at.items()]
                 panel = panels[row, column]
-                _panel(panel, inside, layout, values, scale)
+                _panel(panel, inside, layout, values, scale, self._colour_map)
                 panel.set_title("\n".join(f"{self._title(axis)} {_written(at)}" for axis, at in fixed.items()))
                 if row == len(down) - 1:
                     panel.set_xlabel(self._title(layout.x))
@@ -194,8 +197,14 @@ class Region(Figure[RegionParameters]):
         if scale is None:
             _verdict_legend(picture)
         else:
-            _value_legend(picture, panels, scale, self._quantity(cells, units))
+            _value_legend(picture, panels, ScalarMappable(scale, self._colour_map), self._quantity(cells, units))
         return picture
+
+    @property
+    def _colour_map(self) -> str:
+        """Blue where the check would hold, as where it does."""
+        comparison = next((leaf.comparison for leaf in leaves(self.parameters.stated.node)), None)
+        return style.DIVERGING_SHARES if comparison and comparison.relation == ">" else style.DIVERGING
 
     def _title(self, axis: str) -> str:
         return self.parameters.titles.get(axis, axis)
@@ -265,7 +274,14 @@ def _scale(cells: Sequence[Cell]) -> Any:
     return CenteredNorm(boundary, reach or 1.0)
 
 
-def _panel(panel: "Axes", cells: Sequence[Cell], layout: Layout, values: Mapping[str, list[Value]], scale: Any) -> None:
+def _panel(
+    panel: "Axes",
+    cells: Sequence[Cell],
+    layout: Layout,
+    values: Mapping[str, list[Value]],
+    scale: Any,
+    colour_map: str,
+) -> None:
     """Draw the points of a panel; the vertical axis grows upwards."""
     import seaborn as sns
     from matplotlib.colors import BoundaryNorm, ListedColormap
@@ -287,7 +303,7 @@ def _panel(panel: "Axes", cells: Sequence[Cell], layout: Layout, values: Mapping
             if undecided:
                 box = Rectangle(place[::-1], 1, 1, fill=False, hatch=HATCH, edgecolor=style.GREY, linewidth=0, zorder=2)
                 panel.add_patch(box)
-    colours: dict[str, Any] = {"cmap": style.DIVERGING, "norm": scale}
+    colours: dict[str, Any] = {"cmap": colour_map, "norm": scale}
     if scale is None:
         colours = {
             "cmap": ListedColormap(COLOURS),
@@ -303,7 +319,7 @@ def _panel(panel: "Axes", cells: Sequence[Cell], layout: Layout, values: Mapping
 
 
 def _short(value: float) -> str:
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2g}"
+    return (f"{value:.0f}" if abs(value) >= 100 else f"{value:.2g}").replace("-", "\N{MINUS SIGN}")
 
 
 def _verdict_legend(picture: "Picture") -> None:
@@ -313,15 +329,12 @@ def _verdict_legend(picture: "Picture") -> None:
     picture.legend(handles=patches, loc="outside lower center", ncols=len(patches))
 
 
-def _value_legend(picture: "Picture", panels: np.ndarray, scale: Any, quantity: str) -> None:
-    from matplotlib.cm import ScalarMappable
+def _value_legend(picture: "Picture", panels: np.ndarray, shown: "ScalarMappable", quantity: str) -> None:
     from matplotlib.colors import LogNorm
-    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
-    shown = ScalarMappable(scale, style.DIVERGING)
     bar = picture.colorbar(shown, ax=panels.ravel().tolist(), orientation="horizontal", aspect=50, pad=0.02)
     bar.set_label(f"{quantity}; hatched: undecided")
-    if isinstance(scale, LogNorm):
-        bar.ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        bar.ax.xaxis.set_minor_locator(NullLocator())
-        bar.ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    if isinstance(shown.norm, LogNorm):  # from half as large to twice, say: no power of ten lies within
+        ticks = np.geomspace(float(shown.norm.vmin or 0), float(shown.norm.vmax or 0), 5).tolist()
+        bar.set_ticks(ticks, labels=[f"{tick:.2g}" for tick in ticks], minor=False)
+        bar.minorticks_off()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -11,11 +12,10 @@ from bocu.core.about import About
 from bocu.core.parameters import Integer
 from bocu.core.protocols import EVERY
 from bocu.evaluation.curves import Kind
-from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
 from bocu.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts, shown_unit, spoken, with_unit
+from bocu.figures.reading import NO_OBJECTIVE, foremost, results_of, seed_counts, shown_unit, spoken, with_unit
 from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
@@ -44,10 +44,14 @@ GAINS = frozenset({"payoff"})
 Spread = Literal["standard-error", "interval-95"]
 SPREAD = "What the bands are: one standard error of the mean, or its 95 % interval (Student's, over seeds)."
 SPREADS = {"standard-error": "one standard error", "interval-95": "95 % intervals"}
+CUT = "Cut off the worst curves of a panel where they dwarf the others; their ends are written in."
+CUT_WORDS = " Curves far worse than the others leave their panel; their ends are written in."
+MARGIN, LINE = 0.05, 0.07
+"""Empty space below and above curves, and what a line of words takes, as fractions of a panel's height."""
 MARKED_LINES = 6
 PANEL_HEIGHT = 2.2
+PANELS_ABREAST = 3
 LEAST_PANEL_WIDTH = 1.3
-LONG_LABEL = 12
 DWARFED = 4.0
 """How many times a final regret, or loss, exceeds all better ends before these are not told apart beside it."""
 
@@ -58,14 +62,15 @@ class RegretParameters(DigestedParameters):
     kind: Kind = Field("cumulative", description=KIND)
     metrics: Annotated[list[str] | None, Naming("metric")] = Field(
         None,
-        description="Labels of the metrics, a column of panels each; all but those along paths of laws, if left out.",
+        description="Labels of the metrics, a column of panels each; if left out, for an objective with a metric of "
+        "its label that one, else all but those along paths of laws.",
     )
     algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     log_rounds: bool = Field(False, description="Logarithmic axis of rounds.")
     log_regret: bool = Field(
         False, description="Logarithmic axis of regret, not of payoffs; rounds without regret leave gaps."
     )
-    close_up: bool = Field(True, description="A second panel without the worst algorithms where they dwarf the others.")
+    cut: bool = Field(True, description=CUT)
     smooth: Integer = Field(1, ge=1, description="Rounds averaged into one point of instantaneous regret.")
     from_initial: bool = Field(False, description=FROM_INITIAL)
     spread: Spread = Field("standard-error", description=SPREAD)
@@ -87,33 +92,35 @@ class Regret(Figure[RegretParameters]):
 
     def compose(self, inputs: Inputs) -> Drawing:
         cube = results_of(inputs)
-        metrics = [cube.metric(label) for label in self.parameters.metrics or metrics_off_paths(cube.data)]
+        named = [cube.metric(label) for label in self.parameters.metrics or ()]
+        pairs = list(product(cube.objectives(), named)) if named else foremost(cube)
         if self._gains:
-            metrics = metrics[:1]
-        objectives = cube.objectives()
-        curves = {
-            (objective, metric): self._curves(cube, objective, metric) for objective in objectives for metric in metrics
-        }
+            pairs = list({objective: (objective, metric) for objective, metric in reversed(pairs)}.values())[::-1]
+        curves = {pair: self._curves(cube, *pair) for pair in pairs}
         if not any(curves.values()):
             return nothing_to_show(cube, self._quantity.capitalize(), "no run is finished")
-        columns = [(metric, False) for metric in metrics]
-        for metric in metrics:
-            if self.parameters.close_up and any(self._apart(curves[objective, metric])[1] for objective in objectives):
-                columns.insert(columns.index((metric, False)) + 1, (metric, True))
+        abreast = len(pairs) // len(cube.objectives())
+        abreast = min(len(pairs), PANELS_ABREAST) if abreast == 1 else abreast
+        rows = -(-len(pairs) // abreast)
+        titles = dict.fromkeys(curve.title for found in curves.values() for curve in found)
         picture = style.new_figure(
-            PANEL_HEIGHT * len(objectives) + 0.55, max(style.TEXT_WIDTH, LEAST_PANEL_WIDTH * len(columns))
+            PANEL_HEIGHT * rows + 0.2 + style.legend_height(list(titles)),
+            max(style.TEXT_WIDTH, LEAST_PANEL_WIDTH * abreast),
         )
-        panels = picture.subplots(len(objectives), len(columns), squeeze=False, sharex=True)
-        for row, objective in zip(panels, objectives, strict=True):
-            for axes, (metric, close) in zip(row, columns, strict=True):
-                near, far = self._apart(curves[objective, metric]) if close else (curves[objective, metric], [])
-                draw_curves(axes, near, self.parameters.log_rounds, self.parameters.log_regret and not self._gains)
-                pursued = cube.objective_titles[objective] if len(objectives) > 1 else ""
-                scored = cube.metric_titles[metric] if len(metrics) > 1 else ""
-                axes.set_title(_panel_title(pursued, scored, far))
-            row[0].set_ylabel(with_unit(self._quantity, cube.units))
-        for axes in panels[-1]:
+        panels = picture.subplots(rows, abreast, squeeze=False, sharex=True).ravel()
+        for axes, (objective, metric) in zip(panels, pairs, strict=False):
+            found = curves[objective, metric]
+            draw_curves(axes, found, self.parameters.log_rounds, self._logarithmic)
+            near, far = self._apart(found)
+            if far:
+                cut_off(axes, near, far, self._gains)
+            axes.set_title(_panel_title(cube, objective, metric, pairs))
             axes.set_xlabel(axis_word(self.parameters.from_initial))
+            axes.tick_params(labelbottom=True)
+        for axes in panels[::abreast]:
+            axes.set_ylabel(with_unit(self._quantity, cube.units))
+        for axes in panels[len(pairs) :]:
+            axes.set_axis_off()
         style.legend_below(picture)
         return self._described(cube, picture, curves)
 
@@ -138,7 +145,11 @@ class Regret(Figure[RegretParameters]):
         return found
 
     def _apart(self, curves: Sequence["Curve"]) -> tuple[list["Curve"], list["Curve"]]:
-        return apart(curves, self._gains)
+        return apart(curves, self._gains) if self.parameters.cut and not self._logarithmic else (list(curves), [])
+
+    @property
+    def _logarithmic(self) -> bool:
+        return self.parameters.log_regret and not self._gains
 
     @property
     def _gains(self) -> bool:
@@ -156,12 +167,13 @@ class Regret(Figure[RegretParameters]):
         units = f" in {shown_unit(cube.units)}" if shown_unit(cube.units) else ""
         averaged = f", averaged over {smooth} rounds" if kind == "instantaneous" and smooth > 1 else ""
         pursued = spoken([cube.objective_titles[objective] for objective in objectives])
-        rows = "" if objectives == [NO_OBJECTIVE] else f" Rows: the objective pursued ({pursued})."
+        rows = "" if objectives == [NO_OBJECTIVE] else f" Pursued: {pursued}."
+        left_out = CUT_WORDS if any(self._apart(panel)[1] for panel in curves.values()) else ""
         counts = {curve.title: curve.seeds for panel in curves.values() for curve in panel}
         scored = "" if self._gains else f", scored by {by}"
         caption = (
             f"{self._quantity.capitalize()}{units} on {cube.title}{averaged}: mean (lines) and "
-            f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}{scored}.{rows}"
+            f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}{scored}.{rows}{left_out}"
             f"{'' if self._gains else below_zero(curve for panel in curves.values() for curve in panel)}"
         )
         ends = []
@@ -302,6 +314,26 @@ def apart(curves: Sequence[Curve], gains: bool = False) -> tuple[list[Curve], li
     return list(curves), []
 
 
+def cut_off(axes: "Axes", near: Sequence[Curve], far: Sequence[Curve], gains: bool, line: float = LINE) -> None:
+    """Scale a panel to the near curves, and write where the far ones end: above them, or below where more is better.
+
+    A line of words takes `line` of the panel's height.
+    """
+    highest = max(0.0, *(float(np.max(curve.mean + np.nan_to_num(curve.error))) for curve in near))
+    lowest = min(0.0, *(float(np.min(curve.mean - np.nan_to_num(curve.error))) for curve in near))
+    room = (highest - lowest) / (1.0 - MARGIN - line * len(far))  # for the words beyond the near curves
+    low, high = (highest - room, highest) if gains else (lowest, lowest + room)
+    axes.set_ylim(low - (0.0 if gains else MARGIN * room), high + (MARGIN * room if gains else 0.0))
+    told = "\n".join(f"{curve.title} → {_short(float(curve.mean[-1]))}" for curve in (far if gains else reversed(far)))
+    place: dict[str, Any] = {"ha": "right", "va": "bottom" if gains else "top", "fontsize": 5.6}
+    axes.text(1.0, 0.0 if gains else 1.0, told, color=style.INK, transform=axes.transAxes, **place)
+
+
+def _short(value: float) -> str:
+    """Write three figures: 0.123, 4.56, 789, 1.23k."""
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value / 1000:.3g}k"
+
+
 def axis_word(from_initial: bool) -> str:
     """Name what the horizontal axis counts."""
     return "evaluation" if from_initial else "round"
@@ -313,8 +345,12 @@ def _marks(points: int, position: int) -> tuple[int, int]:
     return (position * step // 7) % max(step, 1), step
 
 
-def _panel_title(pursued: str, metric: str, left_out: Sequence[Curve]) -> str:
-    parts = [f"pursued: {pursued}"] if pursued else []
-    parts += [f"metric:\n{metric}" if len(metric) > LONG_LABEL else f"metric: {metric}"] if metric else []
-    parts += [f"without {spoken([curve.title for curve in left_out])}"] if left_out else []
-    return "\n".join(parts)
+def _panel_title(cube: Results, objective: str, metric: str, pairs: Sequence[tuple[str, str]]) -> str:
+    """Return what tells a panel from the others: objective and metric, once where they are called alike."""
+    pursued, scored = cube.objective_titles[objective], cube.metric_titles[metric]
+    objectives, metrics = ({pair[place] for pair in pairs} for place in (0, 1))
+    if len(objectives) == 1:
+        return scored if len(metrics) > 1 else ""
+    if pursued == scored:
+        return pursued
+    return f"pursued: {pursued}" + (f"\nmetric: {scored}" if len(metrics) > 1 else "")

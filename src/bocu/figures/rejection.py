@@ -116,11 +116,16 @@ class Rejection(Figure[RejectionParameters]):
             )
         scene = self._scene(cube, moments, problem_inputs(inputs))
         run = read_netcdf(scene.moment.file).sel(seed=scene.moment.seed)
-        picture = style.new_figure(4.4)
-        above, below = picture.subplots(2, 1, height_ratios=[1.5, 1.0])
+        table = _account_table(scene, run)
+        if len(table) > 1:
+            picture = style.new_figure(4.4)
+            above, below = picture.subplots(2, 1, height_ratios=[1.5, 1.0])
+            _account(below, scene, table, cube.units)
+        else:  # one round is no curve: the caption has it
+            picture = style.new_figure(2.8)
+            above = picture.subplots()
         _models(above, scene, cube.units)
-        _account(below, scene, run, cube.units)
-        return self._described(cube, picture, scene, _account_table(scene, run))
+        return self._described(cube, picture, scene, table)
 
     def _moments(self, cube: Results, files: Sequence[Path]) -> list[Moment]:
         """Return the moments to choose from, the clearest first: rejections of wrong priors, or else closest calls."""
@@ -159,15 +164,18 @@ class Rejection(Figure[RejectionParameters]):
         role = "the best prior" if scene.other_is_best else "the prior trusted most often besides"
         where = f"the observation (diamond) lies {'in' if inside else 'outside'} the band of prior {own} and "
         where += f"{'in' if explained else 'outside'} that of prior {other}, {role}"
+        last = table.iloc[-1]
+        summed = f"Below: the absolute sum of the errors that prior {own} made in the rounds it was trusted"
+        if len(table) == 1:
+            summed = f"Prior {own} was trusted in this round only, with an error of {last['accumulated_error']:.3g}"
+        summed += f", against the bound beyond which a prior is rejected, {last['bound']:.3g} here."
         caption = (
-            f"Seed {moment.seed}, round {moment.round} on {cube.title}: prior {own} is rejected. Above: what the "
+            f"Seed {moment.seed}, round {moment.round} on {cube.title}: prior {own} is rejected. What the "
             f"models under two priors predict before the observation (means with confidence intervals); {where}. Dots: "
-            "earlier observations; grey: the payoff itself. Below: the absolute sum of the errors that prior "
-            f"{own} made in the rounds it was trusted, against the bound beyond which a prior is rejected."
+            f"earlier observations; grey: the payoff itself. {summed}"
         )
         alternative = (
-            f"Two panels. Above, two models with confidence bands over {counted(len(scene.payoff), 'decision')}; "
-            f"{where}. Below, the accumulated error of prior {own} crosses its bound in round {moment.round}."
+            f"Two models with confidence bands over {counted(len(scene.payoff), 'decision')}; {where}. {summed}"
         )
         return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label, table)
 
@@ -233,16 +241,11 @@ def _models(axes: "Axes", scene: Scene, units: str) -> None:
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
 
 
-def _account(axes: "Axes", scene: Scene, run: "xr.Dataset", units: str) -> None:
-    rounds, error, limit = account(run, scene.moment.prior, scene.moment.round)
+def _account(axes: "Axes", scene: Scene, table: "pd.DataFrame", units: str) -> None:
+    rounds, error, limit = (table[column].to_numpy() for column in ("round", "accumulated_error", "bound"))
     own = f"absolute sum of the errors of prior {scene.labels[scene.moment.prior]}"
-    look = {"color": style.REJECTED_MODEL["color"], "marker": ".", "label": own}
-    if len(rounds) > 1:
-        axes.plot(rounds, limit, color=style.INK, linestyle=style.DASHED, marker="_", label="bound")
-        axes.plot(rounds, error, **look)
-    else:  # one round is no curve: how far the error is above the bound is
-        axes.axhline(limit[0], color=style.INK, linestyle=style.DASHED, label="bound")
-        axes.plot([rounds[0]] * 2, [0.0, error[0]], **look)
+    axes.plot(rounds, limit, color=style.INK, linestyle=style.DASHED, marker="_", label="bound")
+    axes.plot(rounds, error, color=style.REJECTED_MODEL["color"], marker=".", label=own)
     axes.plot(rounds[-1], error[-1], **style.SPOTLIGHT)
     axes.set_xlabel("round (those in which the prior was trusted)")
     axes.set_ylabel(with_unit("accumulated error", units))

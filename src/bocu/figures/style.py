@@ -122,6 +122,11 @@ def legend_columns(titles: Sequence[str]) -> int:
     return -(-len(titles) // max(1, lines)) or 1
 
 
+def legend_height(titles: Sequence[str]) -> float:
+    """Return what a legend below a picture takes of its height, inches."""
+    return 0.16 * (-(-len(titles) // legend_columns(titles)) + 1)
+
+
 def legend_below(picture: "matplotlib.figure.Figure", titles: Sequence[str] = ()) -> None:
     """Say below a picture what the lines of its panels are, each once; in the order of some titles, where given."""
     found: dict[str, Any] = {}

@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bocu.evaluation.statistics import LEAST_SEEDS
+from bocu.evaluation.statistics import CONFIDENCE, LEAST_SEEDS
 from bocu.figures.reading import NO_OBJECTIVE, counted, spoken
 from bocu.figures.results import Results
 from bocu.report import records, tables
 from bocu.report.records import BEHIND, LEADING, Fields, Spent
 
-MOST_NAMED = 4
+MOST_NAMED = 3
+MOST_PROBLEMS = 4
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Comparison:
         leading, behind: titles of the competitors.
         least: title of the least mean regret.
         seeds: the most finished seeds of a competitor.
+        problem: of the page.
+        deployed: whether decisions are tried on a simulator, and only what is recommended at the end is deployed.
     """
 
     where: str
@@ -33,6 +36,8 @@ class Comparison:
     behind: tuple[str, ...]
     least: str
     seeds: int
+    problem: str = ""
+    deployed: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,8 @@ def comparisons(cube: Results, kinds: Mapping[str, Sequence[Fields]]) -> list[Co
                 standing[BEHIND],
                 cube.titles[competing[0]["algorithm"]],
                 max(record["seeds"] for record in competing),
+                cube.problem,
+                cube.attribute("specification").get("parameters", {}).get("protocol") == "simulator",
             )
         )
     return found
@@ -83,11 +90,12 @@ def answers(found: Sequence[Comparison], times: Sequence[Spent], command: str) -
         command: what makes all of it again.
     """
     decided = [each for each in found if each.leading]
-    leaders = _most([title for each in decided for title in each.leading])
+    told = [each for each in decided if each.behind]
+    leaders = _most([title for each in told for title in each.leading])
     return [
-        Answer("Who wins?", _who(found, decided, leaders)),
-        Answer("How surely?", _surely(found, decided)),
-        Answer("Where not?", _where_not(decided, leaders)),
+        Answer("Who wins?", _who(found, decided, told, leaders)),
+        Answer("How surely?", _surely(found, decided, told)),
+        Answer("Where not?", _where_not(told, leaders)),
         Answer("At what cost?", _cost(times, leaders)),
         Answer("How do I rerun this?", "Finished runs are kept, so that only what is missing is computed:", command),
     ]
@@ -99,14 +107,21 @@ def _most(titles: Sequence[str]) -> list[str]:
     return [title for title, count in counts.items() if count == max(counts.values())]
 
 
-def _who(found: Sequence[Comparison], decided: Sequence[Comparison], leaders: Sequence[str]) -> str:
-    if not decided:
+def _who(
+    found: Sequence[Comparison], decided: Sequence[Comparison], told: Sequence[Comparison], leaders: Sequence[str]
+) -> str:
+    if not told:
         least = _most([each.least for each in found if each.least])
         if not least:
             return "Nobody yet: no two algorithms have finished runs on one problem."
-        return f"Nobody can be named: too few seeds. {_named(least)} had the least mean regret most often."
-    count = sum(leaders[0] in each.leading for each in decided)
-    alone = sum(each.leading == (leaders[0],) for each in decided)
+        why = "no two algorithms are told apart" if decided else "too few seeds"
+        return f"Nobody can be named: {why}. {_named(least)} had the least mean regret{_often(found)}."
+    problems = list(dict.fromkeys(each.problem for each in told))
+    count = sum(leaders[0] in each.leading for each in told)
+    if count < len(told) and 1 < len(problems) <= MOST_PROBLEMS:
+        own = [_most([t for each in told if each.problem == problem for t in each.leading]) for problem in problems]
+        return f"It depends: {'; '.join(f'{_named(who)} on {on}' for who, on in zip(own, problems, strict=True))}."
+    alone = sum(each.leading == (leaders[0],) for each in told)
     if len(leaders) > 1:
         return f"A tie: {_named(leaders)} lead {count} of {counted(len(decided), 'comparison')} each."
     if len(decided) == 1:
@@ -115,17 +130,22 @@ def _who(found: Sequence[Comparison], decided: Sequence[Comparison], leaders: Se
     return f"{leaders[0]}: it leads {count} of {len(decided)} comparisons, {how}."
 
 
+def _often(found: Sequence[Comparison]) -> str:
+    return " most often" if len(found) > 1 else ""
+
+
 def _others(each: Comparison, leader: str) -> list[str]:
     return [title for title in each.leading if title != leader]
 
 
-def _surely(found: Sequence[Comparison], decided: Sequence[Comparison]) -> str:
+def _surely(found: Sequence[Comparison], decided: Sequence[Comparison], told: Sequence[Comparison]) -> str:
     few = [each for each in found if not each.leading]
     if not decided:
         most = max((each.seeds for each in few), default=0)
         return f"Not at all: {counted(most, 'seed')} at most, and a verdict takes {LEAST_SEEDS} paired ones."
-    alone = [each for each in decided if len(each.leading) == 1]
-    shared = [each for each in decided if len(each.leading) > 1]
+    alone = [each for each in told if len(each.leading) == 1]
+    shared = [each for each in told if len(each.leading) > 1]
+    level = [each for each in decided if not each.behind]
     parts = []
     if alone:
         parts.append(
@@ -133,29 +153,44 @@ def _surely(found: Sequence[Comparison], decided: Sequence[Comparison]) -> str:
             "others by interval and corrected test"
         )
     if shared:
-        ties = "; ".join(f"{each.where}: {_named(each.leading)}" for each in shared[:2])
-        more = f"; and {len(shared) - 2} more" if len(shared) > 2 else ""
-        parts.append(f"{len(shared)} {'is' if len(shared) == 1 else 'are'} shared ({ties}{more})")
+        more = f"; and {len(shared) - 1} more" if len(shared) > 1 else ""
+        tie = f"{shared[0].where}: {_named(shared[0].leading)}{more}"
+        parts.append(f"{len(shared)} {'is' if len(shared) == 1 else 'are'} shared ({tie})")
+    if level:
+        of_all = f"{len(level)} of {counted(len(decided), 'comparison')}"
+        parts.append(f"in {of_all} no two are told apart{_could_not(level)}")
     if few:
         parts.append(f"{len(few)} cannot be told: too few seeds")
-    return f"{'; '.join(parts)}."
+    tried = sorted({each.problem for each in decided if each.deployed})
+    what = f" On {_named(tried)} decisions are tried on a simulator: what is recommended counts there." if tried else ""
+    return f"{_capital('; '.join(parts))}, by regret summed over all rounds.{what}"
 
 
-def _where_not(decided: Sequence[Comparison], leaders: Sequence[str]) -> str:
-    if not decided:
+def _could_not(level: Sequence[Comparison]) -> str:
+    """Say that seeds are too few for any verdict after correction, where they are."""
+    for each in level:
+        algorithms = len(each.leading)
+        if tables.smallest_p_value(algorithms * (algorithms - 1) // 2, each.seeds) <= 1.0 - CONFIDENCE:
+            return ""
+    return f": {level[0].seeds} seeds cannot tell {len(level[0].leading)} algorithms apart, corrected for all pairs"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _where_not(told: Sequence[Comparison], leaders: Sequence[str]) -> str:
+    if not told:
         return "Not known before there is a winner."
-    told = []
-    for leader in leaders[:2]:
-        lost = [each for each in decided if leader in each.behind]
-        absent = sum(leader not in (*each.leading, *each.behind) for each in decided)
-        if lost:
-            shown = "; ".join(f"{each.where}, where {_named(each.leading)} lead{_s(each.leading)}" for each in lost[:2])
-            more = f"; and {len(lost) - 2} more" if len(lost) > 2 else ""
-            told.append(f"{leader} is behind in {shown}{more}.")
-        else:
-            away = f"; it does not compete in {absent}" if absent else ""
-            told.append(f"{leader} is behind nowhere{away}.")
-    return " ".join(told)
+    said: dict[str, list[str]] = {}
+    for leader in leaders[:MOST_NAMED]:
+        lost = [each for each in told if leader in each.behind]
+        absent = list(dict.fromkeys(e.problem or e.where for e in told if leader not in (*e.leading, *e.behind)))
+        away = f", without a run on {_named(absent)}" if absent else ""
+        shown = "; ".join(f"{each.where}, where {_named(each.leading)} lead{_s(each.leading)}" for each in lost[:2])
+        more = f"; and {len(lost) - 2} more" if len(lost) > 2 else ""
+        said.setdefault(f"behind in {shown}{more}" if lost else f"behind nowhere{away}", []).append(leader)
+    return " ".join(f"{spoken(who)} {'is' if len(who) == 1 else 'are'} {where}." for where, who in said.items())
 
 
 def _s(titles: Sequence[str]) -> str:
@@ -176,7 +211,8 @@ def _cost(times: Sequence[Spent], leaders: Sequence[str]) -> str:
         for leader, most in slowest.items()
     )
     cheap = min(times, key=lambda one: one.round)
-    return f"{each}; the cheapest, {cheap.title}, {tables.round_time(cheap.round)} a round. All runs: {total}."
+    least = "" if cheap.title in slowest else f"; the cheapest, {cheap.title}, {tables.round_time(cheap.round)} a round"
+    return f"{each}{least}. All runs: {total}."
 
 
 def _named(titles: Sequence[str]) -> str:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.evaluation.digests import shown_pairs
-from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.statistics import (
     TOO_FEW,
     leaders,
@@ -22,6 +20,7 @@ from bocu.evaluation.statistics import (
     student_mean,
 )
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE
+from bocu.figures.reading import foremost as foremost
 from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
@@ -49,16 +48,6 @@ def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
         shown = cube.branches(pursuing=[objective])
         for metric in cube.metrics:
             yield objective, metric, shown
-
-
-def foremost(cube: Results) -> list[tuple[str, str]]:
-    """Return the pairs of objective and metric that the page shows; files hold all.
-
-    What an objective reaches is scored by the metric of its own label, where there is one. Metrics along paths of laws
-    stand in figures and files.
-    """
-    off_paths = set(metrics_off_paths(cube.data))
-    return [pair for pair in shown_pairs(cube.objectives(), cube.metrics) if pair[1] in off_paths]
 
 
 def final_totals(cube: Results, branches: list[CubeBranch], metric: str) -> dict[str, dict[int, float]]:

@@ -15,6 +15,7 @@ from bocu.core.errors import BocuError
 from bocu.core.plain import Plain
 from bocu.experiment.paths import MACHINE_CODE, checkpoint_folder, log_file
 from bocu.io.lineage import making, unfold
+from bocu.sweep.words import Words
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ def job(snakemake: Any) -> Iterator[Plain]:
         The parameters of the job as plain data: groups and texts of JSON unfolded.
     """
     machine_code.share_in(MACHINE_CODE)
-    parameters = dict(snakemake.params.items())
+    parameters = {key: value for key, value in snakemake.params.items() if not isinstance(value, Words)}
     with logged(snakemake.log[0]), making(snakemake.output, parameters, snakemake.input):
         yield unfold(parameters)
 
