@@ -18,6 +18,9 @@ from bocu.evaluation.claims.reduced import read_reduced, reduce_results
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
 from bocu.io.files import write_text
+from bocu.report.claims import HEADER
+from bocu.report.claims_page import BEGIN as CLAIMS_BEGIN
+from bocu.report.claims_page import END as CLAIMS_END
 from bocu.report.claims_page import config_of, write_section
 from bocu.report.published import PublishedNumbers, marks, scale_of
 
@@ -42,44 +45,51 @@ READ = (
     "column where it is relative, and what is not told apart from it, where as many seeds can tell so many apart "
     "([how](statistics.md#verdicts)). Italic: not told apart from random decisions."
 )
+FINAL_ALONE = ("grand-tour",)
+"""Experiments of so many runs that their published results hold final numbers alone."""
 OUTCOMES = (HOLDS, FAILS, UNDECIDED, NOT_RUN)
 BLOCK = re.compile(r"(?<=<!-- totals: begin -->\n).*?(?=<!-- totals: end -->)", re.DOTALL)
 
 
 def totals(docs: Path) -> str:
-    """Return the table of verdicts by paper, from the sections of their pages."""
+    """Return the table of verdicts by paper, and that of all claims, from the sections of their pages."""
     lines = [f"| claims of | {' | '.join(OUTCOMES)} |", "|---" * (1 + len(OUTCOMES)) + "|"]
+    every = ["| claims of | claim | verdict | seeds | p |", "|---|---|---|---|---|"]
     for paper in PAPERS:
-        counts = dict(_counts((docs / f"{paper}.md").read_text(encoding="utf-8")))
-        lines.append(f"| [{paper}]({paper}.md) | {' | '.join(str(counts.get(outcome, 0)) for outcome in OUTCOMES)} |")
-    return "\n".join(lines) + "\n"
+        link = f"[{paper}]({paper}.md#claims-and-verdicts)"
+        claims = list(_claims((docs / f"{paper}.md").read_text(encoding="utf-8")))
+        verdicts = [verdict for _, verdict, _, _ in claims]
+        lines.append(f"| {link} | {' | '.join(str(verdicts.count(outcome)) for outcome in OUTCOMES)} |")
+        every += [f"| {link} | {' | '.join(claim)} |" for claim in claims]
+    return "\n".join([*lines, "", "Each claim, whose numbers stand on the page of its paper:", "", *every]) + "\n"
 
 
-def _counts(page: str) -> Iterator[tuple[str, int]]:
-    (told,) = re.findall(r"^Made by `bocu claims [^`]*`: (.*)\.$", page, re.MULTILINE)
-    for part in told.split(", "):
-        count, _, outcome = part.partition(" ")
-        yield outcome, int(count)
+def _claims(page: str) -> Iterator[tuple[str, str, str, str]]:
+    """Return statement, outcome, seeds and p of every claim in the section of a page."""
+    for row in page[page.index(CLAIMS_BEGIN) : page.index(CLAIMS_END)].splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+        if len(cells) == len(HEADER) and (found := re.match(r"\*\*(.*?)\*\*", cells[2])):
+            yield cells[0], found[1], cells[4], cells[5]
 
 
 def numbers(experiment: str, root: Path = Path()) -> str:
     """Return the numbers that a page shows of an experiment, with the command that makes them."""
     file, source = Path(f"config/experiments/{experiment}.yaml"), root / PUBLISHED / f"{experiment}.nc"
     plan = make_plan(read_experiment_file(root / file), [root / file], sources_file=root / "data/sources.yaml")
-    made = f"Made by `python docs/make_published.py` from `{file.as_posix()}`"
+    made = "Made by `python docs/make_published.py` from"
     found = read_reduced(source) if source.is_file() else None
     published = PublishedNumbers(plan, found.problems if found else {})
     parts = []
     if found:
         command = f"snakemake --cores all --configfile {file.as_posix()} {config_of(found.settings)}".strip()
         parts += [
-            f"{made}, from [published results](results/{source.name}) of",
+            f"{made} [published results](results/{source.name}) of",
             f"    {command}",
             f"{scale_of(found.problems)}. Regret is summed over the rounds after the initial design: {READ}",
             published.section(NUMBERS[experiment]).rstrip(),
         ]
     else:
-        parts.append(f"{made}, of which no results are published yet.")
+        parts.append(f"{made} `{file.as_posix()}`, of which no results are published yet.")
     if without := WITHOUT_RUNS.get(experiment):
         parts.append(published.section(without).rstrip())
     return "\n\n".join(parts) + "\n"
@@ -96,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="*", type=Path, help="folders of experiments, such as results/tay2024")
     for folder in parser.parse_args().results:
-        reduce_results(folder, PUBLISHED / f"{folder.name}.nc")
+        reduce_results(folder, PUBLISHED / f"{folder.name}.nc", final=folder.name in FINAL_ALONE)
     for paper in PAPERS:
         claims_command(Path(f"config/claims/{paper}.yaml"), PUBLISHED, page=Path(f"docs/{paper}.md"))
     for experiment in NUMBERS:

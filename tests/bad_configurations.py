@@ -352,7 +352,6 @@ def _figures() -> Iterator[Bad]:
         yield bad(f"figures: {name} {parameters}", grid(figures=[figure]), "figures.0", says)
     for name, parameters, says in (
         ("chosen-priors", {"algorithms": ["zzz"]}, "algorithms.0"),
-        ("chosen-priors", {"leave_out": ["zzz"]}, "leave_out.0"),
         ("rejection-times", {"algorithms": ["pe-gp-ubc"]}, "did you mean 'pe-gp-ucb'"),
         ("rejection", {"algorithm": "pe-gp-ubc"}, "did you mean 'pe-gp-ucb'"),
         ("rejection", {"algorithm": "random"}, "no rejecting algorithm"),

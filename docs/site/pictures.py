@@ -33,9 +33,11 @@ THEME = {
 ROUNDS = 40
 SLOW = ("botorch-acquisition", "mars", "minimax-continuous", "qkg", "qlognei", "qnehvi")
 SLOW_ROUNDS = 12  # of those
-GIVEN: Mapping[str, Mapping[str, Any]] = {  # where a parameter is required
+FEW_STARTS = {"search": {"raw": 32, "restarts": 1}}  # for one decision, in a picture
+GIVEN: Mapping[str, Mapping[str, Any]] = {  # where a parameter is required, or the default takes minutes
     "constant": {"decision": 20},
-    "botorch-acquisition": {"acquisition": "qLogNoisyExpectedImprovement"},
+    "botorch-acquisition": {"acquisition": "qLogNoisyExpectedImprovement", **FEW_STARTS},
+    **dict.fromkeys(("mars", "qkg", "qlognei", "qnehvi"), FEW_STARTS),
 }
 STOCK, DEMAND = np.linspace(0.0, 1.0, 41), np.linspace(0.0, 1.0, 21)
 FORECAST = discretised(lambda c: np.exp(-0.5 * ((c[:, 0] - 0.65) / 0.18) ** 2), DEMAND[:, None])

@@ -1,5 +1,8 @@
 """Uncertainty objectives as functionals: values of the objective itself, gradients by differences."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from gaussian_posteriors import differences
@@ -50,3 +53,16 @@ def test_what_is_infinite_is_rated_by_its_expectation_below_all_others():
     assert values[infeasible].max() < values[~infeasible].min()
     np.testing.assert_allclose(values[infeasible], rows[infeasible] @ REFERENCE - 2.0 * FAR_BELOW)
     np.testing.assert_array_equal(gradients[infeasible], np.tile(REFERENCE, (infeasible.sum(), 1)))
+
+
+def test_objectives_over_a_set_do_without_torch():
+    code = """
+import sys
+import numpy as np
+from bocu.acquisition.objectives import ObjectiveValue
+from bocu.ambiguity import TotalVariation
+from bocu.objectives.functions import UncertaintyObjective
+ObjectiveValue(UncertaintyObjective.gen(TotalVariation(0.3), 1.0, 0.5), np.full(3, 1 / 3))(np.eye(2, 3))
+assert "torch" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

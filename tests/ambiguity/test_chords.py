@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
+from bocu.ambiguity.chords import Chords
 from bocu.ambiguity.mmd import maximum_mean_discrepancy
 from bocu.contexts.estimates import product_grid
 from bocu.objectives.functions import UncertaintyObjective
@@ -64,3 +65,17 @@ def test_chords_exclude_what_the_least_payoff_does_not(table, monkeypatch, beta:
     assert best.bound <= best.value
     monkeypatch.setattr(MaximumMeanDiscrepancy, "lines_below", lambda *_, **__: None)
     assert best.solved < 0.8 * objective.argmax(payoffs, reference).solved
+
+
+@pytest.mark.parametrize("difference", [None, 0.8])
+def test_bounds_are_above_the_values_however_sharp(table, difference) -> None:
+    payoffs, reference, around = table
+    rows = np.arange(0, 200, 7)
+    values = UncertaintyObjective.gen(around, 1.0, 4.0, difference=difference)(payoffs[rows], reference)
+    chords = Chords.where_needed(rows, payoffs, reference, around, 1.0, 4.0, difference)
+    assert chords is not None
+    rough, sharp = chords.bounds(rows, np.inf), chords.bounds(rows, -np.inf)
+    rounding = 1e-9 * np.ptp(payoffs)
+    assert (rough >= values - rounding).all()
+    assert (sharp >= values - rounding).all()
+    assert np.median(sharp - values) < 0.8 * np.median(rough - values)

@@ -2,9 +2,10 @@
 
     python tests/benchmarks/resources.py [line ...] [--write]
 
-A line is a class of that file. Each cell of a line is a process of its own, one numeric thread: one seed of a class
-that has the line's prices, on a problem that needs no data. Half of its rounds and all of them (`bocu.runs.pilot`) are
-fitted by non-negative least squares, relative to what was measured, to
+A line is a class of that file; one that ends in `@box` measures what the class does over a box of arms alone. Each cell
+of a line is a process of its own, one numeric thread: one seed of a class that has the line's prices, on a problem that
+needs no data. Half of its rounds and all of them (`bocu.runs.pilot`) are fitted by non-negative least squares, relative
+to what was measured, to
 
     seconds of the rounds = sum over kinds of steps of count x price
 
@@ -45,19 +46,25 @@ def tables(*sides: tuple[int, int]) -> list[Entry]:
 
 
 HILLS, TABLES, BOXES = hills(100, 500, 1000), tables((16, 8), (32, 8), (24, 12)), ["newsvendor", "modified-branin"]
-LONG, MIDDLE, SHORT = (200, 800, 3200), (100, 400, 1000), (20, 60, 120)
+LONG, MIDDLE, SHORT, BRIEF = (200, 800, 3200), (100, 400, 1000), (20, 60, 120), (20, 60)
 FOURIER = [
     {"name": "ts-bocu", "parameters": {"posterior": "fourier", "features": features}} for features in (256, 1024)
 ]
 
+BOX = "@box"
 Cells = tuple[Sequence[Entry], Sequence[Entry], Sequence[int]]
 LINES: Mapping[str, Cells] = {
     "bocu.problems.hills:Hills": (HILLS, ["random"], LONG[:1]),
+    "bocu.problems.hills_continuous:ContinuousHills": (["hills-continuous"], ["random"], BRIEF[:1]),
     "bocu.problems.finite:FiniteProblem": (TABLES, ["random"], MIDDLE[:1]),
     "bocu.problems.continuous:ContinuousProblem": (BOXES, ["random"], SHORT[:1]),
     "bocu.problems.scalarised:ScalarisedProblem": (["newsvendor-grid", "modified-branin-grid"], ["random"], SHORT[:1]),
     "bocu.algorithms.simple:WithoutModel": (HILLS, ["random"], LONG),
     "bocu.algorithms.unknown_prior:UnknownPriorAlgorithm": (HILLS, ["pe-gp-ucb"], LONG),
+    "bocu.algorithms.unknown_prior:UnknownPriorAlgorithm@box": (["hills-continuous"], ["pe-gp-ucb"], BRIEF),
+    "bocu.algorithms.time_varying:RegretBalancing@box": (["hills-continuous"], ["regret-balancing"], BRIEF),
+    "bocu.algorithms.time_varying:_WeightedPriors@box": (["hills-continuous"], ["mle", "fully-bayesian"], BRIEF),
+    "bocu.algorithms.time_varying:Oracle@box": (["hills-continuous"], ["oracle"], BRIEF),
     "bocu.algorithms.time_varying:RegretBalancing": (HILLS, ["regret-balancing"], LONG),
     "bocu.algorithms.time_varying:_WeightedPriors": (HILLS, ["mle", "fully-bayesian"], LONG),
     "bocu.algorithms.time_varying:Oracle": (HILLS, ["oracle"], LONG),
@@ -66,6 +73,8 @@ LINES: Mapping[str, Cells] = {
     "bocu.algorithms.gp_ucb:GPUCB": (BOXES, ["gp-ucb"], SHORT),
     "bocu.algorithms.density:SBOKDE": (BOXES, ["sbo-kde"], SHORT),
     "bocu.algorithms.density:DRBOKDE": (BOXES, ["drbo-kde"], SHORT),
+    "bocu.algorithms.wasserstein_density:ERBO": (BOXES, ["erbo"], BRIEF),
+    "bocu.algorithms.wasserstein_density:WDRBO": (BOXES, ["wdrbo"], BRIEF),
     "bocu.algorithms.stable_continuous:StableOptContinuous": (BOXES, ["stableopt"], SHORT),
     "bocu.algorithms.grid_contexts:DRBOMMD": (BOXES, ["drbo-mmd"], SHORT),
     "bocu.algorithms.grid_contexts:MinimaxContinuous": (BOXES, ["minimax-continuous"], SHORT),
@@ -151,7 +160,7 @@ def measure_line(line: str) -> dict[str, float]:
                 (least, small), (most, large) = sizes[0], sizes[-1]
                 rows.append((large - small) / (most - least))
     prices, worst = fit(terms, seconds)
-    if not is_problem:
+    if not is_problem and not line.endswith(BOX):
         row = max(rows)
         prices["row"] = round(row * (1 - columns * size.priors), 1)
         if columns:
@@ -171,7 +180,8 @@ def write(measured: Mapping[str, dict[str, float]]) -> None:
 
     costs = json.loads(FILE.read_text(encoding="utf-8"))
     for line, prices in measured.items():
-        known = costs["problems" if line.startswith("bocu.problems.") else "algorithms"].setdefault(line, {})
+        name = line.removesuffix(BOX)
+        known = costs["problems" if line.startswith("bocu.problems.") else "algorithms"].setdefault(name, {})
         known.update(prices)  # what no cell here counts was measured elsewhere
         costs["measured_by"][line] = f"python tests/benchmarks/resources.py {line} --write, on {cpu()}"
     FILE.write_text(json.dumps(costs, indent=2) + "\n", encoding="utf-8")
@@ -192,7 +202,8 @@ def main() -> None:
     for line in arguments.lines or LINES:
         measured[line] = measure_line(line)
         standing = json.loads(FILE.read_text(encoding="utf-8"))
-        print(f"{line}: stands {({**standing['problems'], **standing['algorithms']}).get(line)}", flush=True)
+        stands = {**standing["problems"], **standing["algorithms"]}.get(line.removesuffix(BOX))
+        print(f"{line}: stands {stands}", flush=True)
     if arguments.write:
         write(measured)
 

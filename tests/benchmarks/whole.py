@@ -4,10 +4,10 @@ python tests/benchmarks/whole.py                                        # 100,00
 python tests/benchmarks/whole.py --file config/config.yaml --cores 2    # that of an experiment file
 python tests/benchmarks/whole.py --finished results/tay2024             # of a sweep that stands already
 
-Counted: wall seconds; processor seconds of all processes, and of Snakemake's own; its largest memory; for each stage the
-jobs, what they lasted and took by their benchmarks, and the largest memory of one; files and bytes by folder; and the
-seconds that the run files account for as inside ask and tell (`seconds`), as a share of what jobs lasted (on SLURM: what
-they held a core for, but for the start of Snakemake) and of the time of all cores.
+Counted: wall seconds; processor seconds of all processes, and of Snakemake's own; its largest memory; for each stage
+the jobs, what they lasted and took by their benchmarks, and the largest memory of one; files and bytes by folder; and
+the seconds that the run files account for as inside ask and tell, and as inside runs, which record recommendations
+too: as a share of what jobs lasted, of what run jobs lasted, and of the time of all cores.
 """
 
 import argparse
@@ -104,14 +104,15 @@ def jobs(results: Path) -> Iterator[tuple[str, float, float, float]]:
                 yield file.relative_to(benchmarks).parts[0].removesuffix(".tsv"), *taken
 
 
-def inside(results: Path) -> tuple[int, float]:
-    """Return the number of runs and the seconds of all inside ask and tell."""
-    runs, seconds = 0, 0.0
+def inside(results: Path) -> tuple[int, float, float]:
+    """Return the number of runs, and the seconds of all inside ask and tell and inside the runs."""
+    runs, told, whole = 0, 0.0, 0.0
     for file in results.glob("runs/**/*.nc"):
         with Dataset(file) as data:
             runs += data["seconds"].shape[0]
-            seconds += float(data["seconds"][:].sum())
-    return runs, seconds
+            told += float(data["seconds"][:].sum())
+            whole += float(data.wall_seconds)
+    return runs, told, whole
 
 
 def report(results: Path, wall: float, cores: int) -> None:
@@ -126,12 +127,13 @@ def report(results: Path, wall: float, cores: int) -> None:
     for entry in sorted(results.iterdir()):
         files = [file for file in entry.rglob("*") if file.is_file()] if entry.is_dir() else [entry]
         print(f"{entry.name:>24} {len(files):>6} files {sum(file.stat().st_size for file in files) / 1e6:>10.1f} MB")
-    runs, seconds = inside(results)
+    runs, told, whole = inside(results)
     held = sum(lasted for found in stages.values() for lasted, _, _ in found)
-    print(f"{runs} runs; inside ask and tell {seconds:.1f} s: {seconds / held:.1%} of what jobs lasted", end="")
     in_runs = sum(lasted for lasted, _, _ in stages["runs"])
-    print(f", {seconds / in_runs:.1%} of run jobs", end="")
-    print(f", {seconds / (cores * wall):.1%} of the time of {cores} cores" if wall else "")
+    print(f"{runs} runs")
+    for label, seconds in (("ask and tell", told), ("runs", whole)):
+        print(f"inside {label} {seconds:.1f} s: {seconds / held:.1%} of all jobs, {seconds / in_runs:.1%} of", end="")
+        print(" run jobs" + (f", {seconds / (cores * wall):.1%} of {cores} cores" if wall else ""))
 
 
 def main() -> None:

@@ -86,6 +86,33 @@ def test_a_round_that_was_not_kept_is_named_with_those_that_were(results):
         numbers.measured(Measure("at", Runs("mle"), WrittenNumber(11.0)), Scope("wells"))
 
 
+def test_final_numbers_alone_are_the_same_and_say_what_was_left_out(results, tmp_path):
+    runner = CliRunner().invoke(
+        app, ["reduce", str(results / "synthetic"), "--final", "--output", str(tmp_path / "final.nc")]
+    )
+    assert runner.exit_code == 0, runner.output
+    kept, every = (read_netcdf(file) for file in (tmp_path / "final.nc", results / "published/synthetic.nc"))
+    assert set(kept["row_word"].values.astype(str)) == {"final", "seconds"} < set(every["row_word"].values.astype(str))
+    assert not kept["regret_until"].size
+    whole, final = (
+        read_reduced(file).problems["wells"] for file in (results / "published/synthetic.nc", tmp_path / "final.nc")
+    )
+    for word in ("final", "mean", "seconds"):
+        measure = Measure(word, Runs("mle"))
+        assert final.measured(measure, Scope("wells")) == whole.measured(measure, Scope("wells"))
+    with pytest.raises(BocuError, match="'wells' was reduced without 'growth', which the check asks for; kept: final,"):
+        final.measured(Measure("growth", Runs("mle")), Scope("wells"))
+    with pytest.raises(BocuError, match=r"found round 5 of 'wells'; kept in reduced results: 24$"):
+        final.measured(Measure("at", Runs("mle"), WrittenNumber(5.0)), Scope("wells"))
+    share = Measure("share", Runs("pe-gp-ucb"), options=(("prior", "b"),))
+    with pytest.raises(BocuError, match="has no 'chosen_prior'"):
+        final.measured(share, Scope("wells"))
+    by_final = verdicts(CLAIMS, lambda experiment, problem: final)
+    assert {found.outcome for found in by_final} >= {"holds", "not run"}
+    shared = agreements({"wells": final}, {"wells": CubeNumbers(read_netcdf(results / "synthetic/cubes/wells.nc"))})
+    assert {one.verdict for one in shared.shared} == {EQUAL}
+
+
 def test_a_map_of_regions_is_that_of_the_cubes(results):
     reduced = read_reduced(results / "published/synthetic.nc").problems.values()
     cells = region(CLAIMS[0], list(reduced))

@@ -4,12 +4,15 @@ import json
 import subprocess
 import sys
 import xml.etree.ElementTree
+from typing import Annotated
 
 import pytest
+from pydantic import Field
 
 from bocu.core.errors import BocuError
+from bocu.core.parameters import Parameters
 from bocu.experiment.registry import registered
-from bocu.figures.base import save
+from bocu.figures.base import Algorithms, Mention, Names, PictureParameters, save
 from bocu.figures.regret import Regret, RegretParameters
 from bocu.figures.style import SIMULATED_MARK
 
@@ -110,3 +113,23 @@ def test_every_parameter_is_described():
     for entry in registered("figure"):
         for name, field in entry.load().Parameters.model_fields.items():
             assert field.description, f"{entry.name}.{name}"
+
+
+class Part(Parameters):
+    metric: Annotated[str, Names("metric")]
+
+
+class Naming(PictureParameters):
+    algorithms: Algorithms = None
+    titles: Annotated[dict[str, str], Names("branch")] = Field({})
+    parts: list[Part] = Field([])
+
+
+def test_fields_say_what_they_name_and_planning_is_told_with_the_place():
+    stated = Naming.model_validate({"algorithms": ["mle"], "titles": {"mle/so": "ours"}, "parts": [{"metric": "so"}]})
+    assert list(stated.mentioned()) == [
+        Mention("algorithms.0", "algorithm", "mle"),
+        Mention("titles.mle/so", "branch", "mle/so"),
+        Mention("parts.0.metric", "metric", "so"),
+    ]
+    assert list(Naming().mentioned()) == []

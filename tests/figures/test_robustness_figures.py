@@ -192,7 +192,7 @@ def test_titles_of_panels_stay_apart(root, tmp_path, monkeypatch):
 
 def test_a_page_names_paths_of_laws_once(plan):
     page = Path(plan.paths.report())
-    build(plan.describe(), plan.cubes(), plan.paths.summary(), [], page)
+    build(plan.describe(), plan.products.cubes(), plan.paths.summary(), [], page)
     text = page.read_text()
     assert "SO, SO under normal (s 1), one law, high (a path of laws), tenth (a path of laws)" in " ".join(text.split())
     assert "tenth-0" not in text[: text.index('id="explore"')]

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import synthetic_cubes
+from matplotlib.colors import to_hex
 from synthetic_objectives import METRICS, cube, level
 
 from bocu.core.errors import BocuError
+from bocu.figures.base import save
 from bocu.figures.scoreboard import Scoreboard, ScoreboardParameters
 
 
@@ -167,3 +169,12 @@ def test_simulated_problems_are_marked_where_they_stand(tmp_path):
     labels = [label.get_text() for label in tables(drawing)[0].get_xticklabels()]
     assert labels == ["real", "made up\n(simulated)"]
     assert drawing.data_label == f"{synthetic_cubes.SIMULATED}: made-up"
+
+
+def test_words_on_colours_keep_their_ink_on_a_dark_page(cubes, tmp_path):
+    drawing = drawn(cubes)
+    save(drawing, *(tmp_path / f"board.{kind}" for kind in ("png", "svg", "json")))
+    rules = (tmp_path / "board.svg").read_text().partition("</style>")[0]
+    inks = {to_hex(text.get_color()) for axes in tables(drawing) for text in axes.texts}
+    assert inks
+    assert not [ink for ink in inks if f"fill: {ink}" in rules]

@@ -15,6 +15,8 @@ rule audit:
         plan.paths.audit,
     log:
         f"{plan.results}/logs/audit.log",
+    benchmark:
+        f"{plan.results}/benchmarks/audit.tsv"
     run:
         from bocu.interop.cvxpy.audit import audit as solve_again
 

@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 from bocu.ambiguity.base import AmbiguitySet, Wanted
 from bocu.ambiguity.checks import Floats
 
-
 #: Numbers of payoffs that are solved at once: what is made of them on the way stays in a processor's cache.
 _BLOCK = 2**17
 

@@ -57,13 +57,10 @@ class TotalVariation(AmbiguitySet):
         order, payoff, mass = sorted_rows(f, p, descending=True)
         cumulative = mass.cumsum(axis=1)
         half = self.epsilon / 2.0
-        above = np.where(payoff > 0.0, mass, 0.0).sum(axis=1)
+        above = _above_floor(payoff, mass)
         kink = (cumulative <= half).sum(axis=1)
-        # min(max(theta - mass of what pays more, 0), mass), in one array.
-        removed = np.subtract(cumulative, mass, out=cumulative)
-        np.subtract(np.minimum(half, above)[:, None], removed, out=removed)
-        np.maximum(removed, 0.0, out=removed)
-        np.minimum(removed, mass, out=removed)
+        before = np.subtract(cumulative, mass, out=cumulative)
+        removed = _removed(half, above, before, mass, out=before)
         value = expectation(f, p) - np.einsum("bn,bn->b", removed, payoff)
         row = np.arange(len(f))
         last = np.minimum(kink, f.shape[1] - 1)
@@ -79,6 +76,19 @@ class TotalVariation(AmbiguitySet):
             rows.rate[row, donors] -= half_step
             rows.rate[row, _receivers(f, p)] += half_step
         return rows
+
+    def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
+        # As `solve` has it, but sorted once for all radii.
+        _, payoff, mass = sorted_rows(f, p, descending=True)
+        before = mass.cumsum(axis=1)
+        before -= mass
+        above, mean = _above_floor(payoff, mass), expectation(f, p)
+        values, removed = np.empty((len(f), len(radii))), np.empty_like(before)
+        for column, half in enumerate(np.array(radii) / 2.0):
+            _removed(half, above, before, mass, out=removed)
+            value = mean - np.einsum("bn,bn->b", removed, payoff)
+            values[:, column] = np.where(half >= above, 0.0, np.maximum(value, 0.0))
+        return values
 
     def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         # H(mu) = sum_i p_i min(f_i, 2 mu) is piecewise linear: find theta = 2 mu with H = tau on sorted payoffs.
@@ -116,6 +126,18 @@ class TotalVariation(AmbiguitySet):
         upper = np.block([[one, -one], [-one, -one], [np.zeros((1, n)), np.ones((1, n))]])
         equal = np.append(np.ones(n), np.zeros(n))[None]
         return Polytope(n, upper, np.concatenate([p, -p, [self.epsilon]]), equal, np.ones(1))
+
+
+def _above_floor(payoff: Floats, mass: Floats) -> Floats:
+    """Per row the mass `(B,)` on contexts that pay more than the least."""
+    return np.asarray(np.where(payoff > 0.0, mass, 0.0).sum(axis=1))
+
+
+def _removed(half: float, above: Floats, before: Floats, mass: Floats, out: Floats) -> Floats:
+    """Mass `(B, n)` that leaves each context, written to `out`, which may be `before`: the mass of what pays more."""
+    np.subtract(np.minimum(half, above)[:, None], before, out=out)
+    np.maximum(out, 0.0, out=out)
+    return np.minimum(out, mass, out=out)
 
 
 def _receivers(f: Floats, p: Floats) -> Any:

@@ -9,6 +9,9 @@ import typer
 def reduce_command(
     folder: Annotated[Path, typer.Argument(help="Results of an experiment, such as results/NAME.")],
     output: Annotated[Path, typer.Option(help="The file, such as docs/results/NAME.nc.")],
+    final: Annotated[
+        bool, typer.Option("--final", help="Keep what is summed over all rounds alone: final regret, payoff, seconds.")
+    ] = False,
 ) -> None:
     """Reduce the cubes of an experiment to one small file, to be published.
 
@@ -18,6 +21,6 @@ def reduce_command(
     from bocu.evaluation.claims.reduced import read_reduced, reduce_results
     from bocu.io.tables import size
 
-    reduce_results(folder, output)
+    reduce_results(folder, output, final)
     reduced = read_reduced(output)
     typer.echo(f"{output}: {len(reduced.problems)} problems of {reduced.experiment}, {size(output.stat().st_size)}")

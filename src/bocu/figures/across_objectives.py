@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pydantic
@@ -12,7 +12,7 @@ from bocu.core.about import About
 from bocu.core.parameters import Number
 from bocu.core.protocols import CONTINUOUS, FINITE
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Names, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, spoken, with_unit
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ _PAYOFF, _REGRET = "payoff", "regret"
 class AcrossObjectivesParameters(FigureParameters):
     """Parameters of `AcrossObjectives`."""
 
-    at: dict[str, Number] | None = Field(
+    at: Annotated[dict[str, Number] | None, Names("objective"), Names("metric")] = Field(
         None,
         min_length=2,
         description="Where each objective stands on the horizontal axis, by its label; a metric of the same label "
         "scores those who pursue it. If left out, those that have such a metric, in their order.",
     )
     label: str = Field("objective", min_length=1, description="What the horizontal axis is, with its unit.")
-    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
-    titles: dict[str, str] = Field(
+    algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    titles: Annotated[dict[str, str], Names("algorithm")] = Field(
         default_factory=dict, description="What is written for an algorithm, by its label, if not its usual name."
     )
     log: bool = Field(False, description="Logarithmic horizontal axis.")
@@ -44,12 +44,6 @@ class AcrossObjectivesParameters(FigureParameters):
         if self.log and min((self.at or {"": 0.0}).values()) <= 0.0:
             raise ValueError("log: a logarithmic axis holds positive numbers; 'at' is missing or has others")
         return self
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("objective", "at", self.at)
-        yield from mentions("metric", "at", self.at)
-        yield from mentions("algorithm", "algorithms", self.algorithms)
-        yield from mentions("algorithm", "titles", self.titles)
 
 
 class AcrossObjectives(Figure[AcrossObjectivesParameters]):

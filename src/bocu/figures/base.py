@@ -10,13 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self
 
 from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.loading import load
-from bocu.core.parameters import Parameters, ParametersType
+from bocu.core.parameters import Parameters, ParametersType, sections
 from bocu.figures import style
 from bocu.figures.finish import finish, themed
 from bocu.io.files import atomic_path, write_json, write_text
@@ -46,8 +46,8 @@ class Mention:
         key: where it stands.
         kind: "problem", "objective", "algorithm", "metric" or "prior": labels; of the first four also "... of the
             file", where a sweep's entries go by the label that they were made from; "branch": an algorithm's label, or
-            `algorithm/objective`; "seed"; "swept parameter": its name; "registered algorithm": a name, run here or not;
-            "rejecting algorithm": likewise, of one that rejects priors by their errors.
+            `algorithm/objective`; "seed"; "swept parameter": its name;
+            "rejecting algorithm": a registered name, run here or not, of one that rejects priors by their errors.
         name: what stands there.
     """
 
@@ -68,18 +68,32 @@ def mentions(kind: str, key: str, value: Any) -> Iterator[Mention]:
             yield from mentions(kind, f"{key}.{place}", item)
 
 
+@dataclass(frozen=True)
+class Names:
+    """Says of a field of parameters what it names: `metric: Annotated[str, Names("metric")]`; kinds as of `Mention`."""
+
+    kind: str
+
+
+Algorithms = Annotated[list[str] | None, Names("algorithm")]
+"""The type of a field that holds labels of algorithms, or None for all."""
+
+
 class PictureParameters(Parameters):
     """Parameters of any figure."""
 
     def mentioned(self) -> Iterator[Mention]:
-        """Return the names of other things in the experiment, which planning looks up."""
-        yield from ()
+        """Return the names of other things in the experiment, which planning looks up: those of fields with `Names`."""
+        for path, section in sections(self):
+            for key, field in type(section).model_fields.items():
+                for names in (each for each in field.metadata if isinstance(each, Names)):
+                    yield from mentions(names.kind, f"{path}{key}", getattr(section, key))
 
 
 class ComparingParameters(PictureParameters):
     """Parameters of a figure that compares all algorithms with one."""
 
-    reference: str | None = Field(
+    reference: Annotated[str | None, Names("algorithm")] = Field(
         None,
         description="Label of the algorithm that counts as 1; the experiment's `reference`, the registered 'random' or "
         "the first, if left out.",
@@ -88,9 +102,6 @@ class ComparingParameters(PictureParameters):
     def against(self, label: str) -> Self:
         """Return these parameters with the experiment's reference, where they name none."""
         return self if self.reference is not None else self.model_copy(update={"reference": label})
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("algorithm", "reference", self.reference)
 
 
 class FigureParameters(PictureParameters):

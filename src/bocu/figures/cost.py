@@ -1,6 +1,6 @@
 """Seconds a round over the rounds: whether an algorithm's cost grows with what it has seen, and how fast."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -11,7 +11,7 @@ from bocu.core.protocols import CONTINUOUS, FINITE
 from bocu.evaluation.digests import MEDIAN_ROUNDS
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import marks, style
-from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.panel_titles import titles_of
 from bocu.figures.reading import NO_OBJECTIVE, counted, results_of, seed_counts, spoken
 from bocu.figures.regret import Curve, curve_table, draw_curves
@@ -28,16 +28,13 @@ MILLISECONDS = 1e3
 class CostParameters(DigestedParameters):
     """Parameters of `Cost`."""
 
-    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     smooth: Annotated[Integer, Field(ge=1)] = Field(MEDIAN_ROUNDS, description="Rounds whose median is one point.")
     log: bool = Field(True, description="Logarithmic axis of time.")
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
         # Digests know groups of one size.
         return super().inputs(paths) if self.smooth == MEDIAN_ROUNDS else {"cube": paths.cube}
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
 class Cost(Figure[CostParameters]):

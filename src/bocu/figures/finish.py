@@ -30,7 +30,7 @@ _DARK = {
 
 
 def finish(figure: "matplotlib.figure.Figure") -> None:
-    """Give all axes two to four ticks where matplotlib chose them, and break titles that are too long."""
+    """Set on all axes two to four ticks where matplotlib chose them, and break titles that are too long."""
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             _tick(axis)

@@ -1,18 +1,23 @@
-"""Statistics as marks of seaborn, drawn from tidy tables: curves and points with intervals, steps."""
+"""Statistics as marks of seaborn, drawn from tidy tables: curves and points with intervals, steps, heat maps."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bocu.figures import style
 
 if TYPE_CHECKING:
-    import matplotlib.figure
     import pandas as pd
     from matplotlib.axes import Axes
 
+DARK = 0.25
+"""The luminance of a cell below which its word is white."""
 INTERVALS = 4
 """Of a curve."""
 Looks = Mapping[str, style.Stroke]
+Cells = Collection[tuple[str, str]]
+"""Row and column of some cells."""
 
 
 def intervals(axes: "Axes", table: "pd.DataFrame", x: str, looks: Looks) -> None:
@@ -47,7 +52,7 @@ def curves(axes: "Axes", table: "pd.DataFrame", looks: Looks) -> None:
         axes,
         looks,
     )
-    style.grid(axes)
+    _named(axes, looks)
 
 
 def steps(axes: "Axes", table: "pd.DataFrame", x: str, y: str, looks: Looks) -> None:
@@ -61,18 +66,19 @@ def steps(axes: "Axes", table: "pd.DataFrame", x: str, y: str, looks: Looks) -> 
         axes,
         looks,
     )
-    style.grid(axes)
+    _named(axes, looks)
 
 
-def legend(picture: "matplotlib.figure.Figure", titles: Iterable[str], looks: Looks, markers: bool = False) -> None:
-    """Say below a picture which line is whose."""
-    from matplotlib.lines import Line2D
+def heat(axes: "Axes", square: "pd.DataFrame", words: "pd.DataFrame", bold: Cells, plain: Cells, **look: Any) -> None:
+    """Draw a table as a heat map with a word in each cell that is known; bold where it is told so, italic or plain."""
+    import seaborn as sns
 
-    handles = [
-        Line2D([], [], label=title, marker=looks[title].marker if markers else "", **looks[title].line())
-        for title in titles
-    ]
-    picture.legend(handles=handles, loc="outside lower center", ncols=style.legend_columns([str(t) for t in titles]))
+    sns.heatmap(square, ax=axes, annot=words, fmt="", linecolor="white", **look)
+    shades = np.atleast_2d(axes.collections[0].get_facecolor())[square.notna().to_numpy().ravel()]
+    cells = square.stack().dropna().index  # row by row, as words are drawn
+    for text, cell, shade in zip(axes.texts, cells, shades, strict=True):
+        text.set(fontweight="bold" if cell in bold else "normal", fontstyle="normal" if cell in plain else "italic")
+        text.set_color("white" if sns.utils.relative_luminance(shade) < DARK else style.INK_ON_COLOUR)
 
 
 def _drawn(plot: Any, axes: "Axes", looks: Looks) -> None:
@@ -82,3 +88,10 @@ def _drawn(plot: Any, axes: "Axes", looks: Looks) -> None:
         linestyle={title: look.dash for title, look in looks.items()},
         marker={title: look.marker for title, look in looks.items()},
     ).label(x="", y="").theme(dict(style.SETTINGS)).on(axes).plot()
+
+
+def _named(axes: "Axes", looks: Looks) -> None:
+    """Have lines for `style.legend_below`."""
+    for title, look in looks.items():
+        axes.plot([], [], label=title, **look.line())
+    style.grid(axes)

@@ -65,9 +65,6 @@ def _known(
         case "problem of the file" | "objective of the file" | "algorithm of the file" | "metric of the file":
             section = f"{mention.kind.partition(' ')[0]}s"
             return {plan.sweep.base(section, entry.label) for entry in getattr(plan.experiment, section)}
-        case "registered algorithm":
-            run = {branch.algorithm.registered.name for branch in branches}
-            return run | {entry.name for entry in registered("algorithm")}
         case "rejecting algorithm":
             return {entry.name for entry in registered("algorithm") if _rejects(entry)}
         case "seed":

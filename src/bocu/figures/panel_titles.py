@@ -1,10 +1,10 @@
 """What curves in a grid of panels are called, and how they look."""
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bocu.figures import style
-from bocu.figures.reading import NO_OBJECTIVE
 from bocu.figures.results import CubeBranch, Results
 
 Titles = dict[tuple[str, CubeBranch], str]
@@ -24,13 +24,14 @@ def titles_of(
     # In the order of the experiment's algorithms, which is that of the legend.
     place = {label: i for i, label in enumerate(dict.fromkeys(a for cube in cubes.values() for a in cube.names))}
     # Where one algorithm stands with several objectives in one panel, the objective tells its curves apart.
-    several = any(len({b.algorithm for b in found}) < len(found) for found in branches.values())
+    counts = [Counter(branch.algorithm for branch in found) for found in branches.values()]
+    several = {label for count in counts for label in count if count[label] > 1}
     titles: Titles = {}
     for (_, problem), found in branches.items():
         for branch in found:
             plain = given.get(branch.algorithm, cubes[problem].titles[branch.algorithm])
-            pursuing = several and branch.objective != NO_OBJECTIVE
-            default = f"{plain}, {cubes[problem].objective_titles[branch.objective]}" if pursuing else plain
+            pursued = cubes[problem].objective_titles[branch.objective]
+            default = f"{plain}, {pursued}" if branch.algorithm in several else plain
             titles[problem, branch] = given.get(f"{branch.algorithm}/{branch.objective}", default)
     return dict(sorted(titles.items(), key=lambda item: place[item[0][1].algorithm]))
 

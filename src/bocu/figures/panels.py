@@ -2,9 +2,9 @@
 
 import itertools
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -12,10 +12,9 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.parameters import Number, Parameters
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
+from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Names, PictureParameters, nothing_to_show
 from bocu.figures.panel_titles import Titles, looks_of, titles_of, told_apart
 from bocu.figures.reading import (
-    NO_OBJECTIVE,
     all_results,
     metric_title,
     seed_counts,
@@ -69,19 +68,19 @@ COLUMN_WIDTH = 68
 class Row(Parameters):
     """A row of panels: one metric, a panel a problem."""
 
-    metric: str = Field(description="Label of the metric.")
+    metric: Annotated[str, Names("metric")] = Field(description="Label of the metric.")
     title: str = Field("", description="What is written beside the row; the metric, if left out.")
-    problems: list[str | list[str]] | None = Field(
+    problems: Annotated[list[str | list[str]] | None, Names("problem")] = Field(
         None,
         description="Labels of the problems, in columns; all, if left out. A list of labels in place of one: their "
         "curves share a panel.",
     )
-    pursued: list[str] | None = Field(
+    pursued: Annotated[list[str] | None, Names("objective")] = Field(
         None,
         description="Labels of the objectives whose runs are drawn; the metric's label, if left out. Algorithms that "
         "pursue none are drawn in every row.",
     )
-    algorithms: list[str] | None = Field(None, description="As `algorithms` of the figure, for this row.")
+    algorithms: Algorithms = Field(None, description="As `algorithms` of the figure, for this row.")
     kind: Kind | None = Field(None, description="As `kind` of the figure, for this row.")
 
 
@@ -97,8 +96,8 @@ class PanelsParameters(PictureParameters):
         description="What is written for the curves of the problems that share a panel, in their order; the problems' "
         "titles, if left out.",
     )
-    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
-    titles: dict[str, str] = Field(
+    algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    titles: Annotated[dict[str, str], Names("branch")] = Field(
         default_factory=dict,
         description="What is written for an algorithm, by its label, or for its runs under one objective, by "
         "`algorithm/objective`; what is written alike looks alike.",
@@ -115,15 +114,6 @@ class PanelsParameters(PictureParameters):
     )
     title: str | None = Field(None, description="Heading of the figure.")
     row_height: Number = Field(1.3, gt=0.0, description="Height of a row, inches.")
-
-    def mentioned(self) -> Iterator[Mention]:
-        for place, row in enumerate(self.rows or ()):
-            yield from mentions("metric", f"rows.{place}.metric", row.metric)
-            yield from mentions("problem", f"rows.{place}.problems", row.problems)
-            yield from mentions("objective", f"rows.{place}.pursued", row.pursued)
-            yield from mentions("algorithm", f"rows.{place}.algorithms", row.algorithms)
-        yield from mentions("algorithm", "algorithms", self.algorithms)
-        yield from mentions("branch", "titles", self.titles)
 
 
 @dataclass(frozen=True)
@@ -347,9 +337,8 @@ def _branches(cube: Results, row: Row, algorithms: Sequence[str] | None) -> list
     """Return the branches of a panel, in the order of the cube."""
     if row.metric not in cube.metrics:
         return []
-    pursued = (NO_OBJECTIVE, *(row.pursued or [row.metric]))
     known = None if algorithms is None else [label for label in algorithms if label in cube.names]
-    return [branch for branch in cube.branches(known) if branch.objective in pursued]
+    return cube.branches(known, row.pursued or [row.metric])
 
 
 def _cut(axes: "Axes", near: Sequence[Curve], far: Sequence[Curve], gains: bool) -> None:

@@ -1,7 +1,6 @@
 """Which prior was trusted, and when the wrong ones were rejected (Ziomek et al. 2025, figures 2b and 4b)."""
 
 import textwrap
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,7 @@ from bocu.core.about import About
 from bocu.core.protocols import CONTEXTUAL, TIME_VARYING
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
-from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.reading import counted, results_of, seed_counts, spoken
 from bocu.figures.results import CubeBranch, Results
 from bocu.runs.status import DONE
@@ -30,16 +29,9 @@ DOT_SPREAD = 0.62
 class ChosenPriorsParameters(DigestedParameters):
     """Parameters of `ChosenPriors`."""
 
-    algorithms: list[str] | None = Field(
-        None, description="Labels of the algorithms drawn; all that choose, if left out."
+    algorithms: Algorithms = Field(
+        None, description="Labels of the algorithms drawn; all that choose but for yardsticks, if left out."
     )
-    leave_out: list[str] | None = Field(
-        None, description="Registered names left out; the yardsticks, which have no choice to make, if left out."
-    )
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("algorithm", "algorithms", self.algorithms)
-        yield from mentions("registered algorithm", "leave_out", self.leave_out)
 
 
 class ChosenPriors(Figure[ChosenPriorsParameters]):
@@ -54,10 +46,6 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
     of_priors = True
     Parameters = ChosenPriorsParameters
 
-    def _left_out(self, cube: Results, label: str) -> bool:
-        named = self.parameters.leave_out
-        return label in cube.yardsticks if named is None else cube.names[label] in named
-
     def compose(self, inputs: Inputs) -> Drawing:
         import pandas as pd
 
@@ -65,7 +53,8 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
         shares = {
             branch: found
             for branch in cube.branches(self.parameters.algorithms)
-            if not self._left_out(cube, branch.algorithm) and (found := cube.trusted_shares(branch)) is not None
+            if (self.parameters.algorithms or branch.algorithm not in cube.yardsticks)
+            and (found := cube.trusted_shares(branch)) is not None
         }
         if not shares:
             return nothing_to_show(cube, "Priors trusted", "no algorithm reports which prior it trusts")
@@ -120,12 +109,9 @@ def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Results, bran
 class RejectionTimesParameters(DigestedParameters):
     """Parameters of `RejectionTimes`."""
 
-    algorithms: list[str] | None = Field(
+    algorithms: Algorithms = Field(
         None, description="Labels of the algorithms drawn; all that keep a list of candidates, if left out."
     )
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
 class RejectionTimes(Figure[RejectionTimesParameters]):

@@ -295,7 +295,7 @@ def _panel(panel: "Axes", cells: Sequence[Cell], layout: Layout, values: Mapping
         }
     sns.heatmap(
         numbers, annot=words, fmt="", mask=np.isnan(numbers), cbar=False, ax=panel, linewidths=0.5, linecolor="white",
-        annot_kws={"fontsize": 6.5, **({"color": style.INK} if scale is None else {})},
+        annot_kws={"fontsize": 6.5, **({"color": style.INK_ON_COLOUR} if scale is None else {})},
         xticklabels=[_written(value) for value in across], yticklabels=[_written(value) for value in up], **colours,
     )  # fmt: skip
     panel.invert_yaxis()

@@ -1,8 +1,8 @@
 """Regret over the rounds: the picture that every paper of this field has (Ziomek et al. 2025, figures 2a and 4a)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -14,7 +14,7 @@ from bocu.evaluation.curves import Kind
 from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
-from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, Names, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts, shown_unit, spoken, with_unit
 from bocu.figures.results import CubeBranch, Results
 
@@ -56,11 +56,11 @@ class RegretParameters(DigestedParameters):
     """Parameters of `Regret`."""
 
     kind: Kind = Field("cumulative", description=KIND)
-    metrics: list[str] | None = Field(
+    metrics: Annotated[list[str] | None, Names("metric")] = Field(
         None,
         description="Labels of the metrics, a column of panels each; all but those along paths of laws, if left out.",
     )
-    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     log_rounds: bool = Field(False, description="Logarithmic axis of rounds.")
     log_regret: bool = Field(
         False, description="Logarithmic axis of regret, not of payoffs; rounds without regret leave gaps."
@@ -73,10 +73,6 @@ class RegretParameters(DigestedParameters):
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
         # Digests know single rounds.
         return {"cube": paths.cube} if self.smooth > 1 else super().inputs(paths)
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("metric", "metrics", self.metrics)
-        yield from mentions("algorithm", "algorithms", self.algorithms)
 
 
 class Regret(Figure[RegretParameters]):
@@ -124,9 +120,7 @@ class Regret(Figure[RegretParameters]):
     def _curves(self, cube: Results, objective: str, metric: str) -> list["Curve"]:
         found: list[Curve] = []
         looks = cube.looks_apart(self.parameters.algorithms)
-        for branch in cube.branches(self.parameters.algorithms):
-            if branch.objective not in (objective, NO_OBJECTIVE):
-                continue
+        for branch in cube.branches(self.parameters.algorithms, [objective]):
             title, look = cube.titles[branch.algorithm], looks[branch.algorithm]
             curve = curve_of(
                 cube,

@@ -4,10 +4,10 @@ Above: two models of the payoff before one observation that lies in the confiden
 Below: the sum of the rejected prior's prediction errors against the bound that it crosses.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -18,7 +18,7 @@ from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.core.protocols import TIME_VARYING
 from bocu.evaluation.rejections import Moment, account, weighed
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.base import Drawing, Figure, Inputs, Names, nothing_to_show
 from bocu.figures.reading import counted, results_of, with_unit
 from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, paths_of, problem_inputs
 from bocu.figures.results import Results
@@ -40,21 +40,18 @@ TRIED = 25
 class RejectionParameters(RealisedParameters):
     """Parameters of `Rejection`."""
 
-    algorithm: str = Field(
+    algorithm: Annotated[str, Names("rejecting algorithm")] = Field(
         "pe-gp-ucb", description="Registered name of an algorithm that rejects priors by their errors."
     )
-    seed: Integer | None = Field(
+    seed: Annotated[Integer | None, Names("seed")] = Field(
         None, ge=0, le=LARGEST_SEED, description="Seed of the run; the clearest rejection of all, if left out."
     )
-    prior: str | None = Field(None, description="Label of the rejected prior; the clearest rejection, if left out.")
+    prior: Annotated[str | None, Names("prior")] = Field(
+        None, description="Label of the rejected prior; the clearest rejection, if left out."
+    )
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
         return {**super().inputs(paths), "runs": paths.run_files(self.algorithm)}
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("rejecting algorithm", "algorithm", self.algorithm)
-        yield from mentions("seed", "seed", self.seed)
-        yield from mentions("prior", "prior", self.prior)
 
 
 @dataclass(frozen=True)

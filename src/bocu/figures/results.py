@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from bocu.figures import style
 from bocu.io.files import reading, regular_file
 from bocu.io.provenance import refuse_other_schema
 from bocu.runs.status import DONE, MISSING
-
-if TYPE_CHECKING:
-    pass
 
 _TOLD = ("name", "title", "look", "yardstick")
 
@@ -144,8 +141,14 @@ class Results(ABC):
         label = self.data.attrs.get("best_prior", "")
         return self.priors.index(label) if label in self.priors else None
 
-    def branches(self, algorithms: Sequence[str] | None = None) -> list[CubeBranch]:
-        """Return the branches that the experiment defines, in its order, of all or some algorithms.
+    def branches(
+        self, algorithms: Sequence[str] | None = None, pursuing: Sequence[str] | None = None
+    ) -> list[CubeBranch]:
+        """Return the branches that the experiment defines, in its order.
+
+        Args:
+            algorithms: labels of the algorithms; all, if left out.
+            pursuing: labels of the objectives whose runs are wanted, beside those that pursue none; all, if left out.
 
         Raises:
             BocuError: an algorithm is not in the cube.
@@ -153,7 +156,12 @@ class Results(ABC):
         for label in algorithms or ():
             if label not in self.names:
                 raise BocuError(f"{self.path}: no algorithm '{label}'; {nearest(label, self.names)}")
-        return [branch for branch in self._places if algorithms is None or branch.algorithm in algorithms]
+        return [
+            branch
+            for branch in self._places
+            if (algorithms is None or branch.algorithm in algorithms)
+            and (pursuing is None or branch.objective in (NO_OBJECTIVE, *pursuing))
+        ]
 
     def looks_apart(self, algorithms: Sequence[str] | None = None) -> dict[str, style.Stroke]:
         """Return the looks of all or some algorithms in one picture, no two of one colour, if there are enough."""

@@ -3,9 +3,9 @@
 Beyond the DRMOBO paper: `bocu.evaluation.robust_front` says what is drawn. Scoring worked it out, under each metric.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -16,8 +16,8 @@ from bocu.core.protocols import SCALARISED
 from bocu.evaluation.robust_front import MARGIN
 from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, with_unit
+from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Names, nothing_to_show
+from bocu.figures.reading import Cube, CubeBranch, seed_counts, with_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,20 +35,18 @@ by the points that no other dominates, ordered by the first, (points, 2)."""
 class RobustFrontParameters(FigureParameters):
     """Parameters of `RobustFront`."""
 
-    metric: str | None = Field(None, description="Label of the metric that values payoffs; the first, if left out.")
-    objective: str | None = Field(
+    metric: Annotated[str | None, Names("metric")] = Field(
+        None, description="Label of the metric that values payoffs; the first, if left out."
+    )
+    objective: Annotated[str | None, Names("objective")] = Field(
         None,
         description="Label of the objective pursued, whose runs are drawn beside those that pursue none; left out, the "
         "one with the metric's label, else the first.",
     )
-    algorithms: list[str] | None = Field(None, description="Labels of what is drawn; all, if left out.")
-    seed: Integer | None = Field(None, description="The seed whose front is drawn; the first finished, if left out.")
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("metric", "metric", self.metric)
-        yield from mentions("objective", "objective", self.objective)
-        yield from mentions("algorithm", "algorithms", self.algorithms)
-        yield from mentions("seed", "seed", self.seed)
+    algorithms: Algorithms = Field(None, description="Labels of what is drawn; all, if left out.")
+    seed: Annotated[Integer | None, Names("seed")] = Field(
+        None, description="The seed whose front is drawn; the first finished, if left out."
+    )
 
 
 @dataclass(frozen=True)
@@ -122,9 +120,9 @@ class RobustFront(Figure[RobustFrontParameters]):
         pursued = self.parameters.objective or (metric if metric in objectives else objectives[0])
         found = []
         looks = cube.looks_apart(self.parameters.algorithms)
-        for branch in cube.branches(self.parameters.algorithms):
+        for branch in cube.branches(self.parameters.algorithms, [pursued]):
             share, seeds = cube.hypervolume_share(branch, metric)
-            if branch.objective in (pursued, NO_OBJECTIVE) and len(seeds):
+            if len(seeds):
                 label = branch.algorithm
                 found.append(Tried(branch, cube.titles[label], looks[label], seeds.tolist(), share))
         return found

@@ -20,7 +20,7 @@ from bocu.evaluation.law_paths import Family, families_of
 from bocu.evaluation.scorers import build_scorer
 from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.panel_titles import Titles, looks_of, titles_of
 from bocu.figures.reading import Cube, CubeBranch, seed_counts, spoken, with_unit
 from bocu.figures.realised import RealisedParameters, realise
@@ -47,7 +47,7 @@ class RobustnessCurveParameters(RealisedParameters):
         description="Labels of entries of `metrics` that score under a path of laws, a panel each; all such, if left "
         "out.",
     )
-    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
     set: StatedSet | None = Field(
         None,
         description="The set in whose units the horizontal axis tells how far each law is from the first of its path; "
@@ -64,7 +64,7 @@ class RobustnessCurveParameters(RealisedParameters):
     def mentioned(self) -> Iterator[Mention]:
         for mention in mentions("metric", "metrics", self.metrics):
             yield Mention(mention.key, mention.kind, f"{mention.name}-0")
-        yield from mentions("algorithm", "algorithms", self.algorithms)
+        yield from super().mentioned()
 
 
 class RobustnessCurve(Figure[RobustnessCurveParameters]):

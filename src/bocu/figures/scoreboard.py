@@ -1,9 +1,9 @@
 """The whole experiment as a table: final regret relative to a reference, a row an algorithm, a column a problem."""
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -19,10 +19,10 @@ from bocu.evaluation.statistics import (
     leaders,
     paired_differences,
 )
-from bocu.figures import style
-from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures import marks, style
+from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Names, nothing_to_show
+from bocu.figures.panel_titles import titles_of
 from bocu.figures.reading import (
-    NO_OBJECTIVE,
     all_results,
     metric_title,
     reference_label,
@@ -50,19 +50,17 @@ COLUMNS = (
 """Of the table beside the figure."""
 RANGE = 8.0
 """The ratio, and one over it, from which on colours stay the same."""
-DARK = 4.0
-"""Likewise, from which on letters are white."""
 
 
 class ScoreBlock(Parameters):
     """A block of rows under one metric."""
 
-    metric: str = Field(description="Label of the metric.")
+    metric: Annotated[str, Names("metric")] = Field(description="Label of the metric.")
     title: str = Field("", description="What is written above the block; the metric, if left out.")
-    problems: list[str] | None = Field(
+    problems: Annotated[list[str] | None, Names("problem")] = Field(
         None, description="Labels of the problems, in columns; those that the metric scores, if left out."
     )
-    pursued: list[str] | None = Field(
+    pursued: Annotated[list[str] | None, Names("objective")] = Field(
         None,
         description="Labels of the objectives whose runs are shown, beside those of algorithms that pursue none; the "
         "metric's label, if left out.",
@@ -73,24 +71,15 @@ class ScoreboardParameters(ComparingParameters):
     """Parameters of `Scoreboard`."""
 
     blocks: list[ScoreBlock] | None = Field(None, description="The blocks; one for each metric, if left out.")
-    columns: dict[str, str] = Field(
+    columns: Annotated[dict[str, str], Names("problem")] = Field(
         default_factory=dict, description="What is written for a problem, by its label, if not the label."
     )
-    titles: dict[str, str] = Field(
+    titles: Annotated[dict[str, str], Names("branch")] = Field(
         default_factory=dict,
         description="What is written for an algorithm, by its label, or for its runs under one objective, by "
         "`algorithm/objective`; what is written alike shares a row.",
     )
     title: str | None = Field(None, description="Heading of the figure.")
-
-    def mentioned(self) -> Iterator[Mention]:
-        for place, block in enumerate(self.blocks or ()):
-            yield from mentions("metric", f"blocks.{place}.metric", block.metric)
-            yield from mentions("problem", f"blocks.{place}.problems", block.problems)
-            yield from mentions("objective", f"blocks.{place}.pursued", block.pursued)
-        yield from mentions("problem", "columns", self.columns)
-        yield from mentions("branch", "titles", self.titles)
-        yield from super().mentioned()
 
 
 @dataclass(frozen=True)
@@ -146,31 +135,26 @@ class Scoreboard(Figure[ScoreboardParameters]):
             block if block.title else block.model_copy(update={"title": metric_title(cubes.values(), block.metric)})
             for block in self.parameters.blocks or [ScoreBlock(metric=metric) for metric in metrics]
         ]
-        tables = [table for block in blocks if (table := self._table(block, cubes, list(names), reference)).ratios]
-        written = self._written(cubes)[reference]
+        tables = [table for block in blocks if (table := self._table(block, cubes, reference)).ratios]
+        own = next(cube.titles[reference] for cube in cubes.values() if reference in cube.titles)
+        written = self.parameters.titles.get(reference, own)
         if not tables:
             reason = f"no finished run can be compared with {written}, or its mean regret is not positive"
             return nothing_to_show(next(iter(cubes.values())), "Scoreboard", reason, whole_experiment=True)
         return self._described(cubes, tables, (reference, written), self._picture(cubes, tables))
 
-    def _written(self, cubes: Mapping[str, Results]) -> dict[str, str]:
-        own = {label: title for cube in cubes.values() for label, title in cube.titles.items()}
-        return {**own, **self.parameters.titles}
-
-    def _table(
-        self, block: ScoreBlock, cubes: Mapping[str, Results], labels: Sequence[str], reference: str
-    ) -> ScoreTable:
-        pursued = (NO_OBJECTIVE, *(block.pursued or [block.metric]))
+    def _table(self, block: ScoreBlock, cubes: Mapping[str, Results], reference: str) -> ScoreTable:
         scored = [problem for problem, cube in cubes.items() if block.metric in cube.metrics]
         columns = block.problems or scored
         branches = {
-            problem: [branch for branch in cubes[problem].branches() if branch.objective in pursued]
+            problem: cubes[problem].branches(pursuing=block.pursued or [block.metric])
             for problem in columns
             if problem in scored
         }
-        titles = self._titles(cubes, branches)
-        yardsticks = {label for cube in cubes.values() for label in cube.yardsticks}
-        competing = frozenset(titles[branch] for branch in titles if branch.algorithm not in yardsticks)
+        titles = titles_of(cubes, {(0, problem): found for problem, found in branches.items()}, self.parameters.titles)
+        competing = frozenset(
+            title for (problem, branch), title in titles.items() if branch.algorithm not in cubes[problem].yardsticks
+        )
         ratios: dict[tuple[str, str], Interval] = {}
         leading: set[tuple[str, str]] = set()
         apart: set[tuple[str, str]] = set()
@@ -181,35 +165,15 @@ class Scoreboard(Figure[ScoreboardParameters]):
             for branch in found:
                 ratio = regret_ratio(cubes[problem], branch, base, block.metric)
                 if branch.algorithm != reference and np.isfinite(ratio.value):
-                    ratios[titles[branch], problem] = ratio
-            totals = {titles[branch]: _by_seed(cubes[problem], branch, block.metric) for branch in found}
+                    ratios[titles[problem, branch], problem] = ratio
+            totals = {titles[problem, branch]: _by_seed(cubes[problem], branch, block.metric) for branch in found}
             first = leaders(totals, competing)
             leading.update((title, problem) for title in (first.group if first else ()))
-            for title, gap in paired_differences(totals, titles[base]).items():
+            for title, gap in paired_differences(totals, titles[problem, base]).items():
                 if gap.verdict in (MORE, LESS):
                     apart.add((title, problem))
-        place = {label: position for position, label in enumerate(labels)}
-        ordered = sorted(titles, key=lambda branch: place[branch.algorithm])
-        rows = [row for row in dict.fromkeys(titles[branch] for branch in ordered) if any(row == r for r, _ in ratios)]
+        rows = [row for row in dict.fromkeys(titles.values()) if any(row == r for r, _ in ratios)]
         return ScoreTable(block, columns, rows, ratios, competing, frozenset(leading), frozenset(apart))
-
-    def _titles(
-        self, cubes: Mapping[str, Results], branches: Mapping[str, Sequence[CubeBranch]]
-    ) -> dict[CubeBranch, str]:
-        """Return what to write for every branch, with its objective where an algorithm stands with several."""
-        several = {
-            branch.algorithm
-            for found in branches.values()
-            for branch in found
-            if sum(other.algorithm == branch.algorithm for other in found) > 1
-        }
-        written, titles = self._written(cubes), {}
-        for problem, branch in ((problem, branch) for problem, found in branches.items() for branch in found):
-            plain = written[branch.algorithm]
-            pursued = cubes[problem].objective_titles[branch.objective]
-            default = f"{plain}, {pursued}" if branch.algorithm in several else plain
-            titles[branch] = self.parameters.titles.get(f"{branch.algorithm}/{branch.objective}", default)
-        return titles
 
     def _picture(self, cubes: Mapping[str, Results], tables: Sequence[ScoreTable]) -> "Picture":
         heads = [self._heads(cubes, table) for table in tables]
@@ -291,26 +255,20 @@ def _by_seed(cube: Results, branch: CubeBranch, metric: str) -> dict[int, float]
 
 def _draw(axes: "Axes", table: ScoreTable, head: Sequence[str], widest: int) -> None:
     import pandas as pd
-    import seaborn as sns
+    from matplotlib.colors import LogNorm
 
-    cells = [(row, column) for row in table.rows for column in table.columns if (row, column) in table.ratios]
-    values = pd.Series([table.ratios[cell].value for cell in cells], pd.MultiIndex.from_tuples(cells))
-    values = values.unstack().reindex(index=table.rows, columns=table.columns)  # as they stand in the experiment
-    sns.heatmap(
-        np.log(values.clip(1.0 / RANGE, RANGE)), ax=axes, annot=values.map(_short), fmt="", cmap=style.DIVERGING,
-        vmin=-np.log(RANGE), vmax=np.log(RANGE), cbar=False, linewidths=0.7, annot_kws={"fontsize": 6.4},
+    ratios = pd.Series({cell: ratio.value for cell, ratio in table.ratios.items()})
+    square = ratios.unstack().reindex(index=table.rows, columns=table.columns)
+    marks.heat(
+        axes, square.clip(1.0 / RANGE, RANGE), square.map(_short), bold=table.leading, plain=table.apart,
+        cmap=style.DIVERGING, norm=LogNorm(1.0 / RANGE, RANGE), cbar=False, linewidths=0.8, annot_kws={"fontsize": 6.4},
     )  # fmt: skip
-    for text, cell in zip(axes.texts, cells, strict=True):
-        text.set_fontweight("bold" if cell in table.leading else "normal")
-        text.set_fontstyle("normal" if cell in table.apart else "italic")
-        text.set_color(style.INK if 1.0 / DARK <= table.ratios[cell].value <= DARK else "white")
-    axes.set_xlim(0.0, widest)  # columns of all blocks are as wide
-    axes.set_xticks(np.arange(len(head)) + 0.5, head)
-    axes.xaxis.tick_top()
-    axes.tick_params("y", length=0, labelsize=6.6)
-    axes.tick_params("x", length=0, labelsize=5.8, pad=1)
-    axes.spines[:].set_visible(False)
+    axes.set_xlim(0, widest)  # columns of all blocks are as wide
     axes.set(xlabel="", ylabel="")
+    axes.set_xticks(axes.get_xticks() if head else [], head)
+    axes.xaxis.tick_top()
+    axes.tick_params("y", length=0, labelsize=6.6, labelrotation=0)
+    axes.tick_params("x", length=0, labelsize=5.8, pad=1)
     axes.set_title(table.title, loc="left", fontweight="bold", fontsize=7.2, pad=3)
 
 

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 BLACK, GREY = "#0A0A0A", "#7A7A7A"
 ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"
-INK = "#222222"
+INK, INK_ON_COLOUR = "#222222", "#262626"
+"""The first turns light on a dark page; the second stands on colours, which stay."""
 PALE, GRID = "#D9D9D9", "#E4E4E4"
-BAND_OPACITY, FAINT_OPACITY = 0.18, 0.07
+BAND_OPACITY = 0.18
 SEQUENTIAL = "cividis"
 """Colour map of quantities: even to the eye, and the same to colour-blind eyes."""
 DIVERGING = "RdBu_r"

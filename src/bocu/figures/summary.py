@@ -1,9 +1,9 @@
 """One picture of the whole experiment: the final regret of every algorithm on every problem."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -11,9 +11,8 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.evaluation.statistics import CONFIDENCE, Interval, student_ratio
 from bocu.figures import style
-from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
+from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Names, nothing_to_show
 from bocu.figures.reading import (
-    NO_OBJECTIVE,
     all_results,
     metric_title,
     problem_names,
@@ -39,14 +38,10 @@ TITLE_LETTERS = 18
 class SummaryParameters(ComparingParameters):
     """Parameters of `Summary`."""
 
-    metric: str | None = Field(
+    metric: Annotated[str | None, Names("metric")] = Field(
         None,
         description="Label of the metric; if left out, that of the objective's own label, or the problem's first.",
     )
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("metric", "metric", self.metric)
-        yield from super().mentioned()
 
 
 @dataclass(frozen=True)
@@ -143,8 +138,13 @@ class Summary(Figure[SummaryParameters]):
         left_out = [row.title for row in rows if row not in drawn]
         metrics = list(dict.fromkeys(row.metric for row in drawn))
         by = {metric: metric_title(cubes, metric) for metric in metrics}
-        scored = ", ".join(f"{row.title} by {by[row.metric]}" for row in drawn)
-        scored = scored if len(metrics) > 1 else f"by {by[metrics[0]]}"
+        rows_of = {metric: [row.title for row in drawn if row.metric == metric] for metric in metrics}
+        named = {
+            metric: spoken([title.removesuffix(f", {by[metric]}") for title in rows_of[metric]]) for metric in metrics
+        }
+        scored = "; ".join(
+            f"by {by[metric]}" + (f": {named[metric]}" if len(metrics) > 1 else "") for metric in metrics
+        )
         caption = (
             f"Cumulative regret at the end of every run, divided by that of {titles[reference]} (1), scored "
             f"{scored}: ratio of means over {seed_counts(counts)} with {CONFIDENCE:.0%} intervals (Fieller's) over "
@@ -210,7 +210,7 @@ def relative_regret(cube: Results, wanted: str | None, reference: str, called: s
     rows = []
     for objective in cube.objectives():
         metric = wanted or (objective if objective in cube.metrics else cube.metrics[0])
-        shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
+        shown = cube.branches(pursuing=[objective])
         ratios = {branch.algorithm: regret_ratio(cube, branch, base, metric) for branch in shown}
         several = len(cube.objectives()) > 1
         named = called or cube.problem

@@ -145,7 +145,7 @@ class DensityEstimates(Figure[DensityEstimatesParameters]):
             f"{problem.title}: L1 distance, 0 to 2, between kernel density estimates and the density of the context, "
             f"as drawn and not clipped, by the number of contexts: mean ± standard error of {settings.runs} estimates."
         )
-        return _drawn(rows_of(settings), cells, "Density estimates", caption, label, data_label)
+        return _drawn(row_heads(settings), cells, "Density estimates", caption, label, data_label)
 
 
 def distances_of(law: ContextLaw, settings: DensityEstimatesParameters) -> dict[str, Sequence[str]]:
@@ -156,7 +156,7 @@ def distances_of(law: ContextLaw, settings: DensityEstimatesParameters) -> dict[
     return {**({} if settings.published is None else {"published": settings.published}), "here": ours}
 
 
-def rows_of(settings: DensityEstimatesParameters) -> list[str]:
+def row_heads(settings: DensityEstimatesParameters) -> list[str]:
     """Return what stands before each row."""
     return [f"{count} contexts" for count in settings.observations]
 

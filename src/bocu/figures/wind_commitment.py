@@ -1,8 +1,8 @@
 """Wind power commitment over the year (Kirschner et al. 2020, figure 3): cumulative revenue and robust regret."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -13,8 +13,8 @@ from bocu.core.parameters import nearest
 from bocu.core.protocols import ROLLING
 from bocu.evaluation.curves import Kind
 from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.figures.reading import NO_OBJECTIVE, results_of, seed_counts
+from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Names, nothing_to_show
+from bocu.figures.reading import results_of, seed_counts
 from bocu.figures.realised import RealisedParameters, realise
 from bocu.figures.regret import Curve, curve_of, curve_table, draw_curves
 from bocu.figures.results import CubeBranch, Results
@@ -29,23 +29,17 @@ _SHOWN: tuple[Kind, Kind] = ("payoff", "cumulative")
 class WindFigureParameters(RealisedParameters):
     """Parameters of `WindCommitmentFigure`."""
 
-    objective: str | None = Field(
+    objective: Annotated[str | None, Names("objective")] = Field(
         None,
         description="Label of the objective whose pursuers are drawn, beside those of none; the first, if left out.",
     )
-    metric: str | None = Field(
+    metric: Annotated[str | None, Names("metric")] = Field(
         None, description="Label of the metric of regret; that of the objective's label or the first, if left out."
     )
-    algorithms: list[str] | None = Field(None, description="Labels of the algorithms drawn; all, if left out.")
-    titles: dict[str, str] = Field(
+    algorithms: Algorithms = Field(None, description="Labels of the algorithms drawn; all, if left out.")
+    titles: Annotated[dict[str, str], Names("algorithm")] = Field(
         default_factory=dict, description="What is written for an algorithm, by its label, if not its usual name."
     )
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("objective", "objective", self.objective)
-        yield from mentions("metric", "metric", self.metric)
-        yield from mentions("algorithm", "algorithms", self.algorithms)
-        yield from mentions("algorithm", "titles", self.titles)
 
 
 class WindCommitmentFigure(Figure[WindFigureParameters]):
@@ -68,8 +62,8 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
         metric = cube.metric(self.parameters.metric or same_name)
         branches = [
             branch
-            for branch in cube.branches(self.parameters.algorithms)
-            if branch.objective in (objective, NO_OBJECTIVE) and len(cube.totals(branch, metric)[1])
+            for branch in cube.branches(self.parameters.algorithms, [objective])
+            if len(cube.totals(branch, metric)[1])
         ]
         if not branches:
             return nothing_to_show(cube, TITLE, "no run is finished")

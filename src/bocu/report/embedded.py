@@ -17,7 +17,7 @@ from bocu.core.loading import load
 from bocu.evaluation.curves import TRACED, TRACES, Kind, MeanCurve
 from bocu.evaluation.statistics import LESS, MORE, TIED, TOO_FEW, paired_differences, student_factor
 from bocu.figures import style
-from bocu.figures.reading import DONE, NO_OBJECTIVE, shown_unit
+from bocu.figures.reading import DONE, shown_unit
 from bocu.figures.results import CubeBranch, Results
 from bocu.report.origin_files import OriginFiles
 from bocu.report.records import Fields, final_totals, foremost
@@ -142,7 +142,7 @@ def panel(
 
 
 def _compared(cube: Results, objective: str) -> list[CubeBranch]:
-    return [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
+    return cube.branches(pursuing=[objective])
 
 
 def _algorithm(cube: Results, branch: CubeBranch, final: Fields, origin: OriginFiles) -> dict[str, Any]:

@@ -20,11 +20,11 @@ from bocu.evaluation.statistics import (
 )
 from bocu.experiment.branches import NO_OBJECTIVE
 from bocu.experiment.plan import Plan
-from bocu.figures.over_problems.ranks import RankingParameters, verdict
+from bocu.figures.over_problems.ranks import RankingParameters, who_is_best
 from bocu.figures.panels import PanelsParameters
 from bocu.figures.reading import spoken
 from bocu.figures.scoreboard import ScoreboardParameters
-from bocu.figures.tabulated import DensityEstimatesParameters, RunTimesParameters, distances_of, rows_of
+from bocu.figures.tabulated import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
 from bocu.report.tables import NOTHING, decimals, number, probability
 
 REFERENCE = "random"
@@ -179,7 +179,7 @@ class PublishedNumbers:
         from bocu.runs.seed_run import build_problem
 
         built: Any = build_problem(self.plan.problems[problem].specification, {})
-        yield from _columns(rows_of(parameters), distances_of(built.law, parameters))
+        yield from _columns(row_heads(parameters), distances_of(built.law, parameters))
 
     def _absent(self, wanted: Sequence[str], below: bool) -> Iterator[str]:
         absent = [label for label in dict.fromkeys(wanted) if label not in self.numbers]
@@ -258,7 +258,7 @@ def _ranked(ranking: Ranking) -> Iterator[str]:
     yield ""
     tested, survives = probability(ranking.p_value, sign=True), f"Of {ranking.halves} random halves of the problems"
     yield (
-        f"{verdict(ranking)}. {ranking.problems} problems; Friedman's test that all rank alike has p {tested}. Who "
+        f"{who_is_best(ranking)}. {ranking.problems} problems; Friedman's test that all rank alike has p {tested}. Who "
         "shares a letter is not told apart by Nemenyi's test, for which ranks have to be "
         f"{ranking.critical_difference:.2f} apart. {survives} {ranking.same_order:.0%} keep the whole order, and in "
         f"{ranking.same_first:.0%} {ranking.labels[0]} is first."

@@ -46,7 +46,7 @@ class Spent:
 def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
     """Return what is compared with each other: pursued objective, metric, and the branches that stand side by side."""
     for objective in cube.objectives():
-        shown = [branch for branch in cube.branches() if branch.objective in (objective, NO_OBJECTIVE)]
+        shown = cube.branches(pursuing=[objective])
         for metric in cube.metrics:
             yield objective, metric, shown
 

@@ -80,4 +80,5 @@ def _slack(f: Floats, p: Floats, gram: Gram, radius: float) -> Floats:
         multiplier = stepped - clipped
     slack: Floats = (multiplier * (-_PENALTY / t)[:, None]).astype(np.float64)
     # A row that left the range of numbers goes without.
-    return np.where(np.isfinite(slack).all(axis=1)[:, None], slack, 0.0)
+    slack[~np.isfinite(slack).all(axis=1)] = 0.0
+    return slack

@@ -40,6 +40,8 @@ _OF_A_METRIC, _OF_RUNS, _OF_A_PRIOR = (
     ("payoff", "seconds"),
     ("share", "sticks", "rejected"),
 )
+FINAL = ("final", "payoff", "seconds")
+"""Words that are summed over all rounds, or their mean: what files of many problems keep, to be small."""
 _LABELS = ("word", "problem", "objective", "algorithm", "metric", "prior")
 _OF_THE_PROBLEM = ("title", "payoff_units", "data_label")
 _SUMMARY = "summary"
@@ -60,18 +62,19 @@ class Reduced:
     problems: Mapping[str, Numbers]
 
 
-def reduce_results(folder: Path, output: Path) -> None:
+def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
     """Reduce the results of an experiment to one file.
 
     Args:
         folder: such as `results/NAME`; of a sweep that is not finished, what was gathered of it.
         output: the file.
+        final: whether to keep the words of `FINAL` alone, and no regret up to a round.
 
     Raises:
         BocuError: there are no cubes, or one cannot be read.
     """
     files, described = cubes_in(folder), _record(folder)
-    reduction = _Reduction()
+    reduction = _Reduction(final)
     for file in files:
         with open_netcdf(file, decode_times=False) as cube, reading(file):
             refuse_other_schema(file, cube.attrs)
@@ -142,12 +145,18 @@ class ReducedNumbers(Numbers):
     """The numbers of a problem among reduced results."""
 
     def __init__(self, problem: str, about: Plain, table: "_Table") -> None:
-        self._table, self._kept = table, list(about["kept"])
+        self._table, self._kept, self._words = table, list(about["kept"]), about.get("words")
         known = Known(problem, **{key: about[key] for key in ("algorithms", "metrics", "rounds", "priors")})
         super().__init__(known, about["variables"], about["swept"], about["finished"])
 
     def _column(self, word: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
-        own = ("final" if word in ("mean", "at") else word, self.known.problem, place.objective, place.algorithm)
+        stored = "final" if word in ("mean", "at") else word
+        if self._words is not None and stored not in self._words:
+            kept = ", ".join(self._words)
+            raise BocuError(
+                f"'{self.known.problem}' was reduced without '{word}', which the check asks for; kept: {kept}"
+            )
+        own = (stored, self.known.problem, place.objective, place.algorithm)
         metric = place.metric if VARIABLES[word] in ("regret", "recommended_regret") else ""
         row = self._table.rows.get((*own, metric, place.prior))
         if row is None:
@@ -177,7 +186,8 @@ class _Table:
 class _Reduction:
     """What is gathered of cubes, one after another."""
 
-    def __init__(self) -> None:
+    def __init__(self, final: bool) -> None:
+        self.final = final
         self.about: dict[str, str] = {}
         self.rows: list[tuple[str, ...]] = []
         self.samples: list[Sample] = []
@@ -188,19 +198,25 @@ class _Reduction:
     def add(self, cube: "xr.Dataset") -> None:
         numbers = CubeNumbers(cube)
         known = numbers.known
-        kept = sorted({max(1, round(share * known.rounds)) for share in SHARES} - {known.rounds})
+        shares = () if self.final else SHARES
+        kept = sorted({max(1, round(share * known.rounds)) for share in shares} - {known.rounds})
         told = asdict(known)
         about = {key: told[key] for key in ("algorithms", "metrics", "rounds", "priors")}
         about |= {"swept": numbers.swept, "finished": numbers.finished, "variables": sorted(numbers.variables)}
+        if self.final:
+            dropped = {VARIABLES[word] for word in VARIABLES} - {VARIABLES[word] for word in FINAL}
+            about |= {"words": list(FINAL), "variables": sorted(set(numbers.variables) - dropped)}
         about |= {"kept": kept, **{key: str(cube.attrs[key]) for key in _OF_THE_PROBLEM}}
         self.about[known.problem] = canonical_json(about)
         self.shared = {key: cube.attrs[key] for key in ("experiment", "schema_version")}
         for key in COLLECTED:
             self.provenance[key] |= set(json.loads(cube.attrs[key]))
         for word, place in _places(known):
+            if self.final and word not in FINAL:
+                continue
             if VARIABLES[word] not in numbers.variables or not (sample := numbers.at(word, place)):
                 continue
-            if word == "final":
+            if word == "final" and kept:
                 until = [
                     numbers.at("at", Place(place.objective, place.algorithm, place.metric, "", round_))
                     for round_ in kept

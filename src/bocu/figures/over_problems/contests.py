@@ -1,7 +1,8 @@
 """What is compared over problems: one contest a problem, and the algorithms that take part in all of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -10,55 +11,45 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import ParametersType, nearest
 from bocu.figures import style
 from bocu.figures.base import (
+    Algorithms,
     ComparingParameters,
     Drawing,
     Figure,
     Inputs,
-    Mention,
+    Names,
     PictureParameters,
-    mentions,
     nothing_to_show,
 )
 from bocu.figures.panel_titles import looks_of, titles_of
-from bocu.figures.reading import DONE, NO_OBJECTIVE, all_results, counted, shared_data_label, spoken
+from bocu.figures.reading import DONE, all_results, counted, shared_data_label, spoken
 from bocu.figures.results import CubeBranch, Results
 
 
 class OverProblemsParameters(PictureParameters):
     """Parameters of any figure that compares algorithms over problems."""
 
-    metric: str | None = Field(
+    metric: Annotated[str | None, Names("metric")] = Field(
         None,
         description="Label of the metric; left out, that of each problem's first objective, or its first metric.",
     )
-    problems: list[str] | None = Field(
+    problems: Annotated[list[str] | None, Names("problem")] = Field(
         None, description="Labels of the problems; all that the metric scores, if left out."
     )
-    pursued: list[str] | None = Field(
+    pursued: Annotated[list[str] | None, Names("objective")] = Field(
         None,
         description="Labels of the objectives whose runs take part, beside those of algorithms that pursue none; the "
         "metric's label, or each problem's first, if left out.",
     )
-    algorithms: list[str] | None = Field(
+    algorithms: Algorithms = Field(
         None,
         description="Labels of the algorithms that are compared; all but yardsticks that run on every problem, if left "
         "out.",
     )
     title: str | None = Field(None, description="Heading of the figure.")
 
-    def mentioned(self) -> Iterator[Mention]:
-        yield from mentions("metric", "metric", self.metric)
-        yield from mentions("problem", "problems", self.problems)
-        yield from mentions("objective", "pursued", self.pursued)
-        yield from mentions("algorithm", "algorithms", self.algorithms)
-
 
 class RelativeParameters(OverProblemsParameters, ComparingParameters):
     """Parameters of such a figure in which regret is relative to that of one algorithm."""
-
-    def mentioned(self) -> Iterator[Mention]:
-        yield from OverProblemsParameters.mentioned(self)
-        yield from ComparingParameters.mentioned(self)
 
 
 @dataclass(frozen=True)
@@ -189,7 +180,7 @@ def contests_of(inputs: Inputs, parameters: OverProblemsParameters, yardsticks: 
         metrics[label] = wanted if wanted in cube.metrics else cube.metrics[0]
         pursued = parameters.pursued or ([wanted] if wanted in objectives else objectives[:1])
         known = None if parameters.algorithms is None else [a for a in parameters.algorithms if a in cube.names]
-        branches[0, label] = [branch for branch in cube.branches(known) if branch.objective in (NO_OBJECTIVE, *pursued)]
+        branches[0, label] = cube.branches(known, pursued)
     titles = titles_of(chosen, branches, {})
     looks = looks_of(chosen, titles)
     each = [

@@ -167,10 +167,10 @@ class SurvivingRanking(FigureOverProblems[RankingParameters]):
         _whole_ranks(axes.xaxis)
         axes.set_xlabel(f"mean rank over {counted(ranking.problems, 'problem')} (1: the least regret)")
         many = f"No method is best: {len(ranking.leading)} are not told apart"
-        axes.set_title(verdict(ranking) if ranking.best else many, loc="left")
+        axes.set_title(who_is_best(ranking) if ranking.best else many, loc="left")
         caption = (
             f"Mean rank by final regret with Student's {CONFIDENCE:.0%} interval over problems; shaded: the first and "
-            f"all that Nemenyi's test does not tell apart from it. {verdict(ranking)}. Of {ranking.halves} random "
+            f"all that Nemenyi's test does not tell apart from it. {who_is_best(ranking)}. Of {ranking.halves} random "
             f"halves of the problems {ranking.same_order:.0%} keep the whole order, and in {ranking.same_first:.0%} "
             f"{ranking.labels[0]} is first. {found.said}"
         )
@@ -187,7 +187,7 @@ def _whole_ranks(axis: "Axis") -> None:
     axis.set_major_locator(MaxNLocator(MOST_TICKS, integer=True))
 
 
-def verdict(ranking: Ranking) -> str:
+def who_is_best(ranking: Ranking) -> str:
     """Say which method is best, or that none is."""
     if ranking.best is not None:
         return f"{ranking.best} is told apart from all others"
@@ -225,7 +225,7 @@ class RanksOverTime(FigureOverProblems[OverProblemsParameters]):
         grid[0].set_ylabel("mean rank (1: the least)")
         grid[0].set_ylim(len(found.titles) + 0.2, 0.8)
         _whole_ranks(grid[0].yaxis)
-        marks.legend(picture, found.titles, found.looks)
+        style.legend_below(picture, found.titles)
         over = "problems" if blocks else "seeds"
         numbers = {contest.problem: found.paired(contest, found.titles).shape[1] for contest in found.each}
         caption = (

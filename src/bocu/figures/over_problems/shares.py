@@ -1,7 +1,7 @@
 """Means without the tails, profiles, targets and probabilities over problems and seeds."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -28,9 +28,6 @@ from bocu.figures.over_problems.contests import (
     contests_of,
 )
 from bocu.figures.reading import counted, reference_label, spoken
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW = 0.2
 """Height of an algorithm's row, inches."""
@@ -111,7 +108,6 @@ class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
 
     def compose(self, inputs: Inputs) -> Drawing:
         import pandas as pd
-        import seaborn as sns
 
         found = contests_of(inputs, self.parameters)
         title = self.parameters.title or self.about.title
@@ -133,14 +129,11 @@ class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
         sure = {(row.algorithm, row.other) for row in table.itertuples() if row.low > 0.5 or row.high < 0.5}
         picture = style.new_figure(1.1 + 0.26 * len(order))
         axes = picture.subplots()
-        sns.heatmap(
-            square, ax=axes, annot=True, fmt=".2f", cmap=style.DIVERGING_SHARES, vmin=0, vmax=1, linewidths=0.6,
-            annot_kws={"fontsize": 7.5}, cbar_kws={"label": "probability of less regret", "ticks": [0, 0.5, 1]},
+        marks.heat(
+            axes, square, square.map("{:.2f}".format), bold=sure, plain=sure,
+            cmap=style.DIVERGING_SHARES, vmin=0, vmax=1, linewidths=0.6, annot_kws={"fontsize": 7.5},
+            cbar_kws={"label": "probability of less regret", "ticks": [0, 0.5, 1]},
         )  # fmt: skip
-        cells = [(own, other) for own in order for other in order if own != other and (own, other) in _known(square)]
-        for text, cell in zip(axes.texts, cells, strict=True):
-            text.set_fontweight("bold" if cell in sure else "normal")
-            text.set_fontstyle("normal" if cell in sure else "italic")
         axes.set(xlabel="than this one", ylabel="this algorithm has less regret")
         axes.tick_params(axis="x", rotation=30)
         for label in axes.get_xticklabels():
@@ -155,10 +148,6 @@ class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
         told = ", ".join(f"than {other} {square.loc[top, other]:.2f}" for other in order[1:])
         alternative = f"Table of probabilities. {top} has less regret {told}."
         return Drawing(picture, title, caption, alternative, "", found.data_label, table)
-
-
-def _known(square: "pd.DataFrame") -> set[tuple[str, str]]:
-    return {(str(own), str(other)) for own, other in square.stack().dropna().index}
 
 
 class PerformanceProfile(FigureOverProblems[OverProblemsParameters]):
@@ -200,7 +189,7 @@ class PerformanceProfile(FigureOverProblems[OverProblemsParameters]):
         axes.set(
             xlabel="factor of the least regret", ylabel="share of runs within it", xlim=(1.0, most), ylim=(0, 1.03)
         )
-        marks.legend(picture, found.titles, found.looks)
+        style.legend_below(picture, found.titles)
         left_out = [problem for problem in regrets if problem not in usable]
         missing = f" Without {spoken(left_out)}, where regret is negative." if left_out else ""
         caption = (
@@ -274,7 +263,7 @@ class EffortToTarget(FigureOverProblems[EffortToTargetParameters]):
             if quantity == "seconds":
                 axes.set_xscale("log")
         grid[0].set_ylabel("share of runs")
-        marks.legend(picture, found.titles, found.looks)
+        style.legend_below(picture, found.titles)
         what = {"average": "average regret so far", "simple": "least regret of any round so far"}
         caption = (
             f"The share of runs whose {what[self.parameters.kind]} has come down to "

@@ -59,7 +59,7 @@ class Intersection(ConvexSet):
         >>> from bocu.ambiguity import ConditionalValueAtRisk, TotalVariation, worst_case
         >>> both = Intersection(1.0, [TotalVariation(0.5), ConditionalValueAtRisk(0.8)])
         >>> round(float(worst_case([0.0, 1.0, 2.0], [0.4, 0.4, 0.2], both).value), 6)
-        0.6
+        0.5
     """
 
     about = About(title="intersection", summary="every distribution that lies in several sets at once")
