@@ -7,6 +7,7 @@ import pytest
 
 #: Names that stand in several modules, each with the reason.
 JUSTIFIED = {
+    "verdict": "on a claim, or on a difference of ranks",
     "section": "of the report's two pages of claims, each its own",
 }
 

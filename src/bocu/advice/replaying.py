@@ -34,7 +34,7 @@ from bocu.advice.replayed import (
 )
 from bocu.advice.suggesting import suggest
 from bocu.advice.tables import LogTable, read_log_table
-from bocu.advice.time import Clock, in_time, rows_of
+from bocu.advice.time import Clock, in_time, table_rows_at
 from bocu.ambiguity.checks import radius as checked_radius
 from bocu.core.errors import BocuError, shown
 
@@ -117,7 +117,7 @@ def replay(
         line = str(table.lines[rows[-1]])
         try:
             found = suggest(
-                rows_of(table, rows),
+                table_rows_at(table, rows),
                 decisions=chosen,
                 contexts=names,
                 outcome=outcome,
@@ -218,7 +218,7 @@ def _forecasts(forecast: Any, time: str | None, clock: Clock) -> dict[float, Log
         )
     starts = np.unique(when.times, return_index=True)
     return {
-        float(at): rows_of(table, rows)
+        float(at): table_rows_at(table, rows)
         for at, rows in zip(starts[0], np.split(np.arange(len(when.times)), starts[1][1:]), strict=True)
     }
 
@@ -357,4 +357,4 @@ def _cuts(times: np.ndarray, first: int | None, steps: int) -> np.ndarray:
 def _only(table: LogTable, lines: Sequence[str]) -> LogTable:
     """Return the rows of a table that are called so."""
     kept = set(lines)
-    return rows_of(table, np.array([i for i, line in enumerate(table.lines) if line in kept]))
+    return table_rows_at(table, np.array([i for i, line in enumerate(table.lines) if line in kept]))

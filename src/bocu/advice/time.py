@@ -80,10 +80,10 @@ def in_time(table: LogTable, column: str | None, notes: list[str]) -> tuple[LogT
     order = np.flatnonzero(known)[np.argsort(times[known], kind="stable")]
     if not len(order):
         raise BocuError(f"{table.name}: column '{column}' (time): every value is missing")
-    return rows_of(table, order), Clock(times[order], unit)
+    return table_rows_at(table, order), Clock(times[order], unit)
 
 
-def rows_of(table: LogTable, rows: np.ndarray) -> LogTable:
+def table_rows_at(table: LogTable, rows: np.ndarray) -> LogTable:
     """Return some rows of a table, by their positions (n,)."""
     columns = {name: [column[i] for i in rows] for name, column in table.columns.items()}
     return replace(table, columns=columns, lines=[table.lines[i] for i in rows])

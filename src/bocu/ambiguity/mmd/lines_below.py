@@ -78,7 +78,7 @@ def _slack(f: Floats, p: Floats, gram: Gram, radius: float) -> Floats:
         stepped += (1.0 - _RELAXATION) * clipped + multiplier
         clipped = np.maximum(stepped, -reference)
         multiplier = stepped - clipped
-    slack: Floats = (multiplier * (-_PENALTY / t)[:, None]).astype(np.float64)
+    slack: Floats = np.divide(-_PENALTY * multiplier, t[:, None], dtype=np.float64)
     # A row that left the range of numbers goes without.
-    slack[~np.isfinite(slack).all(axis=1)] = 0.0
+    slack[~np.isfinite(slack.sum(axis=1))] = 0.0
     return slack
