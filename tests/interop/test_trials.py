@@ -8,7 +8,7 @@ import pytest
 import bocu
 from bocu.advice.choices import Decisions
 from bocu.core.errors import BocuError
-from bocu.interop.trials import Names, NumberParameter, Question, Stepped, Trial, values_of
+from bocu.interop.trials import NumberParameter, Question, Stepped, Trial, TrialNames, values_of
 
 QUESTION = Question(["rain"], {"radius": 0.4})
 
@@ -58,13 +58,13 @@ def test_steps_are_moved_along_one_at_least_and_never_out_of_bounds():
 
 @pytest.mark.parametrize("values", [("low", "high"), (None, "None"), (True, False), ("a ", "a"), (1, "1", 2.5)])
 def test_names_of_any_type_come_back_as_they_were(values):
-    parameter = Names("shelf", values)
+    parameter = TrialNames("shelf", values)
     assert [parameter.value(parameter.entry(value)) for value in values] == list(values)
     assert len(set(parameter.part.levels)) == len(values)
 
 
 def test_names_that_are_text_are_called_what_they_are():
-    assert Names("shelf", ("low", "high")).part.levels == ("low", "high")
+    assert TrialNames("shelf", ("low", "high")).part.levels == ("low", "high")
 
 
 @pytest.mark.parametrize("minimise", [False, True])

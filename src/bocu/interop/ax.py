@@ -25,7 +25,7 @@ from ax.generation_strategy.transition_criterion import MinTrials
 from bocu.advice.logs import FEWEST_ROWS
 from bocu.advice.suggestion import Suggestion
 from bocu.core.errors import BocuError, shown
-from bocu.interop.trials import Names, NumberParameter, Parameter, Question, Trial, values_of
+from bocu.interop.trials import NumberParameter, Parameter, Question, Trial, TrialNames, values_of
 
 
 class RobustNode(ExternalGenerationNode):
@@ -160,7 +160,7 @@ def _parameter(stated: RangeParameter | ChoiceParameter) -> Parameter:
         steps = np.diff(values)
         if steps[0] > 0.0 and np.allclose(steps, steps[0]):  # as Ax states a range with a step
             return NumberParameter(stated.name, values[0], values[-1], whole, step=float(steps[0]))
-    return Names(stated.name, tuple(values))
+    return TrialNames(stated.name, tuple(values))
 
 
 def _completed(space: SearchSpace, decided: TParameterization) -> TParameterization:

@@ -17,7 +17,7 @@ from optuna.trial import FrozenTrial, TrialState
 from bocu.advice.suggestion import Suggestion
 from bocu.core.errors import BocuError, shown
 from bocu.core.plain import Plain
-from bocu.interop.trials import Names, NumberParameter, Parameter, Question, Trial, values_of
+from bocu.interop.trials import NumberParameter, Parameter, Question, Trial, TrialNames, values_of
 
 OUTCOME = "objective value"
 
@@ -113,7 +113,7 @@ def _parameters(distributions: Mapping[str, BaseDistribution]) -> list[Parameter
 
 def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
     if isinstance(distribution, CategoricalDistribution):
-        return Names(name, distribution.choices)
+        return TrialNames(name, distribution.choices)
     if isinstance(distribution, IntDistribution):
         return NumberParameter(name, distribution.low, distribution.high, True, distribution.log, distribution.step)
     if isinstance(distribution, FloatDistribution):

@@ -96,7 +96,7 @@ class NumberParameter:
 
 
 @dataclass(frozen=True)
-class Names:
+class TrialNames:
     """A parameter that takes one of several values which are only told apart, of any type.
 
     Attributes:
@@ -123,7 +123,7 @@ class Names:
         return self.values[self.part.levels.index(entry)]
 
 
-Parameter = NumberParameter | Names
+Parameter = NumberParameter | TrialNames
 
 
 @dataclass(frozen=True)
