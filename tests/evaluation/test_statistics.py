@@ -271,3 +271,17 @@ def test_a_share_that_was_seen_is_more_than_none():
     none, p_none = share_interval(np.zeros(30), 0.0)
     assert (none.low, p_none) == (0.0, 1.0)
     assert share_interval(np.zeros(10), 0.5)[1] == pytest.approx(2 * 0.5**10)
+
+
+@pytest.mark.parametrize(("algorithms", "seeds", "verdict"), [(7, 10, TIED), (8, 10, TOO_FEW), (8, 11, TIED)])
+def test_no_verdict_where_no_differences_could_have_one(algorithms, seeds, verdict):
+    drawn = np.random.default_rng(3).standard_normal((algorithms, seeds))
+    regrets = {f"algorithm {n}": dict(enumerate(row)) for n, row in enumerate(drawn)}
+    found = leaders(regrets, regrets)
+    least = paired_differences(regrets, found.least, chosen=True)
+    assert {each.verdict for each in least.values()} == {verdict}
+    assert bool(found.group) == (verdict == TIED)
+    clear = {f"algorithm {n}": {seed: float(n) for seed in range(seeds)} for n in range(algorithms)}
+    assert {each.verdict for each in paired_differences(clear, "algorithm 0", chosen=True).values()} == (
+        {MORE} if verdict == TIED else {TOO_FEW}
+    )

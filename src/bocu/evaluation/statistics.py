@@ -56,13 +56,19 @@ class PairedDifference:
 
     @property
     def verdict(self) -> str:
-        """`MORE` or `LESS` where the interval and the corrected test agree on it; none below `LEAST_SEEDS` seeds."""
-        if self.difference.count < LEAST_SEEDS:
+        """`MORE` or `LESS` where the interval and the corrected test agree on it.
+
+        None below `LEAST_SEEDS` seeds, nor where as many comparisons leave the test no chance with so few.
+        """
+        count = self.difference.count
+        if count < LEAST_SEEDS:
             return TOO_FEW
-        clear = self.p_value < 1 - CONFIDENCE
-        if clear and self.difference.low > 0:
-            return MORE
-        return LESS if clear and self.difference.high < 0 else TIED
+        if self.p_value < 1 - CONFIDENCE:
+            if self.difference.low > 0:
+                return MORE
+            if self.difference.high < 0:
+                return LESS
+        return TIED if count >= seeds_for_verdict(self.comparisons) else TOO_FEW
 
 
 @dataclass(frozen=True)
@@ -263,6 +269,16 @@ def paired_differences(
         worse = float((gap > 0).mean()) if len(gap) else float("nan")
         found[label] = PairedDifference(student_mean(gap, confidence), worse, p, comparisons)
     return found
+
+
+def smallest_p_value(comparisons: int, seeds: int) -> float:
+    """Return the least p value of the signed-rank test after Holm's correction: when all differences have one sign."""
+    return min(1.0, comparisons * 2.0 ** (1 - seeds)) if seeds else 1.0
+
+
+def seeds_for_verdict(comparisons: int) -> int:
+    """Return the least paired seeds with which as many comparisons, corrected together, can have a verdict."""
+    return next(n for n in itertools.count(LEAST_SEEDS) if smallest_p_value(comparisons, n) < 1 - CONFIDENCE)
 
 
 def leaders(regrets: Mapping[str, Mapping[int, float]], competing: Collection[str]) -> Leaders | None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bocu.evaluation.statistics import CONFIDENCE, LEAST_SEEDS
+from bocu.evaluation.statistics import seeds_for_verdict
 from bocu.figures.reading import NO_OBJECTIVE, counted, spoken
 from bocu.figures.results import Results
 from bocu.report import records, tables
@@ -29,6 +29,7 @@ class Comparison:
         seeds: the most finished seeds of a competitor.
         problem: of the page.
         deployed: whether decisions are tried on a simulator, and only what is recommended at the end is deployed.
+        compared: algorithms of its table, yardsticks too: what verdicts are corrected for.
     """
 
     where: str
@@ -38,6 +39,7 @@ class Comparison:
     seeds: int
     problem: str = ""
     deployed: bool = False
+    compared: int = 2
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ def comparisons(cube: Results, kinds: Mapping[str, Sequence[Fields]]) -> list[Co
                 max(record["seeds"] for record in competing),
                 cube.problem,
                 cube.attribute("specification").get("parameters", {}).get("protocol") == "simulator",
+                sum(record["seeds"] > 0 for record in own),
             )
         )
     return found
@@ -118,7 +121,8 @@ def _who(
         return f"Nobody can be named: {why}. {_named(least)} had the least mean regret{_often(found)}."
     problems = list(dict.fromkeys(each.problem for each in told))
     count = sum(leaders[0] in each.leading for each in told)
-    if count < len(told) and 1 < len(problems) <= MOST_PROBLEMS:
+    won = {each.problem for each in told if leaders[0] in each.leading}
+    if len(won) < len(problems) <= MOST_PROBLEMS:
         own = [_most([t for each in told if each.problem == problem for t in each.leading]) for problem in problems]
         return f"It depends: {'; '.join(f'{_named(who)} on {on}' for who, on in zip(own, problems, strict=True))}."
     alone = sum(each.leading == (leaders[0],) for each in told)
@@ -140,9 +144,10 @@ def _others(each: Comparison, leader: str) -> list[str]:
 
 def _surely(found: Sequence[Comparison], decided: Sequence[Comparison], told: Sequence[Comparison]) -> str:
     few = [each for each in found if not each.leading]
+    if not found:
+        return "Not at all: there are no two algorithms to compare."
     if not decided:
-        most = max((each.seeds for each in few), default=0)
-        return f"Not at all: {counted(most, 'seed')} at most, and a verdict takes {LEAST_SEEDS} paired ones."
+        return f"Not at all: {_too_few(few)}."
     alone = [each for each in told if len(each.leading) == 1]
     shared = [each for each in told if len(each.leading) > 1]
     level = [each for each in decided if not each.behind]
@@ -158,21 +163,20 @@ def _surely(found: Sequence[Comparison], decided: Sequence[Comparison], told: Se
         parts.append(f"{len(shared)} {'is' if len(shared) == 1 else 'are'} shared ({tie})")
     if level:
         of_all = f"{len(level)} of {counted(len(decided), 'comparison')}"
-        parts.append(f"in {of_all} no two are told apart{_could_not(level)}")
+        parts.append(f"in {of_all} no two are told apart")
     if few:
-        parts.append(f"{len(few)} cannot be told: too few seeds")
+        parts.append(f"{len(few)} cannot be told: {_too_few(few)}")
     tried = sorted({each.problem for each in decided if each.deployed})
     what = f" On {_named(tried)} decisions are tried on a simulator: what is recommended counts there." if tried else ""
     return f"{_capital('; '.join(parts))}, by regret summed over all rounds.{what}"
 
 
-def _could_not(level: Sequence[Comparison]) -> str:
-    """Say that seeds are too few for any verdict after correction, where they are."""
-    for each in level:
-        algorithms = len(each.leading)
-        if tables.smallest_p_value(algorithms * (algorithms - 1) // 2, each.seeds) <= 1.0 - CONFIDENCE:
-            return ""
-    return f": {level[0].seeds} seeds cannot tell {len(level[0].leading)} algorithms apart, corrected for all pairs"
+def _too_few(few: Sequence[Comparison]) -> str:
+    """Say how many seeds there are, and how many a verdict takes."""
+    most = max(few, key=lambda each: each.seeds)
+    pairs = most.compared * (most.compared - 1) // 2
+    among = f" among {most.compared} algorithms" if seeds_for_verdict(pairs) > seeds_for_verdict(1) else ""
+    return f"{counted(most.seeds, 'seed')} at most, and a verdict{among} takes {seeds_for_verdict(pairs)} paired ones"
 
 
 def _capital(text: str) -> str:

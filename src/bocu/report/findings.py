@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from bocu.evaluation.statistics import LEAST_SEEDS, LESS, MORE, TIED, TOO_FEW
+from bocu.evaluation.statistics import LESS, MORE, TIED, TOO_FEW, seeds_for_verdict
 from bocu.figures.reading import counted
 from bocu.figures.results import Results
 from bocu.report import records, tables
@@ -57,7 +57,8 @@ def _lead(cube: Results, gaps: Sequence[records.Fields]) -> str:
     decided = [gap for gap in gaps if gap["verdict"] != TOO_FEW]
     if not decided:
         most = max(gap["seeds"] for gap in gaps)
-        return f"too few seeds to tell: {counted(most, 'paired seed')}, a verdict takes {LEAST_SEEDS}."
+        enough = seeds_for_verdict(max(gap["comparisons"] for gap in gaps))
+        return f"too few seeds to tell: {counted(most, 'paired seed')}, a verdict takes {enough}."
     tied = [gap for gap in decided if gap["verdict"] != MORE]
     relation = "not told apart from it:" if tied else "told apart from all; the next,"
     named = ", ".join(f"{cube.titles[gap['algorithm']]} {tables.interval(gap)}" for gap in tied or decided[:1])

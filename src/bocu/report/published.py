@@ -10,7 +10,6 @@ from bocu.evaluation.claims.expansion import Place
 from bocu.evaluation.claims.numbers import Numbers, Sample
 from bocu.evaluation.statistics import (
     CONFIDENCE,
-    LEAST_SEEDS,
     LESS,
     MORE,
     leaders,
@@ -227,10 +226,6 @@ class PublishedNumbers:
 
     def _leading(self, beside: Beside) -> set[str]:
         """Return the least, and what is not told apart from it, where as many seeds can tell so many apart."""
-        seeds = min(len(own) for own in beside.values())
-        pairs = len(beside) * (len(beside) - 1) / 2
-        if seeds < LEAST_SEEDS or 2.0 ** (1 - seeds) * pairs >= 1 - CONFIDENCE:
-            return set()
         first = leaders(beside, [title for title in beside if title not in self.yardsticks])
         return set(first.group) if first else set()
 

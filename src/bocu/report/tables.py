@@ -9,7 +9,14 @@ from math import isnan
 from pathlib import Path
 
 from bocu.evaluation.audits import Audit
-from bocu.evaluation.statistics import CONFIDENCE, GROWTH_FROM, LEAST_SEEDS, TOO_FEW
+from bocu.evaluation.statistics import (
+    CONFIDENCE,
+    GROWTH_FROM,
+    LEAST_SEEDS,
+    TOO_FEW,
+    seeds_for_verdict,
+    smallest_p_value,
+)
 from bocu.figures.reading import NO_OBJECTIVE, counted, shown_unit
 from bocu.figures.results import Results
 from bocu.io.files import atomic_path
@@ -134,7 +141,8 @@ def comparison(
     unit = shown_unit(cube.units)
     regret = f"Final regret{f' [{unit}]' if unit else ''}"
     most = max((gap["seeds"] for gap in gaps.values()), default=0)
-    least = smallest_p_value(max((gap["comparisons"] for gap in gaps.values()), default=1), most)
+    compared = max((gap["comparisons"] for gap in gaps.values()), default=1)
+    least = smallest_p_value(compared, most)
     noticed = most >= LEAST_SEEDS and least > NOTICEABLE
     few = f" With so few seeds none can be below {probability(least)}." if noticed else ""
     best = tuple(place for place, label in enumerate(order) if final[label]["standing"] == LEADING)
@@ -144,9 +152,9 @@ def comparison(
         f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, {scored(cube, objective, metric)}: "
         f"mean ± standard error over seeds; lower is better. Differences are means over paired "
         f"seeds with Student's {CONFIDENCE:.0%} intervals; p values: Wilcoxon signed-rank, Holm-corrected over all "
-        f"comparisons of the table.{few}{_led(best) if gaps else ''}{alike} Growth: exponent of cumulative regret over "
-        f"the last {1 - GROWTH_FROM:.0%} of rounds with its "
-        f"{CONFIDENCE:.0%} interval; below 1, regret of a round vanishes."
+        f"comparisons of the table.{few}{_led(best, compared) if gaps else ''}{alike} Growth: exponent of cumulative "
+        f"regret over the last {1 - GROWTH_FROM:.0%} of rounds with its {CONFIDENCE:.0%} interval; below 1, regret of a "
+        "round vanishes."
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
     header = ("Algorithm", regret, against, "p", "Verdict", "Mean rank", "Growth", "Time per round", "Seeds")
@@ -174,10 +182,10 @@ def identifier(problem: str, objective: str, metric: str) -> str:
     return f"{problem}-{objective}-{metric}"
 
 
-def _led(best: tuple[int, ...]) -> str:
+def _led(best: tuple[int, ...], compared: int) -> str:
     """Say what marked rows are, in a sentence with a space before."""
     if not best:
-        return f" Too few seeds to tell who leads: that takes {LEAST_SEEDS} paired seeds."
+        return f" Too few seeds to tell who leads: that takes {seeds_for_verdict(compared)} paired seeds."
     if len(best) == 1:
         return " Bold: less regret than every other competitor, by interval and corrected test."
     return " Bold: the least regret and what is not told apart from it, by interval and corrected test."
@@ -257,11 +265,6 @@ def scored(cube: Results, objective: str, metric: str) -> str:
 def verdict(gap: Fields) -> str:
     """Write the verdict on a difference; nothing where no seed is shared."""
     return str(gap["verdict"]) if gap["seeds"] else NOTHING
-
-
-def smallest_p_value(comparisons: int, seeds: int) -> float:
-    """Return the least p value of the signed-rank test after Holm's correction: when all differences have one sign."""
-    return min(1.0, comparisons * 2.0 ** (1 - seeds)) if seeds else 1.0
 
 
 def plus_minus(mean: float, error: float) -> str:
