@@ -153,8 +153,8 @@ def comparison(
         f"mean ± standard error over seeds; lower is better. Differences are means over paired "
         f"seeds with Student's {CONFIDENCE:.0%} intervals; p values: Wilcoxon signed-rank, Holm-corrected over all "
         f"comparisons of the table.{few}{_led(best, compared) if gaps else ''}{alike} Growth: exponent of cumulative "
-        f"regret over the last {1 - GROWTH_FROM:.0%} of rounds with its {CONFIDENCE:.0%} interval; below 1, regret of a "
-        "round vanishes."
+        f"regret over the last {1 - GROWTH_FROM:.0%} of rounds with its {CONFIDENCE:.0%} interval; below 1, regret of "
+        "a round vanishes."
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
     header = ("Algorithm", regret, against, "p", "Verdict", "Mean rank", "Growth", "Time per round", "Seeds")
