@@ -44,7 +44,7 @@ class RunTimesParameters(DigestedParameters):
 
     @pydantic.model_validator(mode="after")
     def _as_many_rows(self) -> Self:
-        if self.columns is None:
+        if not self.columns:
             if self.rows is not None or self.published:
                 raise ValueError("rows and published go with columns: state those, too")
             return self
