@@ -5,7 +5,8 @@ import pytest
 
 import bocu
 from bocu.advice.choices import read_decisions
-from bocu.advice.logs import read_forecast, read_log, read_table
+from bocu.advice.logs import read_forecast, read_log
+from bocu.advice.tables import read_log_table
 
 HEAD = "price,rain,profit\n"
 BODY = "1,0,5\n2,1,6\n3,0,7\n4,1,8\n"
@@ -16,7 +17,7 @@ def log(tmp_path):
     def read(text, decisions="price:1..20", contexts=("rain",), outcome="profit", encoding="utf-8"):
         file = tmp_path / "log.csv"
         file.write_bytes(text.encode(encoding))
-        return read_log(read_table(file, "log"), read_decisions(decisions), contexts, outcome)
+        return read_log(read_log_table(file, "log"), read_decisions(decisions), contexts, outcome)
 
     return read
 
@@ -97,7 +98,7 @@ def test_text_in_another_encoding_and_no_file_are_one_line(log, tmp_path):
     with pytest.raises(bocu.BocuError, match="not in UTF-8"):
         log("pricé,rain,profit\n", encoding="latin-1")
     with pytest.raises(bocu.BocuError, match=r"none\.csv: No such file"):
-        read_table(tmp_path / "none.csv", "log")
+        read_log_table(tmp_path / "none.csv", "log")
 
 
 def test_fractions_and_unknown_names_are_refused_where_they_may_not_be(log):
@@ -130,7 +131,7 @@ def test_decisions_that_are_none_are_one_line(text, line):
 
 
 def test_a_forecast_merges_equal_contexts_and_weighs_rows(tmp_path):
-    found = read_forecast(read_table({"rain": [1, 0, 1], "weight": [1, 1, 2]}, "forecast"), ["rain"])
+    found = read_forecast(read_log_table({"rain": [1, 0, 1], "weight": [1, 1, 2]}, "forecast"), ["rain"])
     assert found.contexts.tolist() == [[0], [1]]
     assert found.weights.tolist() == [0.25, 0.75]
 
@@ -148,7 +149,7 @@ def test_a_forecast_merges_equal_contexts_and_weighs_rows(tmp_path):
 )
 def test_a_bad_forecast_is_one_line(columns, line):
     with pytest.raises(bocu.BocuError) as raised:
-        read_forecast(read_table(columns, "forecast"), ["rain"])
+        read_forecast(read_log_table(columns, "forecast"), ["rain"])
     assert line in str(raised.value)
 
 

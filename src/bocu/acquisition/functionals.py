@@ -125,8 +125,7 @@ class WorstCaseValue:
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # Ascents call this for a few rows at a time, of a model's own numbers: unchecked.
-        asked = self.ambiguity_set.spanning(payoffs, self.reference[None], (len(payoffs),))
-        found = self.ambiguity_set.solve(asked.f, asked.p, _DISTRIBUTION)
+        asked, found = self.ambiguity_set.solve_rows(payoffs, self.reference[None], (len(payoffs),), _DISTRIBUTION)
         assert found.distribution is not None
         return asked.values(found.value), found.distribution
 

@@ -338,11 +338,7 @@ class AmbiguitySet(ABC):
 
     def normalise(self, payoffs: ArrayLike, reference: ArrayLike) -> Normalised:
         """Checked arguments as rows that span [0, 1]; errors as in `worst_case`."""
-        payoff = checks.payoffs(payoffs)
-        n = payoff.shape[-1]
-        if self.contexts is not None and n != self.contexts:
-            raise BocuError(f"payoffs has {n} contexts, shape {payoff.shape}: this set is made for {self.contexts}")
-        return self.spanning(*checks.rows(payoff, checks.distribution(reference, n)))
+        return self.spanning(*self._checked(payoffs, reference))
 
     def spanning(self, f: Floats, p: Floats, leading: tuple[int, ...]) -> Normalised:
         """Rows that span [0, 1], of what has been checked: payoffs `(B, n)`, references `(1, n)` or `(B, n)`."""
@@ -355,9 +351,20 @@ class AmbiguitySet(ABC):
         scale[scale == 0.0] = 1.0
         return Normalised((f - low[:, None]) / scale[:, None], p, low, scale, leading)
 
-    def _solve(self, payoffs: ArrayLike, reference: ArrayLike, wanted: Wanted) -> tuple[Normalised, Rows]:
-        asked = self.normalise(payoffs, reference)
+    def solve_rows(self, f: Floats, p: Floats, leading: tuple[int, ...], wanted: Wanted) -> tuple[Normalised, Rows]:
+        """Solve payoffs `(B, n)` under references `(1, n)` or `(B, n)` that have been checked, or are our own."""
+        asked = self.spanning(f, p, leading)
         return asked, self.solve(asked.f, asked.p, wanted)
+
+    def _solve(self, payoffs: ArrayLike, reference: ArrayLike, wanted: Wanted) -> tuple[Normalised, Rows]:
+        return self.solve_rows(*self._checked(payoffs, reference), wanted)
+
+    def _checked(self, payoffs: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats, tuple[int, ...]]:
+        payoff = checks.payoffs(payoffs)
+        n = payoff.shape[-1]
+        if self.contexts is not None and n != self.contexts:
+            raise BocuError(f"payoffs has {n} contexts, shape {payoff.shape}: this set is made for {self.contexts}")
+        return checks.rows(payoff, checks.distribution(reference, n))
 
 
 def is_tensor(values: object) -> bool:

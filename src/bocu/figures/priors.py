@@ -78,8 +78,9 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
             "priors counts with the heaviest one."
         )
         if 0 < len(settled) < len(shares):
-            titles = list(dict.fromkeys(cube.titles[branch.algorithm] for branch in settled))
-            caption += f" Not drawn: {spoken(titles)}, which trusted one prior in all rounds."
+            only = {cube.titles[b.algorithm]: cube.priors[int(np.argmax(own[0]))] for b, own in settled.items()}
+            named = spoken([f"{title} (prior {prior})" for title, prior in only.items()])
+            caption += f" Not drawn: {named}, in all rounds of all seeds."
         tops = [
             f"{title} trusts prior {cube.priors[int(np.argmax(m))]} most ({m.max():.0%})"
             for title, (m, _) in told.items()

@@ -57,10 +57,10 @@ class Witness:
     @contextlib.contextmanager
     def looking(self) -> Iterator[None]:
         """Look on, as long as the block lasts."""
-        solve, values_at, sampled = AmbiguitySet._solve, AmbiguitySet.values_at, SampledTotalVariation.__call__
+        solve, values_at, sampled = AmbiguitySet.solve_rows, AmbiguitySet.values_at, SampledTotalVariation.__call__
 
-        def solve_seen(own: AmbiguitySet, payoffs: Any, reference: Any, wanted: Any) -> Any:
-            asked, found = solve(own, payoffs, reference, wanted)
+        def solve_seen(own: AmbiguitySet, payoffs: Any, reference: Any, leading: Any, wanted: Any) -> Any:
+            asked, found = solve(own, payoffs, reference, leading, wanted)
             self._see(own, payoffs, reference, asked.low + asked.scale * found.value)
             return asked, found
 
@@ -79,7 +79,7 @@ class Witness:
             return answer
 
         methods = (
-            (AmbiguitySet, "_solve", solve, solve_seen),
+            (AmbiguitySet, "solve_rows", solve, solve_seen),
             (AmbiguitySet, "values_at", values_at, values_at_seen),
             (SampledTotalVariation, "__call__", sampled, sampled_seen),
         )
