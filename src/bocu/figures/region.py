@@ -225,7 +225,7 @@ class Region(Figure[RegionParameters]):
         numbers = " Numbers: what is compared, mean over seeds." if any(cell.finding for cell in cells) else ""
         marks = "hatched where undecided" if settings.show == "value" else "'?' where undecided"
         caption = (
-            f"Where `{settings.check}` holds: of {len(cells)} points of the sweep it {tally} ({seed_counts(seeds)}); "
+            f"Where `{settings.check}` holds, at {len(cells)} points of the sweep: {tally} ({seed_counts(seeds)}); "
             f"{marks}. Verdicts at 95 %, corrected together (Benjamini and Hochberg); empty: not run.{numbers}"
         )
         along = " and ".join(self._title(axis) for axis in (layout.x, layout.y) if axis)
