@@ -1,0 +1,57 @@
+"""The claims of the papers ask for what the papers speak of, and say which words were given a number by us."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bocu.evaluation.claims import read_claims
+from bocu.evaluation.claims.expansion import leaves, problem_of_measure, quantities
+from bocu.evaluation.claims.expressions import WrittenNumber
+
+FOLDER = Path(__file__).parents[2] / "config" / "claims"
+FILES = sorted(FOLDER.glob("*.yaml"))
+CLAIMS = [claim for file in FILES for claim in read_claims(str(file)).claims if claim.check is not None]
+
+
+def of(paper):
+    return [claim for claim in CLAIMS if claim.paper == paper]
+
+
+@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if claim.paper], ids=lambda claim: claim.id)
+def test_a_number_in_a_check_is_said_to_be_ours(claim):
+    numbers = any(isinstance(leaf.comparison.right, WrittenNumber) for leaf in leaves(claim.node))
+    if numbers or "atleast" in claim.check:
+        assert "taken as" in claim.ours
+
+
+@pytest.mark.parametrize("claim", of("huang2024"), ids=lambda claim: claim.id)
+def test_complicated_hartmann_is_asked_by_the_payoff_that_the_paper_shows(claim):
+    words = {
+        measure.word
+        for leaf in leaves(claim.node)
+        for measure in quantities(leaf.comparison)
+        if problem_of_measure(measure, leaf.scope) == "complicated-hartmann"
+    }
+    assert words <= {"payoff"}
+
+
+def test_little_impact_of_the_number_of_contexts_is_asked_of_every_figure_that_shows_it():
+    asked = next(claim for claim in of("drmobo") if claim.id == "size-of-contexts")
+    shown = re.findall(r"[a-z-]+-\d+", " ".join(claim.check for claim in of("drmobo") if "sublinear" in claim.id))
+    assert {*re.findall(r"[a-z-]+-\d+", asked.check)} == {*shown}
+
+
+@pytest.mark.parametrize("distance", ["tv", "mmd"])
+def test_what_a_paper_says_of_all_problems_is_asked_of_all(distance):
+    always = next(claim for claim in of("tay2024") if claim.id == f"gen-in-between-{distance}")
+    assert "atleast" not in always.check
+    assert len(list(leaves(always.node))) == 4 * 2
+
+
+def test_a_claim_that_came_after_the_numbers_changes_no_verdict_on_the_others():
+    added = [
+        claim for claim in CLAIMS if "dded when the numbers stood" in (claim.note or "") and "pair" not in claim.note
+    ]
+    assert len(added) == 3
+    assert {claim.corrected_with for claim in added} == {"kirschner2020-added", "ziomek2025-added"}
