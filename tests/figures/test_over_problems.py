@@ -213,3 +213,22 @@ def test_svg_turns_light_on_dark_pages_and_has_no_ground(digests, tmp_path):
     assert f'[style*="fill: {style.INK.lower()}"]' in text
     ground = text[text.index('id="patch_1"') :][:200]
     assert "fill: none" in ground or "opacity: 0" in ground
+
+
+@pytest.mark.parametrize(("seeds", "sure"), [(9, False), (10, True)])
+def test_probabilities_are_bold_by_a_corrected_test_and_from_ten_seeds_on(seeds, sure, tmp_path):
+    paths = []
+    for problem in range(3):
+        data = synthetic_cubes.cube(f"p-{problem}", title=f"Problem {problem}")
+        data = data.isel(seed=np.arange(seeds) % synthetic_cubes.SEEDS)
+        data = data.assign_coords(seed=("seed", range(seeds), {"long_name": "seed", "units": "1"}))
+        paths.append(tmp_path / f"{problem}.digest.nc")
+        build_digest(synthetic_cubes.write(data, tmp_path / f"{problem}.nc"), paths[-1])
+    found = drawn("probability-of-improvement", paths)
+    table = found.table.set_index(["algorithm", "other"])
+    pairs = 3 * seeds
+    count = len(found.table) // 2
+    assert table.loc[("Random", "MLE"), "p_value"] == pytest.approx(min(1.0, count * 2 * 0.5**pairs))
+    assert table.loc[("Random", "MLE"), "low"] == 1.0
+    bold = [text for text in found.figure.axes[0].texts if text.get_fontweight() == "bold"]
+    assert bool(bold) == sure

@@ -82,6 +82,11 @@ def test_seconds_are_those_of_whole_runs(cube_path):
     assert told[1][:3] == ["A", "7 ± 1", times[one]]
     assert told[2][:3] == ["B", "8 ± 2", times[other]]
     assert f"B: paper 8 ± 2, ours {times[other]}" in drawing.alternative
+    assert drawing.table.to_dict("list") == {
+        "row": ["A", "B"],
+        "paper": ["7 ± 1", "8 ± 2"],
+        "ours": [times[one], times[other]],
+    }
     with pytest.raises(ValueError, match="have one length; found 1, 2"):
         RunTimes.Parameters.model_validate({"rows": ["A"], "columns": {"ours": [one, other]}})
 

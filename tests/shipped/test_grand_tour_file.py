@@ -1,10 +1,13 @@
 """The grand tour holds everything that a paper compares, and runs at smoke scale up to its figures."""
 
+import re
+
 import pytest
 from experiments import audited, run_all
 from test_experiment_files import plan_of
 
 from bocu.experiment.configuration import read_experiment_file
+from bocu.experiment.papers import papers
 from bocu.experiment.resources import estimate
 from bocu.figures.panels import Panels
 from bocu.figures.scoreboard import Scoreboard
@@ -135,3 +138,13 @@ def test_smoke_scale_runs_up_to_the_figures(root):
         numbers = [text for axes in drawing.figure.axes if axes.axison for text in axes.texts]
         own = {"grid": "kirschner-a", "continuous": "newsvendor", "time-varying": "hills"}[label]
         assert len(numbers) >= len({key for key in plan.branches if key[0] == own}) - 1
+
+
+def test_the_page_cites_where_each_competitor_comes_from(root):
+    plan = plan_of(root, "grand-tour")
+    cited = papers(plan.experiment.papers)
+    assert all(paper.known for paper in cited)
+    for branch in plan.branches.values():
+        about = branch.algorithm.kind.about
+        for surname, year in re.findall(r"([A-Z]\w+)(?: et al\.| and \w+)? \(?(\d{4})", about.paper):
+            assert any(surname in paper.authors and str(paper.year) == year for paper in cited), about

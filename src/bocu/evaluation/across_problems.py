@@ -200,6 +200,19 @@ def probability_of_improvement(
     return _stratified(wins, _mean_of_means, confidence, resamples)
 
 
+def sign_test(regrets: np.ndarray) -> float:
+    """Return the p value of the sign test that two algorithms have less regret than the other equally often.
+
+    Args:
+        regrets: of both on the same problem and seed, shape (2, pairs); ties tell nothing and are left out.
+    """
+    from scipy.stats import binomtest
+
+    own, other = regrets
+    wins, losses = int((own < other).sum()), int((own > other).sum())
+    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+
+
 def performance_profile(regrets: Mapping[str, np.ndarray], factors: np.ndarray) -> dict[str, np.ndarray]:
     """Return the share of problem-seed pairs in which the regret is within factors of the least (Dolan and More 2002).
 

@@ -164,13 +164,16 @@ def row_heads(settings: DensityEstimatesParameters) -> list[str]:
 def _drawn(
     rows: Sequence[str], cells: Mapping[str, Sequence[str]], title: str, caption: str, problem: str, data_label: str
 ) -> Drawing:
-    """Draw a table of columns by their headings."""
+    """Draw a table of columns by their headings, and keep it as one."""
+    import pandas as pd
+
     picture = _table(rows, cells)
     spoken = "; ".join(
         f"{row}: " + ", ".join(f"{heading} {column[place]}" for heading, column in cells.items())
         for place, row in enumerate(rows)
     )
-    return Drawing(picture, title, caption, f"Table. {spoken}.", problem, data_label)
+    kept = pd.DataFrame({"row": list(rows), **cells})
+    return Drawing(picture, title, caption, f"Table. {spoken}.", problem, data_label, kept)
 
 
 def _table(rows: Sequence[str], cells: Mapping[str, Sequence[str]]) -> "matplotlib.figure.Figure":

@@ -14,9 +14,10 @@ from bocu.evaluation.across_problems import (
     performance_profile,
     probability_of_improvement,
     share_reached,
+    sign_test,
 )
 from bocu.evaluation.curves import Kind
-from bocu.evaluation.statistics import CONFIDENCE
+from bocu.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, holm
 from bocu.figures import marks, style
 from bocu.figures.base import Drawing, Inputs
 from bocu.figures.over_problems.contests import (
@@ -90,7 +91,7 @@ class InterquartileMean(FigureOverProblems[RelativeParameters]):
         caption = (
             f"Final regret of a run divided by the mean regret of {base} on its problem: the mean of the middle half "
             f"of all runs, which a few lucky or failed runs do not move, with {CONFIDENCE:.0%} bootstrap intervals "
-            f"stratified by problem. {found.said}{missing}"
+            f"stratified by problem, each by itself. {found.said}{missing}"
         )
         told = ", ".join(f"{row.algorithm} {row.interquartile_mean:.2f}" for row in table.itertuples())
         return Drawing(picture, title, caption, f"Dots with intervals: {told}.", "", found.data_label, table)
@@ -113,20 +114,28 @@ class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
         title = self.parameters.title or self.about.title
         if len(found.each) < 2 or len(found.titles) < 2:
             return found.refused(title, _too_few(found))
-        rows = []
+        rows, enough = [], {}
         for own in found.titles:
             for other in (each for each in found.titles if each != own):
                 pairs = [found.paired(contest, (own, other)) for contest in found.each]
                 pairs = [pair for pair in pairs if pair.shape[1]]
                 if pairs:
                     chance = probability_of_improvement([pair[0] for pair in pairs], [pair[1] for pair in pairs])
-                    rows.append((own, other, chance.value, chance.low, chance.high, len(pairs), chance.count))
-        columns = ["algorithm", "other", "probability", "low", "high", "problems", "pairs"]
+                    p = sign_test(np.concatenate(pairs, axis=1))
+                    rows.append((own, other, chance.value, chance.low, chance.high, len(pairs), chance.count, p))
+                    enough[own, other] = min(pair.shape[1] for pair in pairs) >= LEAST_SEEDS
+        columns = ["algorithm", "other", "probability", "low", "high", "problems", "pairs", "p_value"]
         table = pd.DataFrame(rows, columns=columns)
+        # Both directions have one p value: it is corrected once.
+        once = [place for place, row in enumerate(rows) if found.titles.index(row[0]) < found.titles.index(row[1])]
+        corrected = holm([rows[place][-1] for place in once])
+        told_apart = {frozenset(rows[place][:2]): p for place, p in zip(once, corrected, strict=True)}
+        table["p_value"] = [told_apart[frozenset(row[:2])] for row in rows]
         square = table.pivot(index="algorithm", columns="other", values="probability")
         order = square.mean(axis=1).sort_values(ascending=False).index.tolist()
         square = square.loc[order, order]
-        sure = {(row.algorithm, row.other) for row in table.itertuples() if row.low > 0.5 or row.high < 0.5}
+        level = 1.0 - CONFIDENCE
+        sure = {pair for pair, seeds in enough.items() if seeds and told_apart[frozenset(pair)] < level}
         picture = style.new_figure(1.1 + 0.26 * len(order))
         axes = picture.subplots()
         marks.heat(
@@ -141,8 +150,9 @@ class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
         axes.tick_params(length=0)
         caption = (
             "Share of seeds on which the algorithm of the row has less regret at the end than that of the column, "
-            f"mean over problems, ties counted half; bold: its {CONFIDENCE:.0%} bootstrap interval (stratified by "
-            f"problem, in the table) is clear of a half, each pair by itself; italic: it is not. {found.said}"
+            "mean over problems, ties counted half; bold: told apart from a half by the sign test over all problems and "
+            f"seeds, corrected by Holm for all comparisons, from {LEAST_SEEDS} seeds a problem on; italic: not. Bootstrap "
+            f"intervals, each by itself, stand in the table. {found.said}"
         )
         top = order[0]
         told = ", ".join(f"than {other} {square.loc[top, other]:.2f}" for other in order[1:])
