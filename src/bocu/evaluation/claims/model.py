@@ -131,9 +131,9 @@ def _check_sentence(claim: Claim, where: str) -> None:
         words = [word for _, word, _, _ in Formatter().parse(claim.sentence) if word is not None]
     except ValueError as error:
         raise BocuError(f"{where}found {shown(claim.sentence)}: {error}; allowed: one word in braces") from None
-    one = claim.check is not None and isinstance(claim.node, Leaf)
-    ratio = one and isinstance(claim.node.comparison.left, Ratio)
-    allowed = (*(["value"] if one else []), *(BY_HOW_MUCH if ratio else []))
+    allowed: tuple[str, ...] = ()
+    if claim.check is not None and isinstance(claim.node, Leaf):
+        allowed = ("value", *(BY_HOW_MUCH if isinstance(claim.node.comparison.left, Ratio) else ()))
     for word in words:
         if word not in allowed:
             raise BocuError(
