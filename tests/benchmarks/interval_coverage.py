@@ -2,17 +2,21 @@ r"""How often 95 % intervals hold the mean, by the number of seeds and the law o
 
     python tests/benchmarks/interval_coverage.py
     python tests/benchmarks/interval_coverage.py --samples 20000 --seeds 3 10
+    python tests/benchmarks/interval_coverage.py --skewness docs/results/*.nc   # how skewed published regrets are
 
 `student` is what the report uses; `percentile` is scipy's percentile bootstrap of the mean, with fewer samples, since
-it takes a thousand resamples of each. Below it, on paired regrets of two algorithms (lognormal, sigma 0.5, times what the
-seed shares, lognormal as well): `fieller`, the ratio of their means; `middle` and `improvement`, what figures over eight
-problems show, by a bootstrap stratified by problem.
+it takes a thousand resamples of each. Below it, on paired regrets of two algorithms (lognormal, sigma 0.5, times what
+the seed shares, lognormal as well): `fieller`, the ratio of their means; `middle` and `improvement`, what figures over
+eight problems show, by a bootstrap stratified by problem.
 """
 
 import argparse
+import itertools
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import numpy as np
+import xarray as xr
 from scipy import stats
 
 from bocu.evaluation.across_problems import interquartile_mean, probability_of_improvement
@@ -81,11 +85,30 @@ def coverage_of_pairs(measured: Callable[[np.random.Generator, int], Interval], 
     return float(np.mean([one.low <= 1.0 <= one.high for one in found]))
 
 
+def skewness(file: Path) -> str:
+    """Return how skewed final regrets of reduced results are over seeds, and their paired differences."""
+    with xr.open_dataset(file) as found:
+        about = [found[f"row_{key}"].values for key in ("word", "problem", "metric")]
+        final = found["number"].values[about[0] == "final"]
+        scored = list(zip(*(each[about[0] == "final"] for each in about[1:]), strict=True))
+    pairs = [(a, b) for a, b in itertools.combinations(range(len(final)), 2) if scored[a] == scored[b]]
+    told = []
+    for samples in (final, np.array([final[a] - final[b] for a, b in pairs])):
+        known = [row[~np.isnan(row)] for row in samples]
+        found_skew = [abs(stats.skew(row, bias=False)) for row in known if len(row) > 2 and np.ptp(row) > 0.0]
+        told.append(f"median {np.median(found_skew):.2f}, nine tenths below {np.quantile(found_skew, 0.9):.2f}")
+    return f"{file.name}: final regrets {told[0]}; paired differences {told[1]}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=100_000, help="samples for Student's; a fiftieth for the other")
     parser.add_argument("--seeds", type=int, nargs="+", default=[3, 5, 6, 10, 30, 100])
+    parser.add_argument("--skewness", type=Path, nargs="+", help="reduced results to look at instead")
     chosen = parser.parse_args()
+    if chosen.skewness:
+        print("\n".join(skewness(file) for file in chosen.skewness))
+        return
     print("| law | interval | " + " | ".join(f"{count} seeds" for count in chosen.seeds) + " |")
     print("|---|---|" + "---|" * len(chosen.seeds))
     for law, draw in LAWS.items():
@@ -94,7 +117,8 @@ def main() -> None:
             print(f"| {law} | {name} | " + " | ".join(f"{100 * share:.1f} %" for share in shares) + " |", flush=True)
     for measured, fewer in ((fieller, 10), (middle, 100), (improvement, 100)):
         shares = [coverage_of_pairs(measured, count, chosen.samples // fewer) for count in chosen.seeds]
-        print(f"| pairs | {measured.__name__} | " + " | ".join(f"{100 * share:.1f} %" for share in shares) + " |", flush=True)
+        told = " | ".join(f"{100 * share:.1f} %" for share in shares)
+        print(f"| pairs | {measured.__name__} | {told} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -288,7 +288,7 @@ def test_no_verdict_where_no_differences_could_have_one(algorithms, seeds, verdi
 
 
 def test_ratios_hold_the_truth_as_often_as_they_say():
-    """Paired regrets of two that are alike, skewed and of a common size on each seed (benchmarks/interval_coverage.py)."""
+    """Paired regrets of two that are alike, skewed, of a common size on each seed (benchmarks/interval_coverage.py)."""
     random, samples, count = np.random.default_rng(7), 2_000, 10
     shared, own = random.lognormal(0.0, 0.5, (samples, 1, count)), random.lognormal(0.0, 0.5, (samples, 2, count))
     found = [student_ratio(*pair) for pair in shared * own]

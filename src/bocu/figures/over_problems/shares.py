@@ -150,9 +150,9 @@ class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
         axes.tick_params(length=0)
         caption = (
             "Share of seeds on which the algorithm of the row has less regret at the end than that of the column, "
-            "mean over problems, ties counted half; bold: told apart from a half by the sign test over all problems and "
-            f"seeds, corrected by Holm for all comparisons, from {LEAST_SEEDS} seeds a problem on; italic: not. Bootstrap "
-            f"intervals, each by itself, stand in the table. {found.said}"
+            "mean over problems, ties counted half; bold: told apart from a half by the sign test over all problems "
+            f"and seeds, corrected by Holm for all comparisons, from {LEAST_SEEDS} seeds a problem on; italic: not. "
+            f"Bootstrap intervals, each by itself, stand in the table. {found.said}"
         )
         top = order[0]
         told = ", ".join(f"than {other} {square.loc[top, other]:.2f}" for other in order[1:])
