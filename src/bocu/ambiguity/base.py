@@ -112,6 +112,9 @@ class AmbiguitySet(ABC):
     #: Whether excluding decisions by bounds is cheaper than solving all of them.
     costly: ClassVar[bool] = False
 
+    #: Whether the digits of a row are the same among any others, up to the order in which a product of matrices sums.
+    digits_by_row: ClassVar[bool] = False
+
     #: Whether worst cases run code that is compiled when it is first called.
     compiled: ClassVar[bool] = False
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bocu.ambiguity import checks, derivatives
 from bocu.ambiguity.base import AmbiguitySet, is_tensor
@@ -133,6 +133,20 @@ class UncertaintyObjective(ABC):
 
     def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
         return best_of(self(payoffs, reference))
+
+    def best_and_taken(
+        self, payoffs: Floats, reference: Floats, taken: int, available: NDArray[np.integer] | None = None
+    ) -> tuple[float, float]:
+        """The largest value of the decisions that are available, and that of the one that was taken.
+
+        Args:
+            payoffs: (decisions, contexts).
+            reference: (contexts,).
+            taken: index of a decision.
+            available: indices of decisions; None: all.
+        """
+        values = self(payoffs, reference)
+        return float((values if available is None else values[available]).max()), float(values[taken])
 
     def with_epsilon(self, epsilon: float) -> Self:
         """The objective at another radius of its set; itself where the radius does not matter."""
@@ -344,6 +358,27 @@ class Slice(SetObjective):
         return self.beta * slope if self.alpha == 0.0 else self.alpha * value + self.beta * slope
 
     def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
+        found = self._searched(payoffs, reference, tolerance)
+        return best_of(self(payoffs, reference)) if found is None else found
+
+    def best_and_taken(
+        self, payoffs: Floats, reference: Floats, taken: int, available: NDArray[np.integer] | None = None
+    ) -> tuple[float, float]:
+        """As of any objective, most decisions excluded by bounds where that is known to change no digit."""
+        found = None
+        if self.ambiguity_set.digits_by_row:
+            found = self._searched(payoffs if available is None else payoffs[available], reference, 0.0)
+        if found is None:
+            return super().best_and_taken(payoffs, reference, taken, available)
+        index = found.index if available is None else int(available[found.index])
+        # By four, as products of matrices take rows: a single one is summed up in another order than in a table.
+        best, value = self(payoffs[[index, taken, taken, taken]], reference)[:2].tolist()
+        if value > best and (available is None or taken in available):
+            best = value
+        return best, value
+
+    def _searched(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best | None:
+        """The best decision by bounds; None where no search is made."""
         step = self.difference if self.beta > 0.0 else None
         if self.ambiguity_set.costly:
             from bocu.ambiguity.search import best_difference, best_slice
@@ -353,7 +388,7 @@ class Slice(SetObjective):
                 return Best(*best_difference(payoffs, payoffs, reference, ambiguity_set, alpha, beta, step, tolerance))
             if alpha > 0.0 and (step is None or step <= beta / alpha):
                 return Best(*best_slice(payoffs, reference, ambiguity_set, alpha, beta, step, tolerance))
-        return best_of(self(payoffs, reference))
+        return None
 
 
 @dataclass(frozen=True)
