@@ -222,7 +222,9 @@ class BestFixedDecision(ExpectedPayoff):
         always = np.ones(values.shape[1], dtype=bool)
         for situation in situations:
             if situation.available is not None:
-                always &= np.isin(np.arange(len(always)), situation.available)
+                open_ = np.zeros_like(always)
+                open_[situation.available] = True
+                always &= open_
         value = values[np.arange(len(decisions)), decisions]
         if not always.any():
             return np.full(len(value), np.nan), value
