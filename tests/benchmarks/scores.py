@@ -3,7 +3,7 @@
     python tests/benchmarks/scores.py kirschner2020 a-data-driven-sd b-general-sd --seeds 5
     python tests/benchmarks/scores.py tay2024 gp-sample --rounds 1000
 
-Every branch of the problems named, or of all that need no data, is played and scored in this process. Processor seconds;
+Every branch of the problems named, or of all that need no data, is played and scored in this process. Processor time;
 what is compiled is loaded before. "all" is the score without bounds: every round by itself values all its decisions.
 """
 
