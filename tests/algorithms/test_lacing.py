@@ -7,7 +7,8 @@ from finite_games import CONTEXTS, REFERENCE, announce, posterior_of, start
 from bocu.ambiguity import ConditionalValueAtRisk
 from bocu.core.errors import BocuError
 from bocu.experiment.registry import find
-from bocu.objectives.functions import Quantile, UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.without_set import Quantile
 
 
 def var(alpha):

@@ -29,7 +29,8 @@ from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram  # n
 from bocu.ambiguity.mmd.path import PreparedReference  # noqa: E402
 from bocu.contexts.estimates import product_grid  # noqa: E402
 from bocu.experiment.planning import make_plan  # noqa: E402
-from bocu.objectives.functions import Expectation, UncertaintyObjective  # noqa: E402
+from bocu.objectives.functions import UncertaintyObjective  # noqa: E402
+from bocu.objectives.without_set import Expectation  # noqa: E402
 from bocu.runs.execution import Block, execute  # noqa: E402
 
 LENGTHSCALE = 0.1  # of both kernels, as the problem has it

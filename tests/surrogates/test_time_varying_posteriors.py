@@ -308,3 +308,23 @@ def test_a_mean_that_changes_with_time_is_taken_off_what_is_told_and_added_again
     assert both[0].log_evidence == pytest.approx(both[1].log_evidence, abs=1e-10)
     with pytest.raises(BocuError, match=r"course has shape \(5, 3\); allowed: \(times,\) or \(times, 4\)"):
         TimeVaryingPrior("wrong", prior.mean, prior.covariance, 0.2, np.zeros((5, 3)))
+
+
+def test_what_is_asked_for_again_is_what_was_predicted_until_an_observation():
+    priors = [TimeVaryingPrior("a", np.zeros(3), np.eye(3), 0.1), TimeVaryingPrior("b", np.ones(3), 2.0 * np.eye(3))]
+    posteriors = TimeVaryingPosteriors(priors, 0.3)
+    posteriors.observe(1, 1, 0.7)
+    for t in (1, 2, 2, 5):
+        mean, deviation = posteriors.predict(t)
+        fresh = TimeVaryingPosteriors(priors, 0.3)
+        fresh.observe(1, 1, 0.7)
+        assert np.array_equal(mean, fresh.mean(t))
+        assert np.array_equal(deviation, fresh.predict(t)[1])
+        with pytest.raises(ValueError, match="read-only"):
+            mean += 1.0
+    known = posteriors.state()
+    posteriors.observe(0, 5, -1.0)
+    told = posteriors.predict(5)[0]
+    assert not np.array_equal(told, mean)
+    posteriors.restore(known)
+    assert np.array_equal(posteriors.predict(5)[0], mean)

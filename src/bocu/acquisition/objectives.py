@@ -6,7 +6,8 @@ from bocu.acquisition.base import Functional
 from bocu.acquisition.functionals import ExpectedValue, WorstCaseValue
 from bocu.ambiguity import checks
 from bocu.ambiguity.derivatives import In, in_blocks
-from bocu.objectives.functions import Expectation, SetObjective, Slice, UncertaintyObjective
+from bocu.objectives.functions import SetObjective, Slice, UncertaintyObjective
+from bocu.objectives.without_set import Expectation
 
 #: How far below others a decision is rated whose objective is minus infinity, in units of the payoff's spread.
 FAR_BELOW = 1e3

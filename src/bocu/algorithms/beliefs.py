@@ -192,8 +192,7 @@ class TimeVaryingBeliefs(Beliefs):
         self.posteriors.observe(int(decision), int(context), value)
 
     def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: np.ndarray) -> int:
-        mean, _ = self.posteriors.predict(self.posteriors.time)
-        return int(np.argmax(weights @ mean))
+        return int(np.argmax(weights @ self.posteriors.mean(self.posteriors.time)))
 
     def state(self) -> State:
         return self.posteriors.state()

@@ -20,8 +20,9 @@ from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number, Parameters
 from bocu.core.rounds import Context, Decision, Round
-from bocu.objectives.functions import Quantile, Slice, UncertaintyObjective
+from bocu.objectives.functions import Slice, UncertaintyObjective
 from bocu.objectives.stated import DistributionallyRobustParameters, ValueAtRiskParameters
+from bocu.objectives.without_set import Quantile
 
 _ROUNDING = 1e-9  # of bounds, in posterior standard deviations, and of probabilities
 

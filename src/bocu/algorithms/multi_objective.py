@@ -27,7 +27,8 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import SCALARISED
 from bocu.core.rounds import Description, Outline, Round
-from bocu.objectives.functions import Expectation, UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.without_set import Expectation
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior

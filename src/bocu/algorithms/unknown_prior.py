@@ -102,6 +102,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         self._told_value = math.nan
         self._round: Round | None = None
         self._best = Deployable(len(self.priors))
+        self._widths: tuple[int, np.ndarray] | None = None  # the multipliers of the last round asked about
         self._index = self._indices()
         self._begin()
 
@@ -203,7 +204,9 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
 
     def _multipliers(self, t: int) -> np.ndarray:
         """Return the multipliers of the priors' standard deviations in round `t`, shape (priors,)."""
-        return np.array([self.sqrt_beta(t, prior) for prior in range(len(self.priors))])
+        if self._widths is None or self._widths[0] != t:
+            self._widths = t, np.array([self.sqrt_beta(t, prior) for prior in range(len(self.priors))])
+        return self._widths[1]
 
     def _offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
         """Rate the available decisions under the priors, by upper bounds `mean + sqrt_beta deviation`."""

@@ -97,8 +97,7 @@ class AmbiguitySet(ABC):
     A set says what it is: its `distance`, and, for payoffs that span [0, 1] over the contexts that it can reach, its
     worst cases (`solve`) and, for robust satisficing, their `tangent` through an aspiration. All else follows here.
 
-    Objects are cheap to re-radius (`with_epsilon` shares every factorisation) and hold no state that an answer depends
-    on.
+    Objects are cheap to re-radius (`with_epsilon` shares every factorisation) and hold no state that answers depend on.
     """
 
     about: ClassVar[About]
@@ -111,6 +110,9 @@ class AmbiguitySet(ABC):
 
     #: Whether excluding decisions by bounds is cheaper than solving all of them.
     costly: ClassVar[bool] = False
+
+    #: Whether the digits of a row are the same among any others, up to the order in which a product of matrices sums.
+    digits_by_row: ClassVar[bool] = False
 
     #: Whether worst cases run code that is compiled when it is first called.
     compiled: ClassVar[bool] = False
@@ -250,8 +252,7 @@ class AmbiguitySet(ABC):
     def concentration_radius(self, observations: int, contexts: int, delta: float) -> float:
         """Radius within which the empirical distribution lies of the true one with probability `1 - delta`.
 
-        A set that keeps to the support of its reference has none: whatever its radius, it leaves out a truth that may
-        bring a context not seen yet.
+        A set that keeps to the support of its reference has none: it leaves out truths with contexts not seen yet.
 
         Args:
             observations: number N of contexts seen, independent draws from the truth; 0 gives infinity.

@@ -4,7 +4,7 @@ Every objective is one as it stands (`ObjectiveMetric`); classes of their own ar
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Generic, Literal
 
 import numpy as np
@@ -89,17 +89,21 @@ class Metric(ABC, Generic[ParametersType]):
         domain = realisation.description.decisions
         if isinstance(domain, BoxDomain) or realisation.description.protocol in SCALARISED:
             return self._scalarised.score(realisation, situations, _coordinates(domain, decisions), self.optima)
-        best = np.empty(len(decisions))
-        value = np.empty(len(decisions))
-        # Rows that share the same arrays have the same best; they are kept alive, so that identities stay theirs.
-        rows = self._rows(realisation, situations)
-        found: dict[tuple[int, int], float] = {}
-        for row, (values, available) in enumerate(rows):
-            value[row] = values[decisions[row]]
-            key = (id(values), id(available))
-            if key not in found:
-                found[key] = (values if available is None else values[available]).max()
-            best[row] = found[key]
+        best, value = np.empty(len(decisions)), np.empty(len(decisions))
+        for rows, payoffs in self._alike(realisation, situations):
+            first = situations[rows[0]]
+            if len(rows) == 1:
+                best[rows], value[rows] = self.best_and_taken(payoffs, first, decisions[rows[0]])
+                continue
+            values = self.values(payoffs, first)
+            value[rows] = values[decisions[rows]]
+            # Rows that share what is available have the same best.
+            found: dict[int, float] = {}
+            for row in rows:
+                available = situations[row].available
+                if id(available) not in found:
+                    found[id(available)] = (values if available is None else values[available]).max()
+                best[row] = found[id(available)]
         # Equal values have no regret, be they -inf: where no decision meets an aspiration.
         return np.subtract(best, value, out=np.zeros_like(value), where=best != value), value
 
@@ -115,19 +119,32 @@ class Metric(ABC, Generic[ParametersType]):
         chosen = _coordinates(realisation.description.decisions, decisions)
         return self._scalarised.front(realisation, situations, chosen)
 
-    def _rows(
+    def best_and_taken(self, payoffs: np.ndarray, situation: Situation, taken: int) -> tuple[float, float]:
+        """Return the largest value of the decisions available in a round by itself, and that of the one taken.
+
+        Args:
+            payoffs: shape (decisions, contexts).
+            situation: what stood before the round.
+            taken: index of the decision.
+        """
+        values, available = self.values(payoffs, situation), situation.available
+        return float((values if available is None else values[available]).max()), float(values[taken])
+
+    def _alike(
         self, realisation: Realisation, situations: Sequence[Situation]
-    ) -> list[tuple[np.ndarray, np.ndarray | None]]:
-        """Return the values of all decisions, and which are available, row by row."""
-        found = []
-        known: tuple[np.ndarray, Situation, np.ndarray] | None = None
-        for situation in situations:
+    ) -> Iterator[tuple[list[int], np.ndarray]]:
+        """Yield the rows, one after another, that give every decision the same value, and their payoffs."""
+        rows: list[int] = []
+        stood: np.ndarray | None = None
+        for row, situation in enumerate(situations):
             payoffs = realisation.payoffs(max(situation.t, 1))
-            # What stands still is valued once.
-            if known is None or payoffs is not known[0] or not self.same(situation, known[1]):
-                known = (payoffs, situation, self.values(payoffs, situation))
-            found.append((known[2], situation.available))
-        return found
+            if stood is not None and not (payoffs is stood and self.same(situation, situations[rows[0]])):
+                yield rows, stood
+                rows = []
+            rows.append(row)
+            stood = payoffs
+        if stood is not None:
+            yield rows, stood
 
     def same(self, situation: Situation, other: Situation) -> bool:
         """Say whether two situations give every decision the same value, for the same payoffs."""
@@ -199,12 +216,15 @@ class BestFixedDecision(ExpectedPayoff):
     def score(
         self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        rows = self._rows(realisation, situations)
-        values = np.stack([values for values, _ in rows])
+        values = np.empty((len(decisions), realisation.payoffs(1).shape[0]))
+        for rows, payoffs in self._alike(realisation, situations):
+            values[rows] = self.values(payoffs, situations[rows[0]])
         always = np.ones(values.shape[1], dtype=bool)
-        for _, available in rows:
-            if available is not None:
-                always &= np.isin(np.arange(len(always)), available)
+        for situation in situations:
+            if situation.available is not None:
+                open_ = np.zeros_like(always)
+                open_[situation.available] = True
+                always &= open_
         value = values[np.arange(len(decisions)), decisions]
         if not always.any():
             return np.full(len(value), np.nan), value
@@ -237,9 +257,14 @@ class ObjectiveMetric(Metric[ObjectiveMetricParameters]):
         self._announcer = Announcer(self.objective.ambiguity, points)
 
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
-        objective = self._over.with_epsilon(self._announcer.epsilon(situation) or 0.0)
-        values: np.ndarray = objective(payoffs, situation.reference)
+        values: np.ndarray = self._in(situation)(payoffs, situation.reference)
         return values
+
+    def best_and_taken(self, payoffs: np.ndarray, situation: Situation, taken: int) -> tuple[float, float]:
+        return self._in(situation).best_and_taken(payoffs, situation.reference, taken, situation.available)
+
+    def _in(self, situation: Situation) -> UncertaintyObjective:
+        return self._over.with_epsilon(self._announcer.epsilon(situation) or 0.0)
 
     def same(self, situation: Situation, other: Situation) -> bool:
         if self.objective.reference_matters and situation.reference is not other.reference:

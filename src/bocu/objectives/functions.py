@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bocu.ambiguity import checks, derivatives
 from bocu.ambiguity.base import AmbiguitySet, is_tensor
@@ -40,11 +40,15 @@ class UncertaintyObjective(ABC):
     @staticmethod
     def so() -> UncertaintyObjective:
         """Stochastic: the expectation under the reference."""
+        from bocu.objectives.without_set import Expectation
+
         return Expectation()
 
     @staticmethod
     def ro() -> UncertaintyObjective:
         """Robust: the minimum over all contexts, of the reference's support or not."""
+        from bocu.objectives.without_set import Minimum
+
         return Minimum()
 
     @staticmethod
@@ -88,6 +92,8 @@ class UncertaintyObjective(ABC):
 
         With alpha 0 it is the minimum over the reference's support.
         """
+        from bocu.objectives.without_set import Quantile
+
         return Quantile(alpha)
 
     @abstractmethod
@@ -134,6 +140,20 @@ class UncertaintyObjective(ABC):
     def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
         return best_of(self(payoffs, reference))
 
+    def best_and_taken(
+        self, payoffs: Floats, reference: Floats, taken: int, available: NDArray[np.integer] | None = None
+    ) -> tuple[float, float]:
+        """The largest value of the decisions that are available, and that of the one that was taken.
+
+        Args:
+            payoffs: (decisions, contexts).
+            reference: (contexts,).
+            taken: index of a decision.
+            available: indices of decisions; None: all.
+        """
+        values = self(payoffs, reference)
+        return float((values if available is None else values[available]).max()), float(values[taken])
+
     def with_epsilon(self, epsilon: float) -> Self:
         """The objective at another radius of its set; itself where the radius does not matter."""
         return self
@@ -146,81 +166,6 @@ class UncertaintyObjective(ABC):
     def exact(self) -> UncertaintyObjective:
         """The objective with the exact slope in place of a difference."""
         return self
-
-
-class WithoutSet(UncertaintyObjective):
-    """An objective of the payoffs and the reference alone. The reference of tensors may be an array."""
-
-    def __call__(self, payoffs: Any, reference: Any) -> Any:
-        """See `UncertaintyObjective.__call__`."""
-        plain = reference.detach().cpu().double().numpy() if is_tensor(reference) else reference
-        if not is_tensor(payoffs):
-            payoff = checks.payoffs(payoffs)
-            return self._of_arrays(payoff, checks.distribution(plain, payoff.shape[-1]))
-        from bocu.ambiguity.tensors import like
-
-        p = checks.distribution(plain, payoffs.shape[-1])
-        return self.of_tensors(payoffs, reference if is_tensor(reference) else like(p, payoffs))
-
-    @abstractmethod
-    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats: ...
-
-    @abstractmethod
-    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
-        """See `UncertaintyObjective.of_tensors`; the reference is not checked."""
-
-
-@dataclass(frozen=True)
-class Expectation(WithoutSet):
-    """SO: `p.f`."""
-
-    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats:
-        return payoffs @ reference if reference.ndim == 1 else np.einsum("...n,...n->...", payoffs, reference)
-
-    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
-        return (checks.real_tensor("payoffs", payoffs).double() * reference.to(payoffs.device).double()).sum(-1)
-
-
-@dataclass(frozen=True)
-class Minimum(WithoutSet):
-    """RO: `min f`; the reference is only checked."""
-
-    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats:
-        return payoffs.min(axis=-1)
-
-    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
-        return checks.real_tensor("payoffs", payoffs).double().amin(dim=-1)
-
-
-_ROUNDING = 1e-12  # in sums of probabilities: three tenths are no more than 0.3
-
-
-@dataclass(frozen=True)
-class Quantile(WithoutSet):
-    """VaR: of payoffs in ascending order the first at which the probability is above alpha.
-
-    Its gradient is that of the payoff it is.
-    """
-
-    alpha: float
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= checks.real("alpha", self.alpha) < 1.0:
-            raise BocuError(f"alpha is {self.alpha}: it must lie in [0, 1)")
-
-    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats:
-        order = payoffs.argsort(axis=-1, kind="stable")
-        mass = np.take_along_axis(np.broadcast_to(reference, payoffs.shape), order, axis=-1)
-        beyond = mass.cumsum(axis=-1) > self.alpha + _ROUNDING
-        at = np.take_along_axis(order, beyond.argmax(axis=-1)[..., None], axis=-1)
-        return np.take_along_axis(payoffs, at, axis=-1)[..., 0]
-
-    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
-        payoff = checks.real_tensor("payoffs", payoffs).double()
-        ascending = payoff.sort(dim=-1, stable=True)
-        mass = reference.to(payoff.device).double().expand_as(payoff).gather(-1, ascending.indices)
-        beyond = (mass.cumsum(dim=-1) > self.alpha + _ROUNDING).double()
-        return ascending.values.gather(-1, beyond.argmax(dim=-1, keepdim=True))[..., 0]
 
 
 class SetObjective(UncertaintyObjective):
@@ -344,6 +289,27 @@ class Slice(SetObjective):
         return self.beta * slope if self.alpha == 0.0 else self.alpha * value + self.beta * slope
 
     def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
+        found = self._searched(payoffs, reference, tolerance)
+        return best_of(self(payoffs, reference)) if found is None else found
+
+    def best_and_taken(
+        self, payoffs: Floats, reference: Floats, taken: int, available: NDArray[np.integer] | None = None
+    ) -> tuple[float, float]:
+        """As of any objective, most decisions excluded by bounds where that is known to change no digit."""
+        found = None
+        if self.ambiguity_set.digits_by_row:
+            found = self._searched(payoffs if available is None else payoffs[available], reference, 0.0)
+        if found is None:
+            return super().best_and_taken(payoffs, reference, taken, available)
+        index = found.index if available is None else int(available[found.index])
+        # By four, as products of matrices take rows: a single one is summed up in another order than in a table.
+        best, value = self(payoffs[[index, taken, taken, taken]], reference)[:2].tolist()
+        if value > best and (available is None or taken in available):
+            best = value
+        return best, value
+
+    def _searched(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best | None:
+        """The best decision by bounds; None where no search is made."""
         step = self.difference if self.beta > 0.0 else None
         if self.ambiguity_set.costly:
             from bocu.ambiguity.search import best_difference, best_slice
@@ -353,7 +319,7 @@ class Slice(SetObjective):
                 return Best(*best_difference(payoffs, payoffs, reference, ambiguity_set, alpha, beta, step, tolerance))
             if alpha > 0.0 and (step is None or step <= beta / alpha):
                 return Best(*best_slice(payoffs, reference, ambiguity_set, alpha, beta, step, tolerance))
-        return best_of(self(payoffs, reference))
+        return None
 
 
 @dataclass(frozen=True)

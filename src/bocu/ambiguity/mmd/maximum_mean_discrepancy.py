@@ -60,6 +60,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
     Parameters = MaximumMeanDiscrepancyParameters
     leaves_support = True
     costly = True
+    digits_by_row = True
     compiled = True
     most_cells = 256
     sensitivity_power = 1.0

@@ -19,7 +19,8 @@ from torch import Tensor
 
 from bocu.ambiguity.base import AmbiguitySet
 from bocu.core.errors import BocuError
-from bocu.objectives.functions import Expectation, UncertaintyObjective
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.without_set import Expectation
 
 
 class RobustMeasure(RiskMeasureMCObjective):
