@@ -79,7 +79,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
     @planning_only
     def solve_cost(cls) -> SolveCost:
         """That of the critical line, whose pivots grow with the contexts, and of its compiler."""
-        return SolveCost(8e-7, 1.15, 110.0, searched=0.17)
+        return SolveCost(8e-7, 1.15, 110.0, searched=0.17, search=8e-4)
 
     @property
     def contexts(self) -> int:
