@@ -285,10 +285,8 @@ def test_a_stand_in_for_the_sensitivity_is_cheap():
 
 def test_a_search_takes_its_time_however_small_the_table():
     """Hours of wind power, 2,500 points each: the search under MMD is most of what a rehearsal takes."""
-    plan = make_plan(
-        read_experiment_file(ROOT / "config/experiments/kirschner2020-wind.yaml"),
-        sources_file=ROOT / "data/sources.yaml",
-    )
+    file = ROOT / "config/experiments/kirschner2020-wind.yaml"
+    plan = make_plan(read_experiment_file(file), [file], sources_file=ROOT / "data/sources.yaml")
     robust, plain = (
         resources.estimate(plan.branches["wind-commitment", objective, algorithm], 1).seconds
         for objective, algorithm in (("dro", "drbo"), ("any", "ucb"))
