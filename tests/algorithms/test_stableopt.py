@@ -79,7 +79,7 @@ def test_data_driven_it_takes_the_reference_and_the_radius_of_what_was_seen():
 
 
 def test_the_contexts_are_those_of_the_reference_and_radius_of_now():
-    algorithm = seed_run(specification("stableopt-finite")).algorithm
+    algorithm = start("stableopt-finite", sqrt_beta=1.3)
     first = announce(1, 0.4, REFERENCE)
     rule = algorithm.rule_in(first)
     assert algorithm.rule_in(announce(2, 0.4, first.reference)) is rule
