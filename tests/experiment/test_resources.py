@@ -248,3 +248,47 @@ def test_the_model_is_within_a_factor_of_two_of_what_was_measured(objective, slo
     )
     (found,) = make_plan(experiment, sources_file=ROOT / "data/sources.yaml").branches.values()
     assert 0.5 < (resources.estimate(found, 2).seconds - resources.estimate(found, 1).seconds) / measured < 2.0
+
+
+def on_box(algorithm, problem, **parameters):
+    experiment = tiny(
+        algorithms=[{"name": algorithm, "parameters": parameters}],
+        iterations=340,
+        problems=[problem],
+        metrics=["so"],
+        figures=[],
+    )
+    (found,) = make_plan(experiment, sources_file=ROOT / "data/sources.yaml").branches.values()
+    return resources.estimate(found, 1).seconds
+
+
+def test_contexts_on_a_diagonal_take_what_those_of_one_coordinate_take():
+    few = {"search": {"raw": 32, "restarts": 5}}
+    seconds = {
+        (grid, problem): on_box("drbo-mmd", problem, grid=grid, **few)
+        for grid in ("product", "diagonal")
+        for problem in ("ackley", "ackley-2-4")
+    }
+    assert seconds["diagonal", "ackley"] == seconds["diagonal", "ackley-2-4"] == seconds["product", "ackley"]
+    assert seconds["product", "ackley-2-4"] > 2 * seconds["product", "ackley"]
+
+
+def test_in_four_coordinates_the_points_of_the_grid_count():
+    # 100 contexts make a grid of 256, 1,000 one of 1,296.
+    small, large = (on_box("drbo-mmd", "ackley-2-4", contexts=contexts) for contexts in (100, 1000))
+    assert 3.0 < large / small < 1296 / 256
+
+
+def test_a_stand_in_for_the_sensitivity_is_cheap():
+    assert on_box("minimax-continuous", "ackley") > 3 * on_box("minimax-continuous", "ackley", sensitivity="identity")
+
+
+def test_a_search_takes_its_time_however_small_the_table():
+    """Hours of wind power, 2,500 points each: the search under MMD is most of what a rehearsal takes."""
+    file = ROOT / "config/experiments/kirschner2020-wind.yaml"
+    plan = make_plan(read_experiment_file(file), [file], sources_file=ROOT / "data/sources.yaml")
+    robust, plain = (
+        resources.estimate(plan.branches["wind-commitment", objective, algorithm], 1).seconds
+        for objective, algorithm in (("dro", "drbo"), ("any", "ucb"))
+    )
+    assert 3.0 < robust / plain < 8.0

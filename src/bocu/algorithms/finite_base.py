@@ -78,6 +78,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
             raise BocuError("finite decisions and contexts with a Gaussian process over them are wanted")
         self.posterior = GridPosterior(description.model)
         self.rule = self._rule()
+        self._rule_at: tuple[float, UncertaintyObjective] | None = None  # at the radius that was announced last
         self.simulates = description.protocol == SIMULATOR
         self.reports: tuple[Reported, ...] = (PESSIMISTIC,) if self.simulates else ()
         self._round: Round | None = None
@@ -88,7 +89,11 @@ class FiniteAlgorithm(Algorithm[Bounds]):
 
     def rule_in(self, round: Round) -> UncertaintyObjective:
         """Return the rule at what was announced for a round."""
-        return self.rule if round.epsilon is None else self.rule.with_epsilon(round.epsilon)
+        if round.epsilon is None:
+            return self.rule
+        if self._rule_at is None or self._rule_at[0] != round.epsilon:
+            self._rule_at = round.epsilon, self.rule.with_epsilon(round.epsilon)
+        return self._rule_at[1]
 
     def ask(self, round: Round) -> int:
         self._round = round

@@ -4,8 +4,10 @@ The reference is the empirical distribution of the contexts seen, each at its ne
 Kirschner et al. (2020), Lemma 3.
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeVar
 
@@ -24,12 +26,20 @@ from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy, 
 from bocu.ambiguity.parameters import StatedSet, by_default, sets_that
 from bocu.contexts.estimates import covering_grid, diagonal_grid, empirical
 from bocu.core.about import About, Look
+from bocu.core.costs import Size, Work, planning_only
 from bocu.core.parameters import Integer
 from bocu.core.protocols import CONTINUOUS
 from bocu.core.rounds import Round, Situation
 
 if TYPE_CHECKING:
     from bocu.surrogates.continuous.model import Posterior
+
+
+#: Coordinates of contexts up to which few of them determine all, and as how many the model's work is priced else.
+_COMPRESSED, _PRICED_CONTEXTS = 2, 1024
+
+#: A round with a stand-in for the sensitivity, as a share of one with the exact one, which its price is of.
+_STAND_IN = 0.1
 
 
 class GridContextParameters(ContextualParameters):
@@ -72,6 +82,17 @@ GridType = TypeVar("GridType", bound=GridContextParameters)
 
 class GridContexts(Contextual[GridType]):
     """A functional of an ambiguity set around the empirical distribution on a grid of contexts."""
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: GridType, size: Size, rounds: int) -> Work:
+        if parameters.grid == "diagonal":  # one line of contexts, however many coordinates they have
+            size = replace(size, context_coordinates=min(size.context_coordinates, 1))
+        done = super().work(parameters, size, rounds)
+        if size.context_coordinates <= _COMPRESSED:
+            return done
+        points = math.ceil(parameters.contexts ** (1.0 / size.context_coordinates)) ** size.context_coordinates
+        return replace(done, counts={**done.counts, "solve": done.counts["solve"] * points / _PRICED_CONTEXTS})
 
     @cached_property
     def points(self) -> np.ndarray:
@@ -175,6 +196,13 @@ class MinimaxContinuous(GridContexts[MinimaxContinuousParameters]):
     )
     protocols = CONTINUOUS
     Parameters = MinimaxContinuousParameters
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: MinimaxContinuousParameters, size: Size, rounds: int) -> Work:
+        done = super().work(parameters, size, rounds)
+        exact = 1.0 if parameters.sensitivity == "exact" else _STAND_IN
+        return replace(done, counts={**done.counts, "round": done.counts["round"] * exact})
 
     def _functional(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Functional:
         stand_in = IdentitySensitivity() if self.parameters.sensitivity == "identity" else None

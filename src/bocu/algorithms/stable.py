@@ -40,14 +40,21 @@ class StableOpt(UpperConfidenceAlgorithm[StableOptParameters]):
     protocols = GRID
     Parameters = StableOptParameters
 
+    #: Reference, radius and rule of the latest round.
+    _ruled: "tuple[np.ndarray, float, MinimumOver] | None" = None
+
     @property
     def ambiguity(self) -> StatedSet:
         return self.parameters.set
 
     def rule_in(self, round: Round) -> UncertaintyObjective:
-        contexts = self.posterior.prior.contexts
+        reference = self.reference(round)
         radius = 0.0 if round.epsilon is None else round.epsilon
-        return MinimumOver(around_mean(contexts, self.reference(round), radius))
+        # Rounds of a rehearsal share one reference, the same object.
+        if self._ruled is None or self._ruled[0] is not reference or self._ruled[1] != radius:
+            rule = MinimumOver(around_mean(self.posterior.prior.contexts, reference, radius))
+            self._ruled = reference, radius, rule
+        return self._ruled[2]
 
     def _rule(self) -> UncertaintyObjective:
         return UncertaintyObjective.ro()

@@ -74,12 +74,14 @@ class SolveCost:
         memory_mb: what its compiled code takes, MB.
         searched: share of the decisions that a search for the best one solves, in a table with 64 contexts; bounds
             exclude the others. It grows with the contexts, up to all.
+        search: seconds of a search for the best decision, however small the table.
     """
 
     seconds: float
     growth: float = 0.0
     memory_mb: float = 0.0
     searched: float = 1.0
+    search: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ import numpy as np
 from bocu.ambiguity.base import AmbiguitySet, worst_case
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.chords import Chords, towards_contexts
+from bocu.ambiguity.rows import Wanted
 
 #: Decisions solved at once: first, and at most.
 _FIRST_BLOCK, _LARGEST_BLOCK = 4, 64
@@ -68,8 +69,9 @@ def best_slice(
     def evaluate(chosen: np.ndarray, pooled: AmbiguitySet | None) -> tuple[Floats, Floats | None]:
         rows = payoffs[chosen]
         if beta == 0.0:
-            solved = worst_case(rows, reference, ambiguity_set)
-            return alpha * solved.value, solved.distribution
+            # Of what has been checked, unchecked.
+            asked, found = ambiguity_set.solve_rows(rows, reference[None], (len(rows),), Wanted())
+            return alpha * asked.values(found.value), found.distribution
         if step is None:
             now, slope = ambiguity_set.values(rows, reference)
         else:

@@ -134,7 +134,7 @@ def _radii(branch: "Branch") -> int:
 def _search_seconds(cost: "SolveCost", size: Size) -> float:
     """Return the seconds of finding the decision of the best worst case in a table."""
     solved = size.arms * min(1.0, cost.searched * size.contexts / 64)
-    return solved * size.contexts * cost.seconds * (size.contexts / 64) ** cost.growth
+    return cost.search + solved * size.contexts * cost.seconds * (size.contexts / 64) ** cost.growth
 
 
 def memory(expected_mb: float, attempt: int) -> int:

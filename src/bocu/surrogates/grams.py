@@ -56,7 +56,7 @@ class StoredGram(PointGram):
         self._matrix.flags.writeable = False
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return self._matrix[np.ix_(rows, columns)]
+        return self._matrix[rows[:, None], columns[None, :]]
 
     def matrix(self) -> np.ndarray:
         return self._matrix

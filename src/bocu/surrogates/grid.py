@@ -262,6 +262,8 @@ class GridPosterior:
 
     def _update_fields(self) -> None:
         """Bring mean and variance up to date; the numbers do not depend on how often this is done."""
+        if self._in_fields == self.count:
+            return
         rows = max(1, NUMBERS_AT_ONCE // len(self.prior.contexts))
         for n in range(self._in_fields, self.count):
             row = self._factor.row(n)
@@ -297,7 +299,7 @@ class GridPosterior:
         return (
             prior.variance
             * prior.over_decisions.block(self.decisions, decisions)
-            * prior.context_gram[np.ix_(self.contexts, contexts)]
+            * prior.context_gram[self.contexts[:, None], contexts[None, :]]
         )
 
     def _record(self, decision: int, context: int, value: float) -> None:

@@ -19,7 +19,7 @@ from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, 
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.mmd.gram import JITTER, Gram, mmd_radius, squared_exponential_gram
 from bocu.ambiguity.mmd.lines_below import lines_below
-from bocu.ambiguity.mmd.path import PreparedReference
+from bocu.ambiguity.mmd.path import PreparedReference, vertex_distances
 from bocu.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
 from bocu.core.costs import planning_only
@@ -80,7 +80,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
     @planning_only
     def solve_cost(cls) -> SolveCost:
         """That of the critical line, whose pivots grow with the contexts, and of its compiler."""
-        return SolveCost(8e-7, 1.15, 110.0, searched=0.17)
+        return SolveCost(8e-7, 1.15, 110.0, searched=0.17, search=8e-4)
 
     @property
     def contexts(self) -> int:
@@ -114,28 +114,38 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         return mmd_radius(observations, delta, largest_kernel_value=bound)
 
     def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
+        mean = expectation(f, p)
+        if len(p) == 1:
+            return self._around(self._reference(p[0]), f, mean, wanted)
         gap = np.zeros(len(f))
-        rows = Rows(expectation(f, p), np.zeros(len(f)), gap=gap)
+        rows = Rows(mean, np.zeros(len(f)), gap=gap)
         if wanted.distribution:
-            rows.distribution = np.broadcast_to(p, f.shape).copy()
+            rows.distribution = np.empty_like(f)
         if wanted.rate:
-            rows.rate = np.zeros_like(f)
+            rows.rate = np.empty_like(f)
         for where, reference in self._groups(p):
-            payoff = f[where]
-            rate: Floats | None
-            if self.epsilon == 0.0:
-                rows.slope[where], rate = reference.at_reference(payoff)
-            else:
-                points = reference.at_radii(payoff, [self.epsilon])[0]
-                rate = points.rate_in_epsilon(payoff) if wanted.rate else None
-                rows.value[where] = points.value(payoff, rows.value[where])
-                rows.slope[where] = points.slope()
-                gap[where] = points.gap
-                if rows.distribution is not None:
-                    rows.distribution[where] += points.r
-            if rows.rate is not None and rate is not None:
-                rows.rate[where] = rate
+            part = self._around(reference, f[where], mean[where], wanted)
+            rows.value[where], rows.slope[where], gap[where] = part.value, part.slope, part.gap
+            if rows.distribution is not None:
+                rows.distribution[where] = part.distribution
+            if rows.rate is not None:
+                rows.rate[where] = part.rate
         return rows
+
+    def _around(self, reference: PreparedReference, f: Floats, mean: Floats, wanted: Wanted) -> Rows:
+        """Solve rows that share a reference, under which their expectation is `mean`."""
+        if self.epsilon == 0.0:
+            slope, rate = reference.at_reference(f)
+            distribution = np.broadcast_to(reference.p, f.shape).copy() if wanted.distribution else None
+            return Rows(mean, slope, distribution, rate if wanted.rate else None, np.zeros(len(f)))
+        (points,) = reference.at_radii(f, [self.epsilon])
+        return Rows(
+            points.value(f, mean),
+            points.slope(),
+            reference.p + points.r if wanted.distribution else None,
+            points.rate_in_epsilon(f) if wanted.rate else None,
+            points.gap,
+        )
 
     def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
         values = np.repeat(expectation(f, p)[:, None], len(radii), axis=1)
@@ -190,10 +200,8 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         return -self.with_epsilon(0.0).solve(f, p, Wanted(False)).slope
 
     def _floor_distance(self, f: Floats, p: Floats) -> Floats:
-        # |e_j - p|^2 for every vertex j.
-        image = p @ self._gram.matrix
-        squared = np.diag(self._gram.matrix) - 2.0 * image + np.einsum("bn,bn->b", image, p)[:, None]
-        return np.where(f == 0.0, np.sqrt(np.maximum(squared, 0.0)), np.inf).min(axis=1)
+        distances = self._reference(p[0]).distances if len(p) == 1 else vertex_distances(p, self._gram.matrix)
+        return np.where(f == 0.0, distances, np.inf).min(axis=1)
 
     def _vertex_distances(self, p: Floats) -> Floats:
         return np.sqrt(self._reference(p).squared_distances)

@@ -55,6 +55,11 @@ class PathPoints:
         self.r[rows], self.t[rows], self.rate[rows] = other.r, other.t, other.rate
         self.norm[rows], self.gap[rows] = other.norm, other.gap
 
+    @property
+    def accepted(self) -> bool:
+        """Whether no row has a gap to speak of."""
+        return bool((self.gap <= _ACCEPTED_GAP).all())
+
     def value(self, f: Floats, mean: Floats) -> Floats:
         """`v = E + f.r` `(B,)`, exactly 0 on the floor."""
         return np.where(np.isinf(self.t), 0.0, mean + np.einsum("bn,bn->b", f, self.r))
@@ -89,6 +94,11 @@ class PreparedReference:
         return squared
 
     @cached_property
+    def distances(self) -> Floats:
+        """Distance `(1, n)` to each single context."""
+        return vertex_distances(self.p[None], self.gram.matrix)
+
+    @cached_property
     def _departure(self) -> Departure:
         return Departure(self.p, self.gram.matrix)
 
@@ -109,8 +119,11 @@ class PreparedReference:
 
     def at_radii(self, f: Floats, radii: list[float]) -> list[PathPoints]:
         """Points at increasing positive radii, walking the path of a row once for all of them."""
+        varied = f.max(axis=1) > 0.0
+        if not self.positive and len(radii) == 1 and varied.all():
+            return self._walked(f, radii)  # they are the answers: nothing is left to be put together
         answers = [PathPoints.empty(f.shape) for _ in radii]
-        left = np.flatnonzero(f.max(axis=1) > 0.0)
+        left = np.flatnonzero(varied)
         if self.positive:
             left = self._interior(f, left, radii, answers)
         if len(left):
@@ -192,23 +205,27 @@ class PreparedReference:
         return self._certified(f, PathPoints(r, t, direction, np.empty(len(f)), np.empty(len(f))), radius)
 
     def _walk(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[PathPoints]) -> None:
-        payoffs = f[rows]
-        followed = self._follow(payoffs, radii, np.empty(0))
-        for radius, answer, points in zip(radii, answers, followed, strict=True):
-            doubtful = np.flatnonzero(~(points.gap <= _ACCEPTED_GAP))
-            if len(doubtful):
-                self._close_to_reference(payoffs, doubtful, radius, points)
+        for answer, points in zip(answers, self._walked(f[rows], radii), strict=True):
             answer.put(rows, points)
+
+    def _walked(self, f: Floats, radii: list[float]) -> list[PathPoints]:
+        """Points at the radii of rows that are not constant, from the floor."""
+        followed = self._follow(f, radii, np.empty(0))
+        for radius, points in zip(radii, followed, strict=True):
+            if not points.accepted:
+                self._close_to_reference(f, np.flatnonzero(~(points.gap <= _ACCEPTED_GAP)), radius, points)
+        return followed
 
     def _follow(self, f: Floats, radii: list[float], tau: Floats) -> list[PathPoints]:
         """Points at the radii, or at tau; rows with a gap are followed once more, without trust in updates."""
         answers = self._follow_once(f, radii, tau, _DRIFT)
+        if all(points.accepted for points in answers):
+            return answers
         doubtful = np.flatnonzero(~np.all([points.gap <= _ACCEPTED_GAP for points in answers], axis=0))
-        if len(doubtful):
-            careful = self._follow_once(f[doubtful], radii, tau[doubtful] if len(tau) else tau, 0.0)
-            for points, again in zip(answers, careful, strict=True):
-                better = ~(points.gap[doubtful] <= again.gap)
-                points.put(doubtful[better], _some(again, better))
+        careful = self._follow_once(f[doubtful], radii, tau[doubtful] if len(tau) else tau, 0.0)
+        for points, again in zip(answers, careful, strict=True):
+            better = ~(points.gap[doubtful] <= again.gap)
+            points.put(doubtful[better], _some(again, better))
         return answers
 
     def _follow_once(self, f: Floats, radii: list[float], tau: Floats, drift: float) -> list[PathPoints]:
@@ -249,6 +266,13 @@ class PreparedReference:
         # On the floor, at infinite t, the dual vector is 0 and the bound the smallest payoff.
         points.gap = np.abs(points.value(f, f @ self.p) - lower)
         return points
+
+
+def vertex_distances(p: Floats, gram: Floats) -> Floats:
+    """Distances `(B, n)` of references `(B, n)` to each single context j, the root of `|e_j - p|^2`."""
+    image = p @ gram
+    squared = np.diag(gram) - 2.0 * image + np.einsum("bn,bn->b", image, p)[:, None]
+    return np.sqrt(np.maximum(squared, 0.0))
 
 
 def _some(points: PathPoints, chosen: np.ndarray) -> PathPoints:

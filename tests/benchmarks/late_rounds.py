@@ -1,0 +1,73 @@
+"""Seconds of single rounds late in a run over a box, and their forecast, without playing all rounds before them.
+
+    python tests/benchmarks/late_rounds.py huang2024 ackley-2-4 --algorithms sbo-kde minimax-continuous --at 30 100 300
+
+Decisions up to then are those of GP-UCB, which is cheap, of a problem that reads no file; each algorithm is told them
+and asked once, in processor time, its fit included. A first question, for what it imports and compiles, is not counted.
+Two versions are compared by calling it in two clones by turns.
+"""
+
+import argparse
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402
+
+from bocu.experiment.branches import Branch  # noqa: E402
+from bocu.experiment.configuration import read_experiment_file  # noqa: E402
+from bocu.experiment.planning import make_plan  # noqa: E402
+from bocu.experiment.resources import estimate  # noqa: E402
+from bocu.runs.seed_run import SeedRun, build_problem  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+
+
+def begun(branch: Branch, seed: int) -> SeedRun:
+    return SeedRun(branch.specification, build_problem(branch.specification["problem"], {}), seed)
+
+
+def asked(branch: Branch, seed: int, told: dict[str, np.ndarray], rounds: int) -> float:
+    """Processor seconds of the decision after `rounds` rounds that were told."""
+    run = begun(branch, seed)
+    rows = run.initial + rounds
+    # What another algorithm reported says nothing of this one, which fits anew.
+    missing = {key: np.full((rows, *array.shape[1:]), np.nan) for key, array in run.record.arrays.items()}
+    run.replay({key: told[key][:rows] if key in told else missing[key] for key in missing}, None)
+    start = time.process_time()
+    run.algorithm.ask(run.announced())
+    return time.process_time() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("experiment", help="name of one below config/experiments")
+    parser.add_argument("problem", help="its label")
+    parser.add_argument("--algorithms", nargs="*", default=[], help="labels; all of them if left out")
+    parser.add_argument("--at", type=int, nargs="+", default=[30, 100, 300])
+    parser.add_argument("--seed", type=int, default=100)
+    arguments = parser.parse_args()
+    file = ROOT / f"config/experiments/{arguments.experiment}.yaml"
+    plan = make_plan(read_experiment_file(file), [file], sources_file=ROOT / "data/sources.yaml")
+    branches = {key[2]: branch for key, branch in plan.branches.items() if key[0] == arguments.problem}
+    run = begun(branches["gp-ucb"], arguments.seed)
+    while run.t <= max(arguments.at):
+        run.play()
+    told = {
+        key: array for key, array in run.record.arrays.items() if key not in {r.name for r in run.algorithm.reports}
+    }
+    for label in arguments.algorithms or branches:
+        branch = branches[label]
+        asked(branch, arguments.seed, told, min(arguments.at))
+        for t in arguments.at:
+            seconds = asked(branch, arguments.seed, told, t)
+            after, before = (estimate(replace(branch, iterations=n), 1).seconds for n in (t + 1, t))
+            print(f"{label:<24} t = {t:<4} {seconds:8.3f} s, forecast {after - before:8.3f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
