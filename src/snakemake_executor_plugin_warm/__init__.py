@@ -14,9 +14,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from heapq import nlargest
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,9 @@ class Executor(local.Executor):
             self._note(f"no warm start: {hindrance}; each job starts an interpreter of its own")
         else:
             self._workers = Workers(self._note)
-            self._python_script = scripts.PythonScript
-            scripts.PythonScript = _warm(self._python_script, self._workers, self._cold)
-            _spare_repeated_work()
+            self._replaced = ExitStack()
+            _replace(self._replaced, scripts, "PythonScript", _warm(scripts.PythonScript, self._workers, self._cold))
+            _spare_repeated_work(self._replaced)
 
     def run_job(self, job: Any) -> None:
         if self._workers is not None and not self._begun:
@@ -96,7 +97,7 @@ class Executor(local.Executor):
     def _end(self) -> None:
         if self._workers is not None:
             self._workers.close()
-            scripts.PythonScript = self._python_script
+            self._replaced.close()
 
 
 class JobFailed(Exception):
@@ -113,25 +114,31 @@ def _hindrance() -> str:
     return ""
 
 
-def _spare_repeated_work() -> None:
+def _replace(replaced: ExitStack, module: Any, name: str, value: Any) -> None:
+    """Put something in the place of a part of Snakemake, until `replaced` is closed."""
+    replaced.callback(setattr, module, name, getattr(module, name))
+    setattr(module, name, value)
+
+
+def _spare_repeated_work(replaced: ExitStack) -> None:
     """Let be found once what Snakemake finds anew for each job, or each part of a job."""
     overwrite_function_params(Resource.evaluate, inspect.signature(Resource(" ", 0).evaluate).parameters)
     folders = functools.cache(lambda: tuple(get_snakemake_searchpaths()))
-    scripts.get_snakemake_searchpaths = lambda: list(folders())
-    scripts.get_source = _read_once(scripts.get_source)
+    _replace(replaced, scripts, "get_snakemake_searchpaths", lambda: list(folders()))
+    _replace(replaced, scripts, "get_source", _read_once(scripts.get_source))
     for package in ("numpy", "pandas", "polars"):  # looked for along all paths, for every job, where there is none
         if package not in sys.modules and find_spec(package) is None:
             sys.modules[package] = None  # type: ignore[assignment]
+            replaced.callback(sys.modules.pop, package, None)
     # While Python's own handler stands, asyncio takes its place and gives it back around each coroutine.
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is _PYTHONS:
+        replaced.callback(signal.signal, signal.SIGINT, _PYTHONS)
         signal.signal(signal.SIGINT, lambda number, frame: _PYTHONS(number, frame))
 
 
-def _read_once(get_source: Any) -> Any:
+def _read_once(get_source: Callable[..., Any]) -> Callable[..., Any]:
     """Return a reader of scripts that keeps what it has read; Snakemake reads a copy of its own for each job."""
-    if getattr(get_source, "keeps", False):  # of an earlier executor
-        return get_source
-    kept: dict[tuple[Any, Any], Any] = {}
+    kept: dict[tuple[str, Any], Any] = {}
 
     def get_kept(path: Any, sources: Any, basedir: Any = None, wildcards: Any = None, params: Any = None) -> Any:
         if "{" in str(path):  # another one for each job
@@ -141,7 +148,6 @@ def _read_once(get_source: Any) -> Any:
             kept[place] = get_source(path, sources, basedir, wildcards, params)
         return kept[place]
 
-    get_kept.keeps = True  # type: ignore[attr-defined]
     return get_kept
 
 
@@ -165,7 +171,7 @@ def _look_at_few(scheduler: Any) -> None:
         while len(chosen) < most:
             if not line:
                 rest = (job for job in ready if job not in chosen)
-                line.extend(nlargest(_DRAWN, rest, key=scheduler.workflow.dag.priority))
+                line.extend(nlargest(_DRAWN, rest, key=attrgetter("priority")))
             if not line:
                 break
             job = line.popleft()
