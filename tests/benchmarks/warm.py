@@ -172,8 +172,8 @@ def tell(name: str, found: Measured, cores: int) -> None:
     each = 1000 / max(found.done, 1)
     print(
         f"{name:>12} {found.done:>7} {found.done / found.wall:>8.1f} {found.wall * each:>9.0f}"
-        f" {found.all * each:>14.0f} {found.own * each:>20.1f} {found.planning:>12.1f} {found.planned:>9.0f} {found.memory:>8.0f}"
-        f" {found.inside / (cores * found.wall):>12.1%} {found.processor / found.all:>18.1%}",
+        f" {found.all * each:>14.0f} {found.own * each:>20.1f} {found.planning:>12.1f} {found.planned:>9.0f}"
+        f" {found.memory:>8.0f} {found.inside / (cores * found.wall):>12.1%} {found.processor / found.all:>18.1%}",
         flush=True,
     )
 
