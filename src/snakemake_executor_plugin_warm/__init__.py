@@ -43,7 +43,7 @@ _PYTHONS = signal.default_int_handler  # raises KeyboardInterrupt
 #: Ready jobs that are drawn from all of them at once, and how many more than there are cores free stand to choice.
 _DRAWN, _SPARE = 1_000, 8
 #: Seconds after which Snakemake's benchmark takes its first sample of a job, and most seconds between two.
-_FIRST_SAMPLE, _BETWEEN_SAMPLES = 2.0, 30.0
+_FIRST_SAMPLE, _BETWEEN_SAMPLES = 5.0, 30.0
 
 common_settings = local.common_settings
 

@@ -1,7 +1,7 @@
 """Many small jobs under the local executor and under `--executor warm`: jobs a second, and what they cost.
 
 python tests/benchmarks/warm.py                                       # 200 jobs of few rounds, under each
-python tests/benchmarks/warm.py --jobs 10000 --rounds 6000 --executors warm --minutes 25  # jobs of about a second
+python tests/benchmarks/warm.py --jobs 10000 --rounds 20000 --executors warm --minutes 25  # a second each
 python tests/benchmarks/warm.py --jobs 100000 --rounds 5 --executors warm --minutes 25
 python tests/benchmarks/warm.py --jobs 300 --executors warm --interrupt
 

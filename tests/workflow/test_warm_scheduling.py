@@ -125,7 +125,7 @@ def test_a_job_is_sampled_for_its_benchmark_when_it_has_lasted_a_while():
     for _ in range(6):
         pauses.append(next(samples))
         assert record.max_uss > 0
-    assert pauses == [2, 2, 4, 8, 16, 30, 30]
+    assert pauses == [5, 5, 10, 20, 30, 30, 30]
     samples.close()
     assert record.running_time > 0
 
@@ -134,6 +134,6 @@ def test_a_process_that_has_ended_is_not_sampled():
     child = subprocess.Popen(["true"])
     child.wait()
     record = BenchmarkRecord()
-    assert list(_samples(record, child.pid)) == [2]
+    assert list(_samples(record, child.pid)) == [5]
     assert record.running_time > 0
     assert not record.data_collected
