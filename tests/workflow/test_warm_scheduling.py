@@ -4,6 +4,7 @@ import os
 import pstats
 import subprocess
 import sys
+import threading
 from collections import Counter
 
 import pytest
@@ -12,7 +13,7 @@ from snakemake.benchmark import BenchmarkRecord
 from snakemake.iocontainers import Params, Wildcards
 from snakemake.sourcecache import LocalSourceFile, SourceCache
 
-from snakemake_executor_plugin_warm import _Later, _read_once, _samples
+from snakemake_executor_plugin_warm import _Later, _look_at_few, _read_once, _samples
 
 JOBS = 40
 RULES = """
@@ -81,6 +82,7 @@ def test_a_job_is_chosen_among_few_and_not_among_all(counted):
     assert calls["reset_params_and_resources"] < len(order) + 10 * calls["job_selector"]
     assert calls["needrun_jobs"] < 5  # to list what remains; once for each choice
     assert calls["_signature_from_callable"] < 3 * len(order)  # 6 a job
+    assert calls["_schedule_reevalutation"] >= len(order)  # as it is called in this Snakemake
     assert calls["_on_sigint"] == 0
     assert calls["signal"] < 10  # 8 a job
 
@@ -137,3 +139,20 @@ def test_a_process_that_has_ended_is_not_sampled():
     assert list(_samples(record, child.pid)) == [5]
     assert record.running_time > 0
     assert not record.data_collected
+
+
+class Scheduler:
+    """What the clock of the executor touches of Snakemake's scheduler."""
+
+    def __init__(self):
+        self._open_jobs = threading.Semaphore(0)
+
+
+def test_a_scheduler_looks_by_the_clock_once_a_timespan():
+    scheduler = Scheduler()
+    _look_at_few(scheduler)
+    for _ in range(2):  # after a look it may set the next
+        for _ in range(50):
+            scheduler._schedule_reevalutation(0.2)
+        assert scheduler._open_jobs.acquire(timeout=60)
+        assert not scheduler._open_jobs.acquire(blocking=False)
