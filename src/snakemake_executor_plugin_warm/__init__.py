@@ -5,26 +5,45 @@ is done by `bocu.sweep.warm`; here stands all that touches parts of Snakemake th
 in `KNOWN`. Under another version, and for what is no Python script of this environment, it is the local executor.
 """
 
+import functools
+import inspect
 import os
 import signal
 import sys
 import threading
-from contextlib import AbstractContextManager, nullcontext
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, suppress
+from heapq import nlargest
+from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import psutil
 import snakemake
 from snakemake import script as scripts
-from snakemake.benchmark import benchmarked
+from snakemake.benchmark import BenchmarkTimer
+from snakemake.common import get_snakemake_searchpaths, overwrite_function_params
 from snakemake.executors import local
+from snakemake.resources import Resource
 from snakemake.shell import shell
 
+from bocu.sweep.warm.protocol import Ending
 from bocu.sweep.warm.workers import NotWarm, Workers
 
 #: Minor versions of Snakemake whose private parts this module was tried with.
 KNOWN = ("9.27",)
 
 _TEMPORARY = ("TMPDIR", "TMP", "TEMPDIR", "TEMP")
+
+_PYTHONS = signal.default_int_handler  # raises KeyboardInterrupt
+
+#: Ready jobs that are drawn from all of them at once, and how many more than there are cores free stand to choice.
+_DRAWN, _SPARE = 1_000, 8
+#: Seconds after which Snakemake's benchmark takes its first sample of a job, and most seconds between two.
+_FIRST_SAMPLE, _BETWEEN_SAMPLES = 5.0, 30.0
 
 common_settings = local.common_settings
 
@@ -41,14 +60,15 @@ class Executor(local.Executor):
             self._note(f"no warm start: {hindrance}; each job starts an interpreter of its own")
         else:
             self._workers = Workers(self._note)
-            self._python_script = scripts.PythonScript
-            scripts.PythonScript = _warm(self._python_script, self._workers, self._cold)
+            self._replaced = ExitStack()
+            _replace(self._replaced, scripts, "PythonScript", _warm(scripts.PythonScript, self._workers, self._cold))
+            _spare_repeated_work(self._replaced)
 
     def run_job(self, job: Any) -> None:
         if self._workers is not None and not self._begun:
             self._begun = True
             self._workers.start()
-            _look_once_a_timespan(self.workflow.scheduler)
+            _look_at_few(self.workflow.scheduler)
         if job.is_group():  # Snakemake ends members of groups by itself
             self._cold.update(member.jobid for member in job)
         super().run_job(job)
@@ -77,7 +97,7 @@ class Executor(local.Executor):
     def _end(self) -> None:
         if self._workers is not None:
             self._workers.close()
-            scripts.PythonScript = self._python_script
+            self._replaced.close()
 
 
 class JobFailed(Exception):
@@ -94,42 +114,144 @@ def _hindrance() -> str:
     return ""
 
 
-def _look_once_a_timespan(scheduler: Any) -> None:
-    """Let a scheduler look for jobs by the clock once a timespan of its rate limit.
+def _replace(replaced: ExitStack, module: Any, name: str, value: Any) -> None:
+    """Put something in the place of a part of Snakemake, until `replaced` is closed."""
+    replaced.callback(setattr, module, name, getattr(module, name))
+    setattr(module, name, value)
 
-    It sets a timer whenever it looks, and looks whenever one runs out: with each finished job once more a second, until
-    that is all it does (10,900 times for 300 jobs of a second).
+
+def _spare_repeated_work(replaced: ExitStack) -> None:
+    """Let be found once what Snakemake finds anew for each job, or each part of a job."""
+    overwrite_function_params(Resource.evaluate, inspect.signature(Resource(" ", 0).evaluate).parameters)
+    folders = functools.cache(lambda: tuple(get_snakemake_searchpaths()))
+    _replace(replaced, scripts, "get_snakemake_searchpaths", lambda: list(folders()))
+    _replace(replaced, scripts, "get_source", _read_once(scripts.get_source))
+    for package in ("numpy", "pandas", "polars"):  # looked for along all paths, for every job, where there is none
+        if package not in sys.modules and find_spec(package) is None:
+            sys.modules[package] = None  # type: ignore[assignment]
+            replaced.callback(sys.modules.pop, package, None)
+    # While Python's own handler stands, asyncio takes its place and gives it back around each coroutine.
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is _PYTHONS:
+        replaced.callback(signal.signal, signal.SIGINT, _PYTHONS)
+        signal.signal(signal.SIGINT, lambda number, frame: _PYTHONS(number, frame))
+
+
+def _read_once(get_source: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a reader of scripts that keeps what it has read; Snakemake reads a copy of its own for each job."""
+    kept: dict[tuple[str, Any], Any] = {}
+
+    def get_kept(path: Any, sources: Any, basedir: Any = None, wildcards: Any = None, params: Any = None) -> Any:
+        if "{" in str(path):  # another one for each job
+            return get_source(path, sources, basedir, wildcards, params)
+        place = str(path), basedir
+        if place not in kept:
+            kept[place] = get_source(path, sources, basedir, wildcards, params)
+        return kept[place]
+
+    return get_kept
+
+
+def _look_at_few(scheduler: Any) -> None:
+    """Let a scheduler's work for a job not grow with the number of jobs that are ready or remain.
+
+    As it is, whenever a job ends it walks through all that are ready, lists all that remain, and draws afresh as many
+    as `scheduler-subsample` says, to weigh them against each other for the one core that is free. It also sets a timer
+    at each look and looks whenever one runs out: with each finished job once more a second, until that is all it does.
     """
+    kind: Any = type(scheduler)
     waiting = threading.Lock()
+    line: deque[Any] = deque()  # of ready jobs
 
     def look() -> None:
         waiting.release()
         scheduler._open_jobs.release()
 
-    def set_one(delay: float) -> None:
-        if waiting.acquire(blocking=False):
-            timer = threading.Timer(delay, look)
-            timer.daemon = True  # nothing to wait for at the end
-            timer.start()
+    def few(ready: set[Any], most: int) -> list[Any]:
+        chosen: list[Any] = []
+        while len(chosen) < most:
+            if not line:
+                rest = (job for job in ready if job not in chosen)
+                line.extend(nlargest(_DRAWN, rest, key=attrgetter("priority")))
+            if not line:
+                break
+            job = line.popleft()
+            if job in ready and job not in chosen:
+                chosen.append(job)
+        return chosen
 
-    scheduler._schedule_reevalutation = set_one
+    class LooksAtFew(kind):
+        @property
+        def open_jobs(self) -> list[Any]:
+            ready = self.workflow.dag.ready_jobs
+            if not self.subsample:  # every ready job is to be weighed
+                return list(ready)
+            chosen = few(ready, min(self.subsample, self.resources["_cores"] + _SPARE))
+            nothing_fits = self._last_job_selection_empty and self.resources["_cores"] > 0
+            (line.extend if nothing_fits else lambda jobs: line.extendleft(reversed(jobs)))(chosen)
+            return chosen
+
+        @property
+        def remaining_jobs(self) -> Sequence[Any]:
+            return _Later(lambda: kind.remaining_jobs.fget(self))
+
+        def _schedule_reevalutation(self, delay: float) -> None:
+            if waiting.acquire(blocking=False):
+                timer = threading.Timer(delay, look)
+                timer.daemon = True  # nothing to wait for at the end
+                timer.start()
+
+    scheduler.__class__ = LooksAtFew
+
+
+class _Later(Sequence[Any]):
+    """A list that is made when somebody looks into it."""
+
+    def __init__(self, make: Callable[[], list[Any]]) -> None:
+        self._make = functools.cache(make)
+
+    def __len__(self) -> int:
+        return len(self._make())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._make()[index]
+
+
+def _samples(record: Any, process: int) -> Generator[float]:
+    """Sample a process for its benchmark as Snakemake does, further and further apart, and yield seconds of pause.
+
+    A sample reads files of every process of the machine, which takes longer than all else about a short job.
+    """
+    begun, pause = time.time(), _FIRST_SAMPLE
+    try:
+        yield pause
+        with suppress(psutil.Error):  # it has ended
+            timer = BenchmarkTimer(process, record)
+            while True:
+                timer.work()
+                yield pause
+                pause = min(2 * pause, _BETWEEN_SAMPLES)
+    finally:
+        record.running_time = time.time() - begun
 
 
 def _warm(cold: Any, workers: Workers, kept_cold: set[int]) -> Any:
     """Return a class of Python scripts that takes the place of Snakemake's."""
+    environment = dict(os.environ)
 
     class WarmScript(cold):
         def execute_script(self, fname: str, edit: bool = False) -> None:
             if self._stays_cold():
                 super().execute_script(fname, edit=edit)
                 return
+            record = self.bench_record
+            samples = None if record is None else functools.partial(_samples, record)
             try:
-                ending = workers.run(fname, str(Path.cwd()), self._environment(), self.threads, self._measured)
+                ending = workers.run(fname, str(Path.cwd()), self._environment(), self.threads, samples)
             except NotWarm:
                 super().execute_script(fname, edit=edit)
                 return
-            if ending is not None and self.bench_record is not None:
-                _complete(self.bench_record, ending.seconds, ending.memory_mb)
+            if ending is not None and record is not None:
+                _complete(record, ending)
             if ending is None or ending.status:
                 raise JobFailed(f"{self._name()}: {_told(None if ending is None else ending.status)}")
 
@@ -140,10 +262,7 @@ def _warm(cold: Any, workers: Workers, kept_cold: set[int]) -> Any:
 
         def _environment(self) -> dict[str, str]:
             folder = self.resources.get("tmpdir")
-            return {**os.environ, **(dict.fromkeys(_TEMPORARY, str(folder)) if folder else {})}
-
-        def _measured(self, process: int) -> AbstractContextManager[object]:
-            return nullcontext() if self.bench_record is None else benchmarked(process, self.bench_record)
+            return {**environment, **(dict.fromkeys(_TEMPORARY, str(folder)) if folder else {})}
 
         def _name(self) -> str:
             from bocu.sweep.narrator import Job
@@ -153,11 +272,12 @@ def _warm(cold: Any, workers: Workers, kept_cold: set[int]) -> Any:
     return WarmScript
 
 
-def _complete(record: Any, seconds: float, memory_mb: float) -> None:
-    """Put in what the system counted: Snakemake samples, and so sees little of a short job."""
+def _complete(record: Any, ending: Ending) -> None:
+    """Put in what the system counted: Snakemake samples, and so sees little of a job, and nothing of a short one."""
     record.data_collected = True
-    record.cpu_time = seconds
-    record.max_rss = max(record.max_rss or 0.0, memory_mb)
+    record.cpu_time = ending.seconds
+    record.cpu_usage = 100 * ending.seconds  # of which the mean load is made
+    record.max_rss = max(record.max_rss or 0.0, ending.memory_mb)
 
 
 def _told(status: int | None) -> str:

@@ -1,18 +1,26 @@
 """Many small jobs under the local executor and under `--executor warm`: jobs a second, and what they cost.
 
-python tests/benchmarks/warm.py                                   # 200 jobs of few rounds, under each
-python tests/benchmarks/warm.py --jobs 10000 --rounds 6000        # jobs of about a second: hours on few cores
-python tests/benchmarks/warm.py --jobs 100000 --executors warm    # hours, too
+python tests/benchmarks/warm.py                                       # 200 jobs of few rounds, under each
+python tests/benchmarks/warm.py --jobs 10000 --rounds 20000 --executors warm --minutes 25  # a second each
+python tests/benchmarks/warm.py --jobs 100000 --rounds 5 --executors warm --minutes 25
+python tests/benchmarks/warm.py --jobs 300 --executors warm --interrupt
 
 Each job is one seed of hills under one algorithm, as a sweep has it (checkpoint lock, log, benchmark, run cache, sealed
-NetCDF file). Counted: wall seconds; processor seconds of all processes a job; those of Snakemake's own process a job,
-planning left out and planning; its largest memory; and the share of the cores' time that the run files account for as
-inside runs.
+NetCDF file). Counted, of the jobs that were done: wall seconds; processor seconds of all processes a job; those of
+Snakemake's own process a job, planning left out and planning; its memory before the first job and at most; the share of
+the cores' time that the run files account for as inside runs; and the share of all processor time, which other work on
+the machine does not lessen: runs are taken to have had the processor as much as their jobs had.
+
+With `--minutes` a sweep is asked to stop after so long, jobs that run are ended first, and what was done is told. With
+`--interrupt` it is asked to in the middle, called again, and compared with the undisturbed one.
 """
 
 import argparse
+import csv
 import os
+import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +28,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import xarray as xr
 import yaml
 
 from bocu.io.files import read_netcdf
@@ -28,24 +37,35 @@ ROOT = Path(__file__).parents[2]
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
+_DONE = re.compile(rb"(\d+) of (\d+) jobs")
+_FILES = 1_000  # run files at most that are read for the time inside runs
+_SECONDS_OF_SILENCE = 30.0
+
+
 @dataclass
 class Measured:
-    """One sweep of run jobs.
+    """One call of Snakemake for run jobs.
 
     Attributes:
+        done: number of jobs.
         wall: seconds from the first job to the last.
         planning: processor seconds of Snakemake's process before the first job.
         own: processor seconds of Snakemake's process from then on.
         all: processor seconds of all processes from then on.
         inside: seconds inside runs, by the run files.
+        processor: processor seconds of them.
+        planned: memory of Snakemake's process before the first job, MB.
         memory: largest of Snakemake's process, MB.
     """
 
+    done: int
     wall: float
     planning: float
     own: float
     all: float
     inside: float
+    processor: float
+    planned: float
     memory: float
 
 
@@ -60,26 +80,76 @@ def experiment(jobs: int, rounds: int, algorithm: str) -> dict:
     }
 
 
-def measure(folder: Path, executor: str, jobs: int, cores: int) -> Measured:
+def measure(folder: Path, executor: str, jobs: int, cores: int, minutes: float, stop_at: int) -> Measured:
+    """Run what is left of a sweep in a folder, until so many minutes or jobs after the first job."""
     command = ["snakemake", "--snakefile", str(ROOT / "Snakefile"), "--configfile", "experiment.yaml"]
     command += ["--cores", str(cores), "--executor", executor, "--until", "run", "--", "results/many/cubes/hills.nc"]
+    runs, said = folder / "results/many/benchmarks/runs", folder / "snakemake.txt"
+    stood = {file.stem for file in runs.rglob("*.tsv")}
     before = _children()
-    with (folder / "snakemake.txt").open("w") as output:
+    with said.open("w") as output:
         child = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
-    runs = folder / "results/many/benchmarks/runs"
-    planning = own = memory = begun = 0.0
+    planning = own = memory = planned = begun = told = 0.0
+    stopping = False
     while child.poll() is None:
-        own, memory = of_process(child.pid, own, memory)
-        if not begun and runs.exists():
-            planning, begun = own, time.perf_counter()
         time.sleep(0.05)
+        own, memory = of_process(child.pid, own, memory)
+        now = time.perf_counter()
+        done = _DONE.findall(_end(said))
+        if not begun and (done or (runs.exists() and not stood)):
+            planning, planned, begun, told = own, memory, now, now
+        if done and now - told > _SECONDS_OF_SILENCE:
+            told = now
+            print(f"    {int(done[-1][0])} of {int(done[-1][1])} jobs after {now - begun:.0f} s", file=sys.stderr)
+        late = begun and now - begun > 60 * minutes
+        if not stopping and (late or (done and int(done[-1][0]) >= stop_at)):
+            stopping = True
+            child.send_signal(signal.SIGTERM)
     wall = time.perf_counter() - begun
-    if child.returncode:
-        sys.exit((folder / "snakemake.txt").read_text())
-    files = list(folder.glob("results/many/runs/**/seeds-*.nc"))
-    assert len(files) == jobs
-    inside = sum(float(read_netcdf(file).attrs["wall_seconds"]) for file in files)
-    return Measured(wall, planning, own - planning, _children() - before - planning, inside, memory)
+    if child.returncode and not stopping:
+        sys.exit(said.read_text())
+    rows = {file.stem: row for file in runs.rglob("*.tsv") if file.stem not in stood for row in _rows(file)}
+    files = sorted(file for file in folder.glob("results/many/runs/**/seeds-*.nc") if file.stem in rows)
+    assert len(files) == len(rows)
+    assert stopping or len(files) + len(stood) == jobs
+    read = files[:: max(len(files) // _FILES, 1)]
+    times = {file.stem: float(read_netcdf(file).attrs["wall_seconds"]) for file in read}
+    each = len(files) / max(len(read), 1)
+    busy = {name: min(float(rows[name]["cpu_time"]) / max(float(rows[name]["s"]), 1e-3), 1.0) for name in times}
+    return Measured(
+        len(files),
+        wall,
+        planning,
+        own - planning,
+        _children() - before - planning,
+        each * sum(times.values()),
+        each * sum(seconds * busy[name] for name, seconds in times.items()),
+        planned,
+        memory,
+    )
+
+
+def _end(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        opened.seek(max(file.stat().st_size - 4_096, 0))
+        return opened.read()
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as opened:
+        return list(csv.DictReader(opened, delimiter="\t"))
+
+
+def same(one: Path, other: Path) -> bool:
+    """Whether both folders hold the same run files, bit for bit but for times and what is said of their making."""
+    names = [
+        sorted(file.relative_to(folder) for file in folder.glob("results/many/runs/**/*.nc")) for folder in (one, other)
+    ]
+    return names[0] == names[1] and all(_numbers(one / name).identical(_numbers(other / name)) for name in names[0])
+
+
+def _numbers(file: Path) -> xr.Dataset:
+    return read_netcdf(file).drop_vars("seconds").drop_attrs()
 
 
 def _children() -> float:
@@ -98,6 +168,16 @@ def of_process(process: int, own: float, memory: float) -> tuple[float, float]:
     return (int(words[11]) + int(words[12])) / _TICKS, peaks[0] if peaks else memory
 
 
+def tell(name: str, found: Measured, cores: int) -> None:
+    each = 1000 / max(found.done, 1)
+    print(
+        f"{name:>12} {found.done:>7} {found.done / found.wall:>8.1f} {found.wall * each:>9.0f}"
+        f" {found.all * each:>14.0f} {found.own * each:>20.1f} {found.planning:>12.1f} {found.planned:>9.0f}"
+        f" {found.memory:>8.0f} {found.inside / (cores * found.wall):>12.1%} {found.processor / found.all:>18.1%}",
+        flush=True,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=200)
@@ -105,23 +185,27 @@ def main() -> None:
     parser.add_argument("--algorithm", default="random")
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--executors", nargs="+", default=["local", "warm"])
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop so long after the first job")
+    parser.add_argument("--interrupt", action="store_true", help="stop another sweep once, and compare")
     arguments = parser.parse_args()
     print(f"{arguments.jobs} jobs of {arguments.rounds} rounds on {arguments.cores} cores")
-    print(f"{'':>8} {'jobs/s':>8} {'ms a job':>9} {'core ms a job':>14} {'Snakemake, ms a job':>20}", end="")
-    print(f" {'planning, s':>12} {'its MB':>7} {'inside runs':>12}")
+    print(
+        f"{'':>12} {'jobs':>7} {'jobs/s':>8} {'ms a job':>9} {'core ms a job':>14} {'Snakemake, ms a job':>20}", end=""
+    )
+    print(f" {'planning, s':>12} {'MB before':>9} {'at most':>8} {'inside runs':>12} {'of processor time':>18}")
+    jobs, cores = arguments.jobs, arguments.cores
     for executor in arguments.executors:
         with tempfile.TemporaryDirectory() as name:
-            folder = Path(name).resolve()
-            given = experiment(arguments.jobs, arguments.rounds, arguments.algorithm)
-            (folder / "experiment.yaml").write_text(yaml.safe_dump(given))
-            found = measure(folder, executor, arguments.jobs, arguments.cores)
-        each = 1000 / arguments.jobs
-        print(
-            f"{executor:>8} {arguments.jobs / found.wall:>8.1f} {found.wall * each:>9.0f} {found.all * each:>14.0f}",
-            end="",
-        )
-        print(f" {found.own * each:>20.1f} {found.planning:>12.1f} {found.memory:>7.0f}", end="")
-        print(f" {found.inside / (arguments.cores * found.wall):>12.1%}")
+            given = yaml.safe_dump(experiment(jobs, arguments.rounds, arguments.algorithm))
+            undisturbed, interrupted = Path(name).resolve() / "undisturbed", Path(name).resolve() / "interrupted"
+            for folder in (undisturbed, interrupted):
+                folder.mkdir()
+                (folder / "experiment.yaml").write_text(given)
+            tell(executor, measure(undisturbed, executor, jobs, cores, arguments.minutes, jobs), cores)
+            if arguments.interrupt:
+                tell("stopped", measure(interrupted, executor, jobs, cores, arguments.minutes, jobs // 2), cores)
+                tell("and resumed", measure(interrupted, executor, jobs, cores, arguments.minutes, jobs), cores)
+                print("the same run files" if same(undisturbed, interrupted) else "OTHER run files", flush=True)
 
 
 if __name__ == "__main__":

@@ -113,16 +113,26 @@ say(pools=[pool["num_threads"] for pool in threadpoolctl.threadpool_info()], giv
     assert said["given"] == str(threads)
 
 
-def test_what_surrounds_a_child_has_begun_before_it_does(warm, tmp_path):
-    from contextlib import contextmanager
-
-    @contextmanager
-    def measured(process):
+def test_whoever_watches_a_child_looks_before_it_begins_and_as_often_as_asked(warm, tmp_path):
+    def watch(process):
         time.sleep(0.1)
         (tmp_path / "begun").write_text(str(process))
-        yield
+        try:
+            for look in range(3):
+                yield 0.01
+                (tmp_path / "looks").write_text(str(look))
+        finally:
+            (tmp_path / "looks").write_text("closed")
 
-    _, said = run(warm, tmp_path, "import os; say(process=os.getpid(), saw=open('begun').read())", measured=measured)
+    text = """
+import os, pathlib, time
+begun, looks = open("begun").read(), pathlib.Path("looks")
+while not looks.exists() or looks.read_text() != "closed":  # no more looks are wanted
+    time.sleep(0.01)
+say(process=os.getpid(), saw=begun)
+"""
+    ending, said = run(warm, tmp_path, text, watch=watch)
+    assert ending.status == 0
     assert said["saw"] == str(said["process"])
 
 
@@ -303,22 +313,3 @@ def test_what_differs_from_the_environment_of_the_zygote_is_sent():
         "c": None,
         "d": "4",
     }
-
-
-class Scheduler:
-    """What the executor touches of Snakemake's scheduler."""
-
-    def __init__(self):
-        self._open_jobs = threading.Semaphore(0)
-
-
-def test_a_scheduler_looks_by_the_clock_once_a_timespan():
-    from snakemake_executor_plugin_warm import _look_once_a_timespan
-
-    scheduler = Scheduler()
-    _look_once_a_timespan(scheduler)
-    for _ in range(2):  # after a look it may set the next
-        for _ in range(50):
-            scheduler._schedule_reevalutation(0.2)
-        assert scheduler._open_jobs.acquire(timeout=60)
-        assert not scheduler._open_jobs.acquire(blocking=False)

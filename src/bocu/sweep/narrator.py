@@ -74,7 +74,8 @@ class Narrator:
         self._jobs: dict[int, Job] = {}
         self._since: dict[int, float] = {}  # running jobs, by when they were started
         self._planned: Counter[str] = Counter()
-        self._seconds: defaultdict[str, list[float]] = defaultdict(list)  # of finished jobs, by rule
+        self._finished: Counter[str] = Counter()  # jobs, by rule
+        self._seconds: defaultdict[str, float] = defaultdict(float)  # that they took together
         self._told: list[tuple[Job, float]] = []
 
     def plan(self, jobs: Mapping[str, int]) -> None:
@@ -91,7 +92,8 @@ class Narrator:
         """Note that a job is done; `progress` tells it."""
         job, seconds = self._jobs.pop(number, None), self._clock() - self._since.pop(number, self._clock())
         if job is not None:
-            self._seconds[job.rule].append(seconds)
+            self._finished[job.rule] += 1
+            self._seconds[job.rule] += seconds
             if job.outputs:
                 self._told.append((job, seconds))
 
@@ -132,17 +134,17 @@ class Narrator:
 
         Jobs are taken to run side by side as much as they did so far.
         """
-        finished = [seconds for of_rule in self._seconds.values() for seconds in of_rule]
+        finished, spent = self._finished.total(), sum(self._seconds.values())
         elapsed = self._clock() - self._start
         if not finished or elapsed <= 0:
             return None
         left = 0.0
         for rule, planned in self._planned.items():
-            known = self._seconds.get(rule) or finished
-            left += (planned - len(self._seconds.get(rule, ()))) * sum(known) / len(known)
+            known = self._finished[rule]
+            left += (planned - known) * (self._seconds[rule] / known if known else spent / finished)
         now = self._clock()
         begun = sum(now - since for since in self._since.values())
-        side_by_side = max((sum(finished) + begun) / elapsed, 1.0)
+        side_by_side = max((spent + begun) / elapsed, 1.0)
         return max(left - begun, 0.0) / side_by_side
 
     def _count(self, done: int, total: int) -> str:

@@ -6,8 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator, Mapping
 
 from bocu.sweep.warm import protocol
 from bocu.sweep.warm.protocol import GO, READY, RETIRE, Ending, Request
@@ -99,7 +98,7 @@ class Workers:
         folder: str,
         environment: Mapping[str, str],
         threads: int = 1,
-        measured: Callable[[int], AbstractContextManager[object]] = lambda process: nullcontext(),
+        watch: Callable[[int], Generator[float]] | None = None,
     ) -> Ending | None:
         """Run a script to its end, as an interpreter of its own would.
 
@@ -108,7 +107,8 @@ class Workers:
             folder: its working directory.
             environment: all its variables, but for those of threads.
             threads: of numerical libraries.
-            measured: makes what surrounds the child, by its number, from before its first to after its last step.
+            watch: looks at the child, by its number, from before its first step until it is closed after the last, and
+                yields how many seconds later it wants to look again.
 
         Returns:
             How it ended; None where nobody knows, because the zygote was killed, and the child with it.
@@ -126,12 +126,19 @@ class Workers:
                     continue
                 if message is None or "process" not in message:  # it could not begin
                     raise NotWarm
-                with measured(message["process"]):
+                with contextlib.closing((watch or _unwatched)(message["process"])) as looks:
+                    pause = next(looks, None)
                     with contextlib.suppress(OSError):  # killed in between
                         protocol.send(job, GO)
                     # The zygote tells of the end of the child; where it cannot, their common end does.
-                    ended, _ = protocol.receive(job)
-                    return None if ended is None else Ending(**ended)
+                    while True:
+                        job.settimeout(pause)
+                        try:
+                            ended, _ = protocol.receive(job)
+                        except TimeoutError:
+                            pause = next(looks, None)
+                        else:
+                            return None if ended is None else Ending(**ended)
 
     def close(self) -> None:
         """End the zygote."""
@@ -170,6 +177,10 @@ class Workers:
                 zygote.retire()
                 self._retired.append(zygote)
                 self._zygote = None
+
+
+def _unwatched(process: int) -> Generator[float]:
+    yield from ()
 
 
 def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
