@@ -213,3 +213,12 @@ def test_svg_turns_light_on_dark_pages_and_has_no_ground(digests, tmp_path):
     assert f'[style*="fill: {style.INK.lower()}"]' in text
     ground = text[text.index('id="patch_1"') :][:200]
     assert "fill: none" in ground or "opacity: 0" in ground
+
+
+def test_where_all_reach_the_target_at_once_a_line_says_so_in_place_of_a_panel(digests):
+    few = drawn("effort-to-target", digests, metric="so", reference="mle", algorithms=["random", "mle"])
+    assert few.table[few.table["effort"] == "rounds"]["at"].unique().tolist() == [1.0]
+    (seconds,) = few.figure.axes
+    assert seconds.get_xlabel() == "seconds to the target"
+    assert seconds.get_title() == "50% of runs reach the target in round 1, the rest never."
+    assert seconds.get_title() in few.caption

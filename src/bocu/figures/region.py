@@ -1,9 +1,9 @@
 """Where a claim holds: its verdict, or the difference or ratio that it compares, over the parameters of a sweep."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pydantic
@@ -16,6 +16,7 @@ from bocu.evaluation.claims import FAILS, HOLDS, UNDECIDED, Claim, read_claims
 from bocu.evaluation.claims.expansion import leaves, problems_of
 from bocu.evaluation.claims.expressions import Ratio
 from bocu.evaluation.regions import Cell, Value, labels_of, points_table, region
+from bocu.experiment.titles import in_words, value_in_words
 from bocu.figures import style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
 from bocu.figures.reading import Cube, seed_counts, shared_data_label, with_unit
@@ -61,7 +62,9 @@ class RegionParameters(PictureParameters):
     y: str | None = Field(None, description="Parameter along the vertical axis; the next, if left out.")
     columns: str | None = Field(None, description="Parameter that differs from column to column; the next.")
     rows: str | None = Field(None, description="Parameter that differs from row to row; the next.")
-    titles: Annotated[dict[str, str], Field(default_factory=dict, description="What is written for parameters.")]
+    titles: dict[str, str] = Field(
+        default_factory=dict, description="What is written for parameters, and for their values that have names."
+    )
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -109,8 +112,9 @@ class RegionParameters(PictureParameters):
         return [axis for axis in (self.x, self.y, self.columns, self.rows) if axis is not None]
 
     def mentioned(self) -> Iterator[Mention]:
-        for key in ("x", "y", "columns", "rows", "titles"):
+        for key in ("x", "y", "columns", "rows"):
             yield from mentions("swept parameter", key, getattr(self, key))
+        yield from mentions("swept parameter or value", "titles", self.titles)
         yield from mentions("problem of the file", "problem", self.problem)
         yield from mentions("metric of the file", "metric", self.metric)
         for dim, labels in labels_of(self.stated).items():
@@ -188,8 +192,8 @@ class Region(Figure[RegionParameters]):
                 fixed = {axis: at for axis, at in ((layout.rows, below), (layout.columns, beside)) if axis}
                 inside = [cell for cell in cells if fixed.items() <= cell.at.items()]
                 panel = panels[row, column]
-                _panel(panel, inside, layout, values, scale, self._colour_map)
-                panel.set_title("\n".join(f"{self._title(axis)} {_written(at)}" for axis, at in fixed.items()))
+                _panel(panel, inside, layout, values, scale, self._colour_map, self._value)
+                panel.set_title("\n".join(f"{self._title(axis)} {self._value(at)}" for axis, at in fixed.items()))
                 if row == len(down) - 1:
                     panel.set_xlabel(self._title(layout.x))
                 if column == 0 and layout.y:
@@ -207,7 +211,10 @@ class Region(Figure[RegionParameters]):
         return style.DIVERGING_SHARES if comparison and comparison.relation == ">" else style.DIVERGING
 
     def _title(self, axis: str) -> str:
-        return self.parameters.titles.get(axis, axis)
+        return self.parameters.titles.get(axis, in_words(axis))
+
+    def _value(self, value: Value) -> str:
+        return self.parameters.titles.get(str(value)) or value_in_words(value)
 
     def _quantity(self, cells: Sequence[Cell], units: str) -> str:
         comparison = next(leaves(self.parameters.stated.node)).comparison
@@ -231,7 +238,7 @@ class Region(Figure[RegionParameters]):
         along = " and ".join(self._title(axis) for axis in (layout.x, layout.y) if axis)
         held = [cell for cell in cells if cell.verdict.outcome == HOLDS]
         told = "; ".join(
-            f"{self._title(axis)} {', '.join(_written(value) for value in own)}"
+            f"{self._title(axis)} {', '.join(self._value(value) for value in own)}"
             for axis, own in (
                 (axis, [v for v in values[axis] if any(c.at[axis] == v for c in held)]) for axis in values
             )
@@ -256,10 +263,6 @@ def _values(cells: Sequence[Cell], axis: str) -> list[Value]:
     return sorted(found) if all(isinstance(value, int | float) for value in found) else found
 
 
-def _written(value: Value) -> str:
-    return value if isinstance(value, str) else f"{value:.3g}"
-
-
 def _scale(cells: Sequence[Cell]) -> Any:
     """Return the scale of colours around the boundary; of ratios a logarithmic one."""
     from matplotlib.colors import CenteredNorm, LogNorm
@@ -281,6 +284,7 @@ def _panel(
     values: Mapping[str, list[Value]],
     scale: Any,
     colour_map: str,
+    written: Callable[[Value], str],
 ) -> None:
     """Draw the points of a panel; the vertical axis grows upwards."""
     import seaborn as sns
@@ -312,7 +316,7 @@ def _panel(
     sns.heatmap(
         numbers, annot=words, fmt="", mask=np.isnan(numbers), cbar=False, ax=panel, linewidths=0.5, linecolor="white",
         annot_kws={"fontsize": 6.5, **({"color": style.INK_ON_COLOUR} if scale is None else {})},
-        xticklabels=[_written(value) for value in across], yticklabels=[_written(value) for value in up], **colours,
+        xticklabels=list(map(written, across)), yticklabels=list(map(written, up)), **colours,
     )  # fmt: skip
     panel.invert_yaxis()
     panel.tick_params(length=0, labelrotation=0)

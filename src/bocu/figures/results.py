@@ -14,8 +14,10 @@ from bocu.core.about import read_look
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import nearest
+from bocu.evaluation.cubes import swept_entries
 from bocu.evaluation.curves import Kind, MeanCurve, Traces
 from bocu.experiment.branches import NO_OBJECTIVE
+from bocu.experiment.titles import value_in_words
 from bocu.figures import style
 from bocu.io.files import reading, regular_file
 from bocu.io.provenance import refuse_other_schema
@@ -97,8 +99,22 @@ class Results(ABC):
 
     @property
     def title(self) -> str:
-        """Title of the problem."""
-        return str(self.data.attrs["title"])
+        """Title of the problem, with what a sweep sets: "Ten hills, noise 0.05"."""
+        return ", ".join([str(self.data.attrs["title"]), *self._swept[1]])
+
+    @property
+    def called(self) -> str:
+        """Label of the problem as people read it: a sweep's with its values, "hills, noise 0.05"."""
+        base, values = self._swept
+        label = str(self.data.attrs["problem_label"])
+        return ", ".join([self.problem.removesuffix(label) + base, *values])
+
+    @functools.cached_property
+    def _swept(self) -> tuple[str, list[str]]:
+        """The problem's label in the file, and what a sweep sets of it, in words."""
+        label = str(self.data.attrs["problem_label"])
+        made = swept_entries(self.data.attrs).get("problem", {}).get(label, {"base": label, "at": {}})
+        return made["base"], [f"{axis} {value_in_words(value)}" for axis, value in made["at"].items()]
 
     @property
     def units(self) -> str:

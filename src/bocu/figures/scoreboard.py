@@ -19,6 +19,7 @@ from bocu.evaluation.statistics import (
     leaders,
     paired_differences,
 )
+from bocu.experiment.titles import in_words
 from bocu.figures import marks, style
 from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.figures.panel_titles import titles_of
@@ -192,7 +193,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
         mixed = len({bool(cube.data_label) for cube in cubes.values()}) > 1
         heads = []
         for problem in table.columns:
-            lines = textwrap.wrap(self.parameters.columns.get(problem, problem.replace("-", " ")), HEAD_WIDTH)
+            lines = textwrap.wrap(self.parameters.columns.get(problem, in_words(problem)), HEAD_WIDTH)
             simulated = mixed and problem in cubes and bool(cubes[problem].data_label)
             heads.append("\n".join([*lines, "(simulated)"] if simulated else lines))
         return heads

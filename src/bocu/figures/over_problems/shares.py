@@ -236,12 +236,16 @@ class EffortToTarget(FigureOverProblems[EffortToTargetParameters]):
         efforts = self._efforts(found, base)
         if not efforts:
             return found.refused(title, f"the mean regret of {base} is not positive on any of {spoken(found.problems)}")
-        rows = []
+        rows, at_once = [], ""
         for quantity in ("rounds", "seconds"):
             own = {name: values for name, values in efforts[quantity].items() if len(values)}
             reached = [v for values in own.values() for v in values[np.isfinite(values)]]
             if not reached:
                 continue
+            if quantity == "rounds" and max(reached) == 1.0:  # a line of one point is none
+                share = len(reached) / sum(map(len, own.values()))
+                rest = ", the rest never" if share < 1.0 else ""
+                at_once = f"{'All' if share == 1.0 else f'{share:.0%} of'} runs reach the target in round 1{rest}."
             at = np.geomspace(min(reached), max(reached), POINTS)
             if quantity == "rounds":
                 at = np.unique(np.concatenate([[1.0], np.unique(reached)]))
@@ -253,7 +257,9 @@ class EffortToTarget(FigureOverProblems[EffortToTargetParameters]):
         table = pd.DataFrame(rows, columns=["effort", "algorithm", "at", "share", "runs", "reached"])
         if table.empty:
             return found.refused(title, f"no run comes down to {self.parameters.fraction:g} of the regret of {base}")
-        panels = list(dict.fromkeys(table["effort"]))
+        panels = [quantity for quantity in dict.fromkeys(table["effort"]) if quantity != "rounds" or not at_once]
+        if not panels:
+            return found.refused(title, at_once.rstrip("."))
         picture = style.new_figure(2.6)
         grid = picture.subplots(1, len(panels), squeeze=False, sharey=True)[0]
         for axes, quantity in zip(grid, panels, strict=True):
@@ -262,14 +268,14 @@ class EffortToTarget(FigureOverProblems[EffortToTargetParameters]):
             axes.set_ylim(0, 1.03)
             if quantity == "seconds":
                 axes.set_xscale("log")
-        grid[0].set_ylabel("share of runs")
+        grid[0].set(ylabel="share of runs", title=at_once)
         style.legend_below(picture, found.titles)
         what = {"average": "average regret so far", "simple": "least regret of any round so far"}
         caption = (
             f"The share of runs whose {what[self.parameters.kind]} has come down to "
             f"{self.parameters.fraction:g} times the mean regret of {base} in a round of that problem, by rounds and "
             "by seconds (rounds times the run's mean time of a round); lines that end below 1: the rest never does. "
-            f"{found.said}"
+            f"{at_once}{' ' if at_once else ''}{found.said}"
         )
         ends = table.groupby(["effort", "algorithm"], sort=False)["share"].last().loc[panels[0]]
         told = ", ".join(f"{name} {share:.0%}" for name, share in ends.items())
