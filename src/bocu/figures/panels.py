@@ -38,11 +38,11 @@ from bocu.figures.regret import (
     apart,
     axis_word,
     below_zero,
-    curve_of,
     curve_table,
+    curves_of,
     cut_off,
     draw_curves,
-    ranked,
+    ends,
 )
 from bocu.figures.results import CubeBranch, Results
 
@@ -215,15 +215,12 @@ class Panels(Figure[PanelsParameters]):
         looks: Mapping[str, style.Stroke],
     ) -> Panel:
         kind = row.kind or self.parameters.kind
+        spread, from_initial = self.parameters.spread, self.parameters.from_initial
         curves = []
-        for problem, branch in ((problem, branch) for problem, found in branches.items() for branch in found):
-            title = titles[problem, branch]
-            position, from_initial = list(looks).index(title), self.parameters.from_initial
-            look, spread, cube = looks[title], self.parameters.spread, cubes[problem]
-            curve = curve_of(
-                cube, branch, row.metric, kind, title, look, position, from_initial=from_initial, spread=spread
-            )
-            curves += [curve.thinned(POINTS)] if curve else []
+        for problem, found in branches.items():
+            called = {branch: titles[problem, branch] for branch in found}
+            own = curves_of(cubes[problem], called, looks, row.metric, kind, spread, from_initial) if found else []
+            curves += [curve.thinned(POINTS) for curve in own]
         known = [cubes[problem] for problem in problems if problem in cubes]
         for cube in known:
             cube.release()
@@ -302,14 +299,14 @@ class Panels(Figure[PanelsParameters]):
             f"{_rows_said(drawn)}; columns: the problems ({spoken([names[problem] for problem in problems])})."
             f"{left_out}{met}{below_zero(c for panel in drawn if not panel.gains for c in panel.curves)}"
         )
-        ends = []
+        told = []
         for panel in drawn:
             unit, where = shown_unit(panel.unit), spoken([names[cube.problem] for cube in panel.cubes])
-            ends.append(
+            told.append(
                 f"{where}, {panel.title}, {QUANTITIES[panel.kind]}{f' in {unit}' if unit else ''}: "
-                + ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked(panel.curves, panel.gains))
+                + ends(panel.curves, panel.gains)
             )
-        alternative = f"Grid of line charts. At the end, from best to worst: {'; '.join(ends)}."
+        alternative = f"Grid of line charts. At the end, from best to worst: {'; '.join(told)}."
         label = shared_data_label([cubes[problem] for problem in problems])
         title = self.parameters.title or f"{spoken(kinds).capitalize()} by objective and problem"
         table = curve_table(

@@ -3,7 +3,7 @@
 import functools
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -179,10 +179,18 @@ class Results(ABC):
             and (pursuing is None or branch.objective in (NO_OBJECTIVE, *pursuing))
         ]
 
-    def looks_apart(self, algorithms: Sequence[str] | None = None) -> dict[str, style.Stroke]:
-        """Return the looks of all or some algorithms in one picture, no two of one colour, if there are enough."""
+    def looks_apart(
+        self, algorithms: Sequence[str] | None = None, titles: Mapping[str, str] | None = None
+    ) -> dict[str, style.Stroke]:
+        """Return the looks of all or some algorithms in one picture by title, no two of one colour, if enough are.
+
+        Args:
+            algorithms: their labels.
+            titles: what is written for some, by label, if not their usual titles.
+        """
+        written = {**self.titles, **(titles or {})}
         shown = dict.fromkeys(branch.algorithm for branch in self.branches(algorithms))
-        return style.apart({label: self.looks[label] for label in shown})
+        return style.apart({written[label]: self.looks[label] for label in shown})
 
     def objectives(self) -> list[str]:
         """Return the objectives that some algorithm pursues, or only "any" where none pursues one."""

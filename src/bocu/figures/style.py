@@ -223,6 +223,50 @@ def new_figure(height: float, width: float = TEXT_WIDTH) -> "matplotlib.figure.F
     return figure
 
 
+def single(height: float) -> "tuple[matplotlib.figure.Figure, Axes]":
+    """Open a picture of one panel."""
+    picture = new_figure(height)
+    return picture, picture.subplots()
+
+
+def facets(
+    count: int,
+    height: float,
+    abreast: int = 3,
+    *,
+    below: float = 0.0,
+    width: float = TEXT_WIDTH,
+    across: str = "",
+    up: str = "",
+    sharex: bool = False,
+    sharey: bool = False,
+) -> "tuple[matplotlib.figure.Figure, list[Axes]]":
+    """Open a picture of so many panels, row by row; axes are named once a row and a column.
+
+    Args:
+        count: number of panels.
+        height: of a row, inches.
+        abreast: panels in a row; fewer, where there are fewer.
+        below: height of what stands below all, inches.
+        width: of the picture, inches.
+        across: what the horizontal axes show.
+        up: what the vertical axes show.
+        sharex: whether panels share their horizontal axis, whose numbers then stand below the lowest.
+        sharey: likewise the vertical one.
+    """
+    columns = min(abreast, count)
+    rows = -(-count // columns)
+    picture = new_figure(height * rows + below, width)
+    panels: list[Axes] = picture.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey).ravel().tolist()
+    for spare in panels[count:]:
+        spare.set_axis_off()
+    for place, axes in enumerate(panels[:count]):
+        lowest = place + columns >= count
+        axes.set(xlabel=across if lowest else "", ylabel=up if place % columns == 0 else "")
+        axes.tick_params(labelbottom=lowest or not sharex)
+    return picture, panels[:count]
+
+
 SIMULATED_MARK = "simulated data"
 
 
