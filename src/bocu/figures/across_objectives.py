@@ -14,7 +14,7 @@ from bocu.core.protocols import CONTINUOUS, FINITE
 from bocu.figures import style
 from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, spoken, with_unit
-from bocu.figures.regret import averaged, draw_curves
+from bocu.figures.regret import curves_over_seeds, draw_curves
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         quantities = list(dict.fromkeys(table["quantity"]))  # no payoff where it has several outputs
         picture, panels = style.facets(len(quantities), 2.0, 1, below=0.6, across=settings.label, sharex=True)
         for quantity, axes in zip(quantities, panels, strict=True):
-            own = averaged(table[table["quantity"] == quantity], "at", "value", looks)
+            own = curves_over_seeds(table[table["quantity"] == quantity], "at", "value", looks)
             draw_curves(axes, own, settings.log, from_zero=False)
             axes.set_ylabel(with_unit(f"total {quantity}", cube.units))
         ticks = {

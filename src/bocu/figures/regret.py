@@ -262,7 +262,7 @@ def curves_of(
     return found
 
 
-def averaged(
+def curves_over_seeds(
     table: "pd.DataFrame", at: str, value: str, looks: Mapping[str, style.Stroke], spread: Spread = "standard-error"
 ) -> list[Curve]:
     """Return the lines of a table of a row for each seed, place and algorithm: means over the seeds."""

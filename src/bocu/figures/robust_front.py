@@ -17,7 +17,7 @@ from bocu.evaluation.robust_front import MARGIN
 from bocu.figures import style
 from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import Cube, CubeBranch, seed_counts, with_unit
-from bocu.figures.regret import averaged, draw_curves
+from bocu.figures.regret import curves_over_seeds, draw_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -111,7 +111,7 @@ class RobustFront(Figure[RobustFrontParameters]):
         )
         for (place, title, across, up), own in zip(panels, tables.values(), strict=True):
             axes = places[place]
-            draw_curves(axes, averaged(own, "x", "y", looks, "interval-95"), from_zero=False)
+            draw_curves(axes, curves_over_seeds(own, "x", "y", looks, "interval-95"), from_zero=False)
             axes.set(title=title, xlabel=across, ylabel=up)
             axes.margins(x=0.03)
         places["shares"].set(ylim=(0.0, 1.0), yticks=[0.0, 0.5, 1.0])

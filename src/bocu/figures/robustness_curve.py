@@ -24,7 +24,7 @@ from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Mention, ment
 from bocu.figures.panel_titles import Titles, looks_of, titles_of
 from bocu.figures.reading import Cube, CubeBranch, seed_counts, spoken, with_unit
 from bocu.figures.realised import RealisedParameters, realise
-from bocu.figures.regret import SPREAD, SPREADS, Spread, averaged, draw_curves
+from bocu.figures.regret import SPREAD, SPREADS, Spread, curves_over_seeds, draw_curves
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +95,7 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         count, up = len(families), with_unit("value of the decision", cube.units)
         picture, panels = style.facets(count, PANEL_HEIGHT, count, below=style.legend_height(list(looks)), up=up)
         for axes, family in zip(panels, families, strict=True):
-            curves = averaged(tables[family.label], "place", "value", looks, self.parameters.spread)
+            curves = curves_over_seeds(tables[family.label], "place", "value", looks, self.parameters.spread)
             curves = [replace(curve, seeds=1) if curve.title == BEST else curve for curve in curves]  # without a band
             draw_curves(axes, curves, from_zero=False)
             axes.set(title=family.title, xlabel=self._axis(family, count))
