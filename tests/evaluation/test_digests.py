@@ -16,7 +16,7 @@ from bocu.experiment.branches import NO_OBJECTIVE
 from bocu.figures import style
 from bocu.figures.cost import Cost, CostParameters
 from bocu.figures.panels import Panels, PanelsParameters
-from bocu.figures.priors import ChosenPriors, ChosenPriorsParameters, RejectionTimes, RejectionTimesParameters
+from bocu.figures.priors import ChosenPriors, PriorsParameters, RejectionTimes
 from bocu.figures.reading import Cube, results_at
 from bocu.figures.regret import Regret, RegretParameters
 from bocu.figures.scoreboard import Scoreboard, ScoreboardParameters
@@ -81,8 +81,8 @@ def assert_same_picture(one, other):
             for kind in ("cumulative", "average", "instantaneous", "simple", "recommended", "payoff")
         ),
         Cost(CostParameters()),
-        ChosenPriors(ChosenPriorsParameters()),
-        RejectionTimes(RejectionTimesParameters()),
+        ChosenPriors(PriorsParameters()),
+        RejectionTimes(PriorsParameters()),
     ],
     ids=lambda figure: f"{type(figure).__name__}-{getattr(figure.parameters, 'kind', '')}",
 )

@@ -1,12 +1,14 @@
 """How algorithms are written and drawn: unique, stable, stated by their classes."""
 
 import itertools
+from typing import get_args
 
 import pytest
 
-from bocu.core.about import About, Look, read_look
+from bocu.core.about import About, Colour, Look, read_look
 from bocu.core.errors import BocuError
-from bocu.experiment.looks import Named, algorithm_looks
+from bocu.experiment.branches import Component
+from bocu.experiment.looks import Named, abouts, algorithm_looks
 from bocu.experiment.registry import REGISTRY, find, registered
 
 OWN = About("Mine", "of a user's own")
@@ -114,3 +116,16 @@ def test_a_look_is_read_as_written():
     assert read_look(str(look)) == look
     with pytest.raises(ValueError, match="no such colour"):
         read_look("pink solid o")
+
+
+def test_lines_of_one_experiment_share_no_colour_while_there_are_colours():
+    """Not variants of one class, as of a model; the class's own label keeps what the class states."""
+    kinds = {name: find("algorithm", name) for name in ("sbo-kde", "mle", "ucb-bocu-2")}
+    labels = {"joint": "sbo-kde", "sbo-kde": "sbo-kde", "se-se": "sbo-kde", "mle": "mle", "ucb-bocu-2": "ucb-bocu-2"}
+    found = abouts({label: Component(label, kinds[name], None) for label, name in labels.items()})
+    looks = {label: read_look(about["look"]) for label, about in found.items()}
+    assert len({look.colour for look in looks.values()}) == len(labels)
+    assert looks["sbo-kde"] == kinds["sbo-kde"].load().about.look
+    many = abouts({f"v-{place}": Component(f"v-{place}", kinds["mle"], None) for place in range(30)})
+    assert len({read_look(about["look"]).colour for about in many.values()}) == len(get_args(Colour))
+    assert len({about["look"] for about in many.values()}) == 30

@@ -232,3 +232,12 @@ def test_probabilities_are_bold_by_a_corrected_test_and_from_ten_seeds_on(seeds,
     assert table.loc[("Random", "MLE"), "low"] == 1.0
     bold = [text for text in found.figure.axes[0].texts if text.get_fontweight() == "bold"]
     assert bool(bold) == sure
+
+
+def test_where_all_reach_the_target_at_once_a_line_says_so_in_place_of_a_panel(digests):
+    few = drawn("effort-to-target", digests, metric="so", reference="mle", algorithms=["random", "mle"])
+    assert few.table[few.table["effort"] == "rounds"]["at"].unique().tolist() == [1.0]
+    (seconds,) = few.figure.axes
+    assert seconds.get_xlabel() == "seconds to the target"
+    assert seconds.get_title() == "50% of runs reach the target in round 1, the rest never."
+    assert seconds.get_title() in few.caption

@@ -8,6 +8,7 @@ from synthetic_objectives import INITIAL, ITERATIONS, METRICS, SEEDS, cube, gain
 from bocu.algorithms.thompson import ThompsonSampling
 from bocu.figures import style
 from bocu.figures.panels import POINTS, Panels, PanelsParameters
+from bocu.runs.status import MISSING
 
 
 @pytest.fixture
@@ -153,7 +154,7 @@ def test_a_shared_panel_draws_the_problems_that_are_there(cubes):
     there, missing = picture.figure.axes
     assert list(curves(there)) == ["Problem one"]
     assert [text.get_text() for text in missing.texts] == ["no results"]
-    assert "columns: the problems (one)" in picture.caption
+    assert "columns: the problems (Problem one)" in picture.caption
 
 
 def test_long_runs_are_thinned_and_keep_their_ends(tmp_path):
@@ -196,7 +197,7 @@ def test_what_is_not_there_is_said_in_its_panel(cubes):
     rows = [{"metric": "dro", "problems": ["one", "two"]}, {"metric": "unheard-of", "problems": ["one"]}]
     axes = np.reshape(drawn(cubes[:1], rows=rows).figure.axes, (2, 2))
     assert [text.get_text() for text in axes[0, 1].texts][:1] == ["no results"]
-    assert [text.get_text() for text in axes[1, 0].texts][:1] == ["not finished"]
+    assert [text.get_text() for text in axes[1, 0].texts][:1] == ["not scored by unheard-of"]
     assert not axes[1, 1].axison
     nothing = drawn(cubes, rows=[{"metric": "unheard-of"}])
     assert "no run is finished" in nothing.caption
@@ -216,7 +217,33 @@ def test_simulated_problems_are_marked_where_they_stand(tmp_path):
 def test_words_say_what_is_drawn(cubes):
     drawing = drawn(cubes, rows=[{"metric": "dro", "title": "DRO"}])
     assert "4 seeds" in drawing.caption
-    assert "one and three" in drawing.caption
+    assert "Problem one and Problem three" in drawing.caption
     shown = f"three, DRO, cumulative regret: Random {mean_end('three', 'any', 'random', 'dro'):.4g}, TS-BOCU"
     assert shown in drawing.alternative
     assert drawing.problem == ""
+
+
+def test_where_nothing_is_pursued_or_finished_that_is_said(tmp_path):
+    whole = cube()
+    whole["status"].loc[{"objective": "wcs", "algorithm": "ts-bocu"}] = MISSING
+    whole["regret"].loc[{"objective": "wcs", "algorithm": "ts-bocu"}] = np.nan
+    rows = [
+        {"metric": "dro"},
+        {"metric": "wcs", "algorithms": ["ts-bocu"]},
+        {"metric": "dro", "algorithms": ["nobody"]},
+    ]
+    axes = drawn([synthetic_cubes.write(whole, tmp_path / "c.nc")], rows=rows).figure.axes
+    assert [[text.get_text() for text in panel.texts][:1] for panel in axes[1:]] == [
+        ["not finished"],
+        ["no algorithm here"],
+    ]
+
+
+def test_rows_under_one_metric_are_no_objectives(cubes):
+    rows = [{"metric": "dro", "title": title, "problems": [own]} for title, own in (("Ackley", "one"), ("B", "three"))]
+    names = "(Problem one and Problem three)"
+    assert f"Scored by dro; rows: Ackley and B; columns: the problems {names}" in drawn(cubes, rows=rows).caption
+    assert f"Scored by dro; columns: the problems {names}" in drawn(cubes, rows=[{"metric": "dro"}]).caption
+    gained = drawn(cubes, rows=rows, kind="payoff").caption
+    assert "Rows: Ackley and B; columns" in gained
+    assert "objective that" not in gained

@@ -8,19 +8,18 @@ from bocu.core.errors import BocuError
 from bocu.evaluation.prior_choices import trusted_shares
 from bocu.figures.priors import (
     ChosenPriors,
-    ChosenPriorsParameters,
+    PriorsParameters,
     RejectionTimes,
-    RejectionTimesParameters,
 )
 from bocu.figures.reading import Cube, CubeBranch
 
 
 def chosen(path, **parameters):
-    return ChosenPriors(ChosenPriorsParameters(**parameters)).draw({"cube": path})
+    return ChosenPriors(PriorsParameters(**parameters)).draw({"cube": path})
 
 
 def rejected(path, **parameters):
-    return RejectionTimes(RejectionTimesParameters(**parameters)).draw({"cube": path})
+    return RejectionTimes(PriorsParameters(**parameters)).draw({"cube": path})
 
 
 def test_shares_by_hand():

@@ -15,8 +15,11 @@ from bocu.evaluation.claims import read_claims
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
 from bocu.figures.base import save
+from bocu.figures.reading import problem_names, results_at
 from bocu.figures.region import Region, RegionParameters
+from bocu.report.answers import comparisons
 from bocu.report.pictures import picture
+from bocu.report.records import LEADING
 
 CHECK = "final(pe-gp-ucb) < final(mle)"
 
@@ -172,3 +175,19 @@ def test_maps_of_the_shipped_regions_take_their_checks_from_claims(root):
     claims = read_claims(root / "config/claims/ziomek2025.yaml")
     assert checks["ahead-of-mle"] == claims.claim("hills-ahead-of-mle").check
     assert checks["ahead-of-fully-bayesian"] == claims.claim("hills-ahead-of-fully-bayesian").check
+
+
+def test_values_with_names_and_swept_problems_are_written_for_people(tmp_path):
+    points = [{"kernel": kernel, "noise": noise} for kernel in ("se-se", "joint-m") for noise in (0.5, 1)]
+    paths = cubes(tmp_path, points)
+    drawing = draw(paths, titles={"se-se": "SE × SE"})
+    (panel,) = panels(drawing)
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["SE × SE", "joint m"]
+    assert "kernel SE × SE" in drawing.alternative
+    results = [results_at(path) for path in paths]
+    assert results[0].called == "hills, kernel se se, noise 0.5"
+    assert next(iter(problem_names(results).values())) == "Three wells, kernel se se, noise 0.5"
+    records = [{"objective": "any", "metric": "so", "algorithm": label, "problem": "hills-0", "mean": 1.0, "seeds": 9,
+                "standing": LEADING} for label in ("mle", "random")]  # fmt: skip
+    (told,) = comparisons(results[0], {"final-regret": records})
+    assert told.where.startswith("hills, kernel se se, noise 0.5, ")

@@ -11,10 +11,10 @@ from synthetic_objectives import cube as objectives_cube
 
 from bocu.evaluation.rejections import account
 from bocu.figures import style
-from bocu.figures.landscape import Landscape, LandscapeParameters
-from bocu.figures.prior_means import PriorMeans, PriorMeansParameters
+from bocu.figures.landscape import Landscape
+from bocu.figures.prior_means import PriorMeans
 from bocu.figures.reading import Cube
-from bocu.figures.realised import arm_axis, paths_of
+from bocu.figures.realised import OneSeedParameters, arm_axis, paths_of
 from bocu.figures.rejection import Rejection, RejectionParameters
 from bocu.figures.summary import LINE, ROW_MARGIN, Summary, SummaryParameters, relative_regret
 from bocu.io.files import open_netcdf, read_netcdf
@@ -115,7 +115,7 @@ def test_an_account_starts_anew_after_all_were_rejected(run):
 
 
 def test_prior_means_are_those_of_the_problem(hills_inputs):
-    drawing = PriorMeans(PriorMeansParameters()).draw(hills_inputs("prior-means"))
+    drawing = PriorMeans(OneSeedParameters()).draw(hills_inputs("prior-means"))
     drawn = lines(drawing.figure.axes[0])
     assert len(drawn) == 11
     true = drawn["2 (true)"]
@@ -126,7 +126,7 @@ def test_prior_means_are_those_of_the_problem(hills_inputs):
 
 
 def test_landscape_shows_payoffs_closed_arms_and_the_best_open_one(hills_inputs):
-    drawing = Landscape(LandscapeParameters(seed=1)).draw(hills_inputs("landscape"))
+    drawing = Landscape(OneSeedParameters(seed=1)).draw(hills_inputs("landscape"))
     axes = drawing.figure.axes[0]
     values = axes.collections[0].get_array()
     assert values.shape == (60, 30)
@@ -213,7 +213,7 @@ def test_one_path_and_several_are_both_lists():
 
 
 def test_what_is_not_available_keeps_its_colour_on_any_ground(hills_inputs):
-    image = Landscape(LandscapeParameters()).draw(hills_inputs("landscape")).figure.axes[0].collections[0]
+    image = Landscape(OneSeedParameters()).draw(hills_inputs("landscape")).figure.axes[0].collections[0]
     assert image.get_array().mask.any()
     assert matplotlib.colors.to_hex(image.get_cmap().get_bad()).upper() == style.PALE
 

@@ -10,7 +10,7 @@ import synthetic_cubes
 
 from bocu.evaluation.cubes import build_summary
 from bocu.figures.base import save
-from bocu.figures.priors import RejectionTimes, RejectionTimesParameters
+from bocu.figures.priors import PriorsParameters, RejectionTimes
 from bocu.figures.regret import Regret, RegretParameters
 from bocu.report.build import build
 
@@ -92,7 +92,7 @@ def make_site(tmp_path_factory):
         build_summary(paths, folder / "cubes" / "summary.nc")
         figures = []
         for path in paths if drawn else []:
-            for figure in (Regret(RegretParameters()), RejectionTimes(RejectionTimesParameters())):
+            for figure in (Regret(RegretParameters()), RejectionTimes(PriorsParameters())):
                 base = folder / "figures" / path.stem / type(figure).__name__.lower()
                 files = [base.with_suffix(suffix) for suffix in (".png", ".svg", ".json")]
                 save(figure.draw({"cube": path}), *files)

@@ -3,12 +3,15 @@
 import csv
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import synthetic_pages
 
+from bocu.core.about import Look
 from bocu.evaluation.curves import TRACED
+from bocu.figures import style
 from bocu.figures.reading import results_at
 from bocu.report.build import build, build_page, table_files
 from bocu.report.embedded import (
@@ -17,6 +20,7 @@ from bocu.report.embedded import (
     MOST_SEEDS_SHOWN,
     VERDICTS,
     family,
+    looks_of_page,
     script_json,
     seeds_shown,
     unpacked,
@@ -148,3 +152,16 @@ def test_tables_stand_beside_as_parquet_where_that_is_installed(made, tmp_path):
         (row["algorithm"], float(row["mean"])) for row in rows
     ]
     assert 'href="tables/final-regret.parquet"' in page.read_text()
+
+
+def test_curves_of_a_page_share_no_colour_and_an_algorithm_looks_the_same_all_over_it(made):
+    _, _, numbers = made
+    panels = [body for identifier, body in numbers.items() if identifier.startswith("numbers-")]
+    looks = {tuple((one["label"], one["colour"], one["dash"]) for one in panel["algorithms"]) for panel in panels}
+    (own,) = looks
+    assert len({colour for _, colour, _ in own}) == len(synthetic_pages.ALGORITHMS)
+    blue = [style.stroke(Look("blue", dash, "o")) for dash in ("solid", "dashed")]
+    cubes = [SimpleNamespace(looks=dict(zip(labels, blue, strict=True))) for labels in (("a", "b"), ("b", "c"))]
+    found = looks_of_page(cubes)
+    assert found["a"] == blue[0]
+    assert len({look.colour for look in found.values()}) == len(found) == 3

@@ -15,7 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, cast, get_args
 
-Colour = Literal["vermillion", "blue", "green", "purple", "orange", "sky", "black", "grey"]
+Colour = Literal[
+    "vermillion", "blue", "green", "purple", "orange", "sky", "black", "wine", "olive", "indigo", "brown", "grey"
+]
 Dash = Literal["solid", "dashed", "dash-dot", "long-dash", "dash-dot-dot", "dotted"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])

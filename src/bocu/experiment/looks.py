@@ -1,22 +1,27 @@
 """How the algorithms of one experiment are written and drawn: no two look alike in any of its figures."""
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from bocu.core.about import About, Colour, Dash, Look
 from bocu.core.errors import BocuError
 from bocu.experiment.branches import Component
 from bocu.experiment.configuration import default_label
 from bocu.experiment.sweep_expansion import Sweep
+from bocu.experiment.titles import in_words
 
-COLOURS: tuple[Colour, ...] = tuple(colour for colour in get_args(Colour) if colour != "grey")
+PALETTE: tuple[Colour, ...] = get_args(Colour)
+COLOURS = PALETTE[:7]
+"""Those that classes without a look of their own get; the others are for what would share one."""
 DASHES: tuple[Dash, ...] = get_args(Dash)
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 
 Option = TypeVar("Option")
+Drawn = TypeVar("Drawn", bound=Any)
+"""A look, or a stroke of figures: a data class with a colour."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +40,19 @@ class Named:
         if label in spelt:
             return spelt[label]
         start = max((name for name in spelt if label.startswith(f"{name}-")), key=len, default="")
-        words = label.removeprefix(f"{start}-").replace("-", " ")
+        words = in_words(label.removeprefix(f"{start}-"))
         return f"{spelt[start]}, {words}" if start else words[:1].upper() + words[1:]
 
 
 def abouts(algorithms: Mapping[str, Component], sweep: Sweep | None = None) -> dict[str, dict[str, str]]:
     """Return by label what cubes hold of every algorithm for figures and tables: title, look, whether a yardstick.
 
-    The title of one that a sweep has made says its values.
+    The title of one that a sweep has made says its values. No two looks share a colour, as long as there are colours.
     """
     named = {label: Named(found.registered.name, found.kind.about) for label, found in algorithms.items()}
-    looks = algorithm_looks(named)
+    # What has the look that its class states comes first, and keeps it.
+    stated = sorted(algorithm_looks(named).items(), key=lambda item: item[1] != named[item[0]].about.look)
+    looks = colours_apart(dict(stated), PALETTE)
     return {
         label: {
             "title": _title(algorithm, label, sweep, algorithms[label].title),
@@ -92,6 +99,21 @@ def algorithm_looks(algorithms: Mapping[str, Named]) -> dict[str, Look]:
         for variant in sorted(set(labels[name]) - {label}):
             looks[variant] = _first_free(_like(looks[label]), looks.values())
     return {label: looks[label] for label in algorithms}
+
+
+def colours_apart(looks: Mapping[str, Drawn], palette: Sequence[str]) -> dict[str, Drawn]:
+    """Return looks of which no two share a colour, as long as there are colours.
+
+    The first of those that share one keeps it; the others take the first that is free, and keep dash and marker.
+    """
+    used = {look.colour for look in looks.values()}
+    free = iter([colour for colour in palette if colour not in used])
+    taken: set[str] = set()
+    found: dict[str, Drawn] = {}
+    for label, look in looks.items():
+        found[label] = replace(look, colour=next(free, look.colour)) if look.colour in taken else look
+        taken.add(found[label].colour)
+    return found
 
 
 def _free(look: Look, taken: Iterable[Look]) -> bool:

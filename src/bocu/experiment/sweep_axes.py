@@ -12,6 +12,7 @@ from pydantic import Field
 
 from bocu.core.parameters import Parameters
 from bocu.core.plain import Plain
+from bocu.experiment.titles import in_words
 
 SECTIONS = ("problems", "objectives", "algorithms", "metrics")
 EVERY = "*"
@@ -90,7 +91,7 @@ class Axis(Parameters):
 
     def written(self, piece: str) -> str:
         """Write a value as people read it."""
-        return piece if isinstance(self.values, dict) else str(self.pieces[piece])
+        return in_words(piece) if isinstance(self.values, dict) else str(self.pieces[piece])
 
     @property
     def targets(self) -> list[tuple[str, str, tuple[str, ...]]]:

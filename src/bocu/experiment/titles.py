@@ -4,6 +4,7 @@ A title says the class and the ambiguity set. Where that is one title for severa
 states differently of them follows; a title that the file gives stands in place of class and set.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ from bocu.ambiguity.parameters import SetParameters
 from bocu.core.parameters import sections
 from bocu.experiment.branches import NO_OBJECTIVE, Component
 
+_NUMBER = re.compile(r"m?\d+(p\d+)?(em?\d+)?")
+"""A part of a label that stands for a number, as sweeps write them: 0.1 as 0p1, -1 as m1."""
 _INSIDE = ("parameters", "law", "to", "set")
 """Keys that are left out of what tells titles apart: what lies in them speaks for itself."""
 
@@ -27,6 +30,18 @@ def titles(objectives: Sequence[Component], metrics: Sequence[Component]) -> tup
     told_apart = [{label: _apart(told, label, kinds) for label, told in kind.items()} for kind in kinds]
     found = [{label: _unique(label, kind) for label in kind} for kind in told_apart]
     return {NO_OBJECTIVE: "no objective", **found[0]}, found[1]
+
+
+def in_words(label: str) -> str:
+    """Write a label as words, and numbers in it as numbers: `ucb-beta-0p5` as "ucb beta 0.5"."""
+    return " ".join(
+        part.replace("m", "-").replace("p", ".") if _NUMBER.fullmatch(part) else part for part in label.split("-")
+    )
+
+
+def value_in_words(value: float | str) -> str:
+    """Write a value of a swept parameter, as cubes have it."""
+    return in_words(value) if isinstance(value, str) else f"{value:.4g}"
 
 
 def _told(component: Component) -> Told:
@@ -83,4 +98,4 @@ def _written(value: Any) -> str:
 
 def _unique(label: str, found: Mapping[str, str]) -> str:
     title = found[label]
-    return title if list(found.values()).count(title) == 1 else f"{title}, {label.replace('-', ' ')}"
+    return title if list(found.values()).count(title) == 1 else f"{title}, {in_words(label)}"

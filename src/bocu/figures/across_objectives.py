@@ -14,6 +14,7 @@ from bocu.core.protocols import CONTINUOUS, FINITE
 from bocu.figures import style
 from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, spoken, with_unit
+from bocu.figures.regret import curves_over_seeds, draw_curves
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,40 +59,20 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
     Parameters = AcrossObjectivesParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        import seaborn as sns
-
         cube, settings = Cube(inputs["cube"]), self.parameters
         at = settings.at or {
             label: float(i) for i, label in enumerate(o for o in cube.objectives() if o in cube.metrics)
         }
-        table, titles = self._table(cube, at), {**cube.titles, **settings.titles}
-        looks = cube.looks_apart(settings.algorithms)
+        table = self._table(cube, at)
+        looks = cube.looks_apart(settings.algorithms, settings.titles)
         if table.empty:
             return nothing_to_show(cube, self.about.title, "no run is finished")
-        labels = list(dict.fromkeys(table["algorithm"]))
         quantities = list(dict.fromkeys(table["quantity"]))  # no payoff where it has several outputs
-        picture = style.new_figure(2.0 * len(quantities) + 0.6)
-        panels = picture.subplots(len(quantities), 1, sharex=True, squeeze=False)[:, 0]
+        picture, panels = style.facets(len(quantities), 2.0, 1, below=0.6, across=settings.label, sharex=True)
         for quantity, axes in zip(quantities, panels, strict=True):
-            for label in labels:
-                look = looks[label]
-                sns.lineplot(
-                    table[(table["quantity"] == quantity) & (table["algorithm"] == label)],
-                    x="at",
-                    y="value",
-                    color=look.colour,
-                    marker=look.marker,
-                    label=titles[label],
-                    legend=False,
-                    errorbar="se",
-                    err_kws={"alpha": style.BAND_OPACITY, "linewidth": 0},
-                    ax=axes,
-                )
-            axes.set(xlabel="", ylabel=with_unit(f"total {quantity}", cube.units))
-            style.grid(axes)
-        panels[-1].set_xlabel(settings.label)
-        if settings.log:
-            panels[-1].set_xscale("log")
+            own = curves_over_seeds(table[table["quantity"] == quantity], "at", "value", looks)
+            draw_curves(axes, own, settings.log, from_zero=False)
+            axes.set_ylabel(with_unit(f"total {quantity}", cube.units))
         ticks = {
             place: f"{place:g}" if settings.at else textwrap.fill(cube.objective_titles[label], TICK)
             for label, place in at.items()
@@ -99,7 +80,6 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         panels[-1].set_xticks(list(ticks), list(ticks.values()))
         panels[-1].set_xticks([], minor=True)
         style.legend_below(picture)
-        table["algorithm"] = table["algorithm"].map(titles)
         counts = {str(title): int(found["seed"].nunique()) for title, found in table.groupby("algorithm", sort=False)}
         rounds = int((cube.iterations >= 1).sum())
         caption = (
@@ -110,7 +90,7 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
         return Drawing(picture, self.about.title, caption, _words(table), cube.problem, cube.data_label, table)
 
     def _table(self, cube: Cube, at: Mapping[str, float]) -> "pd.DataFrame":
-        """Return the totals: columns `at`, `algorithm` (label), `seed`, `quantity`, `value`."""
+        """Return the totals: columns `at`, `algorithm` (title), `seed`, `quantity`, `value`."""
         import pandas as pd
 
         for label in at:
@@ -120,7 +100,8 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
             for label, place in at.items():
                 if branch.objective in (label, NO_OBJECTIVE):
                     rows += _totals(cube, branch, label, place)
-        return pd.DataFrame(rows, columns=["at", "algorithm", "seed", "quantity", "value"])
+        table = pd.DataFrame(rows, columns=["at", "algorithm", "seed", "quantity", "value"])
+        return table.assign(algorithm=table["algorithm"].map({**cube.titles, **self.parameters.titles}))
 
 
 def _totals(cube: Cube, branch: CubeBranch, metric: str, at: float) -> Iterator[dict[str, Any]]:

@@ -46,7 +46,8 @@ class Mention:
         key: where it stands.
         kind: "problem", "objective", "algorithm", "metric" or "prior": labels; of the first four also "... of the
             file", where a sweep's entries go by the label that they were made from; "branch": an algorithm's label, or
-            `algorithm/objective`; "seed"; "swept parameter": its name;
+            `algorithm/objective`; "seed"; "swept parameter": its name; "swept parameter or
+            value": that, or what labels have for a value;
             "rejecting algorithm": a registered name, run here or not, of one that rejects priors by their errors.
         name: what stands there.
     """

@@ -18,11 +18,10 @@ from bocu.figures.regret import Curve, curve_table, draw_curves
 from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bocu.experiment.inputs import FigurePaths
 
 MILLISECONDS = 1e3
+MACHINE = "Times depend on the machine and on what else ran there."
 
 
 class CostParameters(DigestedParameters):
@@ -51,61 +50,49 @@ class Cost(Figure[CostParameters]):
         cube = results_of(inputs)
         branches = cube.branches(self.parameters.algorithms)
         own = {branch: cube.titles[branch.algorithm] for branch in branches}
-        panels = {
+        shown = {
             objective: self._curves(cube, {b: own[b] for b in branches if b.objective in (objective, NO_OBJECTIVE)})
             for objective in cube.objectives()
         }
-        panels = {objective: curves for objective, curves in panels.items() if curves}
-        title = "Time of a round"
+        panels = {objective: curves for objective, curves in shown.items() if curves}
         if not panels:
-            return nothing_to_show(cube, title, "no run is finished")
+            return nothing_to_show(cube, self.about.title, "no run is finished")
         if all(len(curve.rounds) == 1 for curves in panels.values() for curve in curves):
             return self._points(cube, branches)
-        columns = min(3, len(panels))
-        rows = -(-len(panels) // columns)
-        picture = style.new_figure(2.0 * rows + 0.6)
-        grid = picture.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-        for axes in grid.flat[len(panels) :]:
-            axes.set_visible(False)
-        for axes, (objective, curves) in zip(grid.flat, panels.items(), strict=False):
+        picture, grid = style.facets(
+            len(panels), 2.0, below=0.6, across="round", up="time of a round [ms]", sharex=True, sharey=True
+        )
+        for axes, (objective, curves) in zip(grid, panels.items(), strict=True):
             draw_curves(axes, curves, log_regret=self.parameters.log)
-            if len(panels) > 1:
-                axes.set_title(cube.objective_titles[objective])
-        for axes in grid[:, 0]:
-            axes.set_ylabel("time of a round [ms]")
-        for axes in grid[-1]:
-            axes.set_xlabel("round")
+            axes.set_title(cube.objective_titles[objective] if len(panels) > 1 else "")
         style.legend_below(picture)
         counts = {curve.title: curve.seeds for curves in panels.values() for curve in curves}
         caption = (
             f"Time that an algorithm takes to choose and to learn in a round on {cube.title}, medians of "
             f"{self.parameters.smooth} rounds: mean (lines) and one standard error (bands) over {seed_counts(counts)}. "
-            "Times depend on the machine and on what else ran there."
+            f"{MACHINE}"
         )
-        ends = [
+        told = [
             f"{'' if objective == NO_OBJECTIVE else f'pursuing {cube.objective_titles[objective]}, '}"
             + ", ".join(f"{curve.title} from {curve.mean[0]:.3g} to {curve.mean[-1]:.3g}" for curve in curves)
             for objective, curves in panels.items()
         ]
-        alternative = f"Line chart of milliseconds a round, first to last: {spoken(ends)}."
-        return Drawing(picture, title, caption, alternative, cube.problem, cube.data_label, _table(panels))
+        alternative = f"Line chart of milliseconds a round, first to last: {spoken(told)}."
+        table = curve_table(({"objective": each, "quantity": "milliseconds"}, own) for each, own in panels.items())
+        return Drawing(picture, self.about.title, caption, alternative, cube.problem, cube.data_label, table)
 
     def _points(self, cube: Results, branches: Sequence[CubeBranch]) -> Drawing:
         """Draw the one median that there is of each as a point: it makes no curve."""
         titles = titles_of({cube.problem: cube}, {(0, cube.problem): branches}, {})
         curves = self._curves(cube, {branch: title for (_, branch), title in titles.items()})
         table = curve_table([({"quantity": "milliseconds"}, curves)])
-        titled = {curve.title: curve.look for curve in curves}
-        picture = style.new_figure(0.5 + 0.19 * len(table))
-        axes = picture.subplots()
-        marks.intervals(axes, table, "mean", titled)
-        axes.set_xscale("log" if self.parameters.log else "linear")
-        axes.set_xlabel("time of a round [ms]")
+        picture, axes = style.single(0.5 + 0.19 * len(table))
+        marks.intervals(axes, table, "mean", {curve.title: curve.look for curve in curves})
+        axes.set(xscale="log" if self.parameters.log else "linear", xlabel="time of a round [ms]")
         rounds = int(table["round"].max())
         caption = (
             f"Time that an algorithm takes to choose and to learn in a round on {cube.title}: median of the "
-            f"{counted(rounds, 'round')} of a run, mean and one standard error over seeds. Times depend on the machine "
-            "and on what else ran there."
+            f"{counted(rounds, 'round')} of a run, mean and one standard error over seeds. {MACHINE}"
         )
         told = ", ".join(f"{row.algorithm} {row.mean:.3g}" for row in table.itertuples())
         alternative = f"Dots of milliseconds a round: {told}."
@@ -118,9 +105,7 @@ class Cost(Figure[CostParameters]):
             rounds, seconds = cube.median_times(branch, self.parameters.smooth)
             if len(seconds):
                 mean, error = mean_and_error(MILLISECONDS * seconds)
-                found.append(Curve(title, looks[branch.algorithm], rounds, mean, error, len(seconds), len(found)))
+                found.append(
+                    Curve(title, looks[cube.titles[branch.algorithm]], rounds, mean, error, len(seconds), len(found))
+                )
         return found
-
-
-def _table(panels: Mapping[str, list[Curve]]) -> "pd.DataFrame":
-    return curve_table(({"objective": objective, "quantity": "milliseconds"}, own) for objective, own in panels.items())

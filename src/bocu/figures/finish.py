@@ -22,9 +22,9 @@ _DARK = {
     style.GRID: "#3C4148",
     style.PALE: "#565C64",
     style.BLUE: "#3B7DDD",
-    style.INDIGO: "#A79BE8",
-    style.WINE: "#E0709F",
-    style.BROWN: "#D39A5A",
+    style.COLOURS["indigo"]: "#A79BE8",
+    style.COLOURS["wine"]: "#E0709F",
+    style.COLOURS["brown"]: "#D39A5A",
 }
 """Colours that are too dark, or too light, on a dark page, and what they become there."""
 

@@ -4,6 +4,7 @@ The payoff with reference and true distribution as figure 1 of Kirschner et al. 
 in both the best decisions under the stochastic, the worst-case and the distributionally robust objective.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.core.protocols import CONTEXTUAL
 from bocu.core.rounds import Situation
-from bocu.figures import style
+from bocu.figures import marks, style
 from bocu.figures.base import Drawing, Figure, Inputs, said_only
 from bocu.figures.reading import shown_unit, with_unit
 from bocu.figures.realised import ProblemFigureParameters, problem_of
@@ -25,6 +26,7 @@ from bocu.objectives.functions import UncertaintyObjective
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
 
 LEVELS = 12
 """Contours between the lowest and the highest payoff, about."""
@@ -140,14 +142,9 @@ REFERENCE_LINE: dict[str, Any] = {"color": style.BLUE, "linestyle": style.SOLID}
 TRUTH_LINE: dict[str, Any] = {"color": style.ORANGE, "linestyle": style.DASHED}
 
 
-class FunctionAndDistributions(Figure[FiniteLandscapeParameters]):
-    """The payoff over context and decision as an image, the distributions of the context above it."""
+class TerrainFigure(Figure[FiniteLandscapeParameters]):
+    """A picture of a terrain with its optima."""
 
-    about = About(
-        title="Function and distributions",
-        summary="payoff by context and decision, reference and truth, the optima",
-        paper="Kirschner et al. 2020, figure 1",
-    )
     protocols = CONTEXTUAL
     Parameters = FiniteLandscapeParameters
 
@@ -155,6 +152,25 @@ class FunctionAndDistributions(Figure[FiniteLandscapeParameters]):
         terrain = survey(inputs, self.parameters)
         if isinstance(terrain, Drawing):
             return terrain
+        picture, title, caption, alternative = self.shown(terrain)
+        picture.legend(loc="outside lower center", ncols=3)
+        return Drawing(picture, title, caption, alternative, terrain.label, terrain.data_label, terrain.table)
+
+    @abstractmethod
+    def shown(self, terrain: Terrain) -> tuple["Picture", str, str, str]:
+        """Return the picture, its title, its caption and its alternative."""
+
+
+class FunctionAndDistributions(TerrainFigure):
+    """The payoff over context and decision as an image, the distributions of the context above it."""
+
+    about = About(
+        title="Function and distributions",
+        summary="payoff by context and decision, reference and truth, the optima",
+        paper="Kirschner et al. 2020, figure 1",
+    )
+
+    def shown(self, terrain: Terrain) -> tuple["Picture", str, str, str]:
         picture = style.new_figure(3.6)
         above, below = picture.subplots(2, 1, sharex=True, height_ratios=(1, 2.6))
         above.plot(terrain.contexts, terrain.reference, label="reference", **REFERENCE_LINE)
@@ -162,18 +178,9 @@ class FunctionAndDistributions(Figure[FiniteLandscapeParameters]):
         above.set_ylabel("probability")
         above.set_ylim(bottom=0.0)
         style.grid(above)
-        image = below.pcolormesh(
-            terrain.contexts,
-            terrain.decisions,
-            terrain.payoffs,
-            cmap=style.SEQUENTIAL,
-            shading="nearest",
-            rasterized=True,
-        )
+        label = with_unit("payoff", terrain.units)
+        marks.field(below, terrain.contexts, terrain.decisions, terrain.payoffs, label)
         _mark(below, terrain)
-        _name_axes(below, terrain)
-        picture.colorbar(image, ax=below, aspect=25, pad=0.015).set_label(with_unit("payoff", terrain.units))
-        picture.legend(loc="outside lower center", ncols=3)
         caption = (
             f"{terrain.title}: payoff without noise by context and decision; above, the reference and the true "
             f"distribution of the context; dashed lines: the best decisions. {terrain.told} {terrain.at_stake}"
@@ -184,11 +191,10 @@ class FunctionAndDistributions(Figure[FiniteLandscapeParameters]):
             f"{terrain.contexts[terrain.reference.argmax()]:.3g}, the truth at "
             f"{terrain.contexts[terrain.truth.argmax()]:.3g}. {terrain.told}"
         )
-        words = ("Function and distributions", caption, alternative)
-        return Drawing(picture, *words, terrain.label, terrain.data_label, terrain.table)
+        return picture, "Function and distributions", caption, alternative
 
 
-class Contour(Figure[FiniteLandscapeParameters]):
+class Contour(TerrainFigure):
     """Contours of the payoff over context and decision."""
 
     about = About(
@@ -196,22 +202,14 @@ class Contour(Figure[FiniteLandscapeParameters]):
         summary="contours of the payoff with the optima",
         paper="Kirschner et al. 2020, figure 4a",
     )
-    protocols = CONTEXTUAL
-    Parameters = FiniteLandscapeParameters
 
-    def compose(self, inputs: Inputs) -> Drawing:
-        terrain = survey(inputs, self.parameters)
-        if isinstance(terrain, Drawing):
-            return terrain
-        picture = style.new_figure(3.0)
-        axes = picture.subplots()
+    def shown(self, terrain: Terrain) -> tuple["Picture", str, str, str]:
+        picture, axes = style.single(3.0)
         place = (terrain.contexts, terrain.decisions, terrain.payoffs)
         filled = axes.contourf(*place, levels=LEVELS, cmap=style.SEQUENTIAL)
         axes.contour(*place, levels=filled.levels, colors="white", linewidths=0.5, linestyles="solid")
         _mark(axes, terrain)
-        _name_axes(axes, terrain)
         picture.colorbar(filled, ax=axes, aspect=25, pad=0.015).set_label(with_unit("payoff", terrain.units))
-        picture.legend(loc="outside lower center", ncols=3)
         caption = (
             f"{terrain.title}: contours of the payoff without noise; dashed lines: the best decisions. {terrain.told} "
             f"The radius of the distributionally robust one is {terrain.epsilon:.3g}."
@@ -220,7 +218,7 @@ class Contour(Figure[FiniteLandscapeParameters]):
             f"Contour plot of payoffs over {len(terrain.contexts)} contexts and {len(terrain.decisions)} decisions, "
             f"from {terrain.span}. {terrain.told}"
         )
-        return Drawing(picture, "Contours", caption, alternative, terrain.label, terrain.data_label, terrain.table)
+        return picture, "Contours", caption, alternative
 
 
 def survey(inputs: Inputs, parameters: FiniteLandscapeParameters) -> Terrain | Drawing:
@@ -281,9 +279,5 @@ def _mark(axes: "Axes", terrain: Terrain) -> None:
             markeredgewidth=0.8,
             label=f"{optimum.name} optimum",
         )
-
-
-def _name_axes(axes: "Axes", terrain: Terrain) -> None:
-    axes.set_xlabel(terrain.context_label)
-    axes.set_ylabel(terrain.decision_label)
+    axes.set(xlabel=terrain.context_label, ylabel=terrain.decision_label)
     axes.margins(0.0)

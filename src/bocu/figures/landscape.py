@@ -3,15 +3,13 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import Field
 
 from bocu.core.about import About
-from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.core.protocols import TIME_VARYING
-from bocu.figures import style
+from bocu.figures import marks, style
 from bocu.figures.base import Drawing, Figure, Inputs
 from bocu.figures.reading import results_of, shown_unit, with_unit
-from bocu.figures.realised import RealisedParameters, arm_axis, realise
+from bocu.figures.realised import OneSeedParameters, arm_axis, realise
 
 if TYPE_CHECKING:
     from bocu.problems.base import Realisation
@@ -20,15 +18,7 @@ CROWDED = 100
 """Rounds beyond which the dots get smaller."""
 
 
-class LandscapeParameters(RealisedParameters):
-    """Parameters of `Landscape`."""
-
-    seed: Integer | None = Field(
-        None, ge=0, le=LARGEST_SEED, description="The seed whose problem is drawn; the first, if left out."
-    )
-
-
-class Landscape(Figure[LandscapeParameters]):
+class Landscape(Figure[OneSeedParameters]):
     """Payoff by decision and round, with the best available decision of each round."""
 
     about = About(
@@ -37,10 +27,9 @@ class Landscape(Figure[LandscapeParameters]):
     )
     protocols = TIME_VARYING
     finite_decisions = True
-    Parameters = LandscapeParameters
+    Parameters = OneSeedParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        import matplotlib
         import pandas as pd
 
         cube = results_of(inputs)
@@ -54,12 +43,8 @@ class Landscape(Figure[LandscapeParameters]):
         heights = axis.positions if axis.continuous else np.arange(len(order), dtype=float)
         best = np.where(available, payoffs, -np.inf).argmax(axis=0)
 
-        picture = style.new_figure(2.7)
-        axes = picture.subplots()
-        shown = np.ma.masked_array(payoffs, ~available)
-        # What is not available has a colour of its own: the ground of a picture may be any.
-        colours = matplotlib.colormaps[style.SEQUENTIAL].with_extremes(bad=style.PALE)
-        image = axes.pcolormesh(rounds, heights, shown, cmap=colours, shading="nearest", rasterized=True)
+        picture, axes = style.single(2.7)
+        marks.field(axes, rounds, heights, np.ma.masked_array(payoffs, ~available), with_unit("payoff", cube.units))
         axes.plot(
             rounds,
             heights[best],
@@ -77,9 +62,7 @@ class Landscape(Figure[LandscapeParameters]):
         axes.set_ylabel(
             axis.label if axis.continuous else f"{realisation.description.decisions.names[0]}, by mean payoff"
         )
-        bar = picture.colorbar(image, ax=axes, aspect=30, pad=0.015)
-        bar.set_label(with_unit("payoff", cube.units))
-        picture.legend(loc="outside lower center")
+        style.legend_below(picture)
 
         closed = not available.all()
         caption = (

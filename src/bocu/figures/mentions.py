@@ -62,6 +62,8 @@ def _known(
             return {metric.label for problem in problems for metric in plan.metrics_of(problem)}
         case "swept parameter":
             return list(plan.sweep.axes)
+        case "swept parameter or value":
+            return {*plan.sweep.axes, *(piece for axis in plan.sweep.axes.values() for piece in axis.pieces)}
         case "problem of the file" | "objective of the file" | "algorithm of the file" | "metric of the file":
             section = f"{mention.kind.partition(' ')[0]}s"
             return {plan.sweep.base(section, entry.label) for entry in getattr(plan.experiment, section)}

@@ -38,11 +38,11 @@ from bocu.figures.regret import (
     apart,
     axis_word,
     below_zero,
-    curve_of,
     curve_table,
+    curves_of,
     cut_off,
     draw_curves,
-    ranked,
+    ends,
 )
 from bocu.figures.results import CubeBranch, Results
 
@@ -124,6 +124,7 @@ class Panel:
     Attributes:
         problem: what the panel is called in words.
         cubes: of the problems with results.
+        pursued: whether there are runs to draw, finished or not.
         curves: empty where no run is finished.
     """
 
@@ -132,6 +133,7 @@ class Panel:
     kind: Kind
     cubes: Sequence[Results]
     curves: Sequence[Curve]
+    pursued: bool
 
     @property
     def title(self) -> str:
@@ -142,6 +144,15 @@ class Panel:
     def gains(self) -> bool:
         """Whether more is better."""
         return self.kind in GAINS
+
+    @property
+    def empty(self) -> str:
+        """Why there are no curves."""
+        if not self.cubes:
+            return "no results"
+        if all(self.row.metric not in cube.metrics for cube in self.cubes):
+            return f"not scored by {self.title}"
+        return "not finished" if self.pursued else "no algorithm here"
 
     @property
     def unit(self) -> str:
@@ -192,7 +203,7 @@ class Panels(Figure[PanelsParameters]):
             first = next(iter(cubes.values()))
             return nothing_to_show(first, "Regret", "no run is finished", whole_experiment=True)
         picture = self._picture(grid, list(looks), problem_names(list(cubes.values())))
-        return self._described(cubes, rows, drawn, picture)
+        return self._described(cubes, drawn, picture)
 
     def _panel(
         self,
@@ -204,19 +215,16 @@ class Panels(Figure[PanelsParameters]):
         looks: Mapping[str, style.Stroke],
     ) -> Panel:
         kind = row.kind or self.parameters.kind
+        spread, from_initial = self.parameters.spread, self.parameters.from_initial
         curves = []
-        for problem, branch in ((problem, branch) for problem, found in branches.items() for branch in found):
-            title = titles[problem, branch]
-            position, from_initial = list(looks).index(title), self.parameters.from_initial
-            look, spread, cube = looks[title], self.parameters.spread, cubes[problem]
-            curve = curve_of(
-                cube, branch, row.metric, kind, title, look, position, from_initial=from_initial, spread=spread
-            )
-            curves += [curve.thinned(POINTS)] if curve else []
+        for problem, found in branches.items():
+            called = {branch: titles[problem, branch] for branch in found}
+            own = curves_of(cubes[problem], called, looks, row.metric, kind, spread, from_initial) if found else []
+            curves += [curve.thinned(POINTS) for curve in own]
         known = [cubes[problem] for problem in problems if problem in cubes]
         for cube in known:
             cube.release()
-        return Panel(spoken(problems), row, kind, known, curves)
+        return Panel(spoken(problems), row, kind, known, curves, any(branches.values()))
 
     def _picture(self, grid: Sequence[Sequence[Panel]], order: Sequence[str], names: Mapping[str, str]) -> "Picture":
         width = max(map(len, grid))
@@ -224,7 +232,7 @@ class Panels(Figure[PanelsParameters]):
         axes = picture.subplots(len(grid), width, squeeze=False, sharex="col")
         for line, places in zip(grid, axes, strict=True):
             for panel, place in zip(line, places, strict=False):
-                self._draw(place, panel, max(TICKS - 1, TICKS_OF_ALL // width))
+                self._draw(place, panel, width)
             for place in places[len(line) :]:
                 place.set_axis_off()
         for line, places in zip(grid, axes, strict=True):
@@ -240,12 +248,12 @@ class Panels(Figure[PanelsParameters]):
         style.legend_below(picture, order)
         return picture
 
-    def _draw(self, axes: "Axes", panel: Panel, ticks: int) -> None:
+    def _draw(self, axes: "Axes", panel: Panel, columns: int) -> None:
         from matplotlib.ticker import MaxNLocator
 
         if not panel.curves:
-            reason = "not finished" if panel.cubes else "no results"
-            axes.text(0.5, 0.5, reason, ha="center", va="center", transform=axes.transAxes, color=style.GREY)
+            said = textwrap.fill(panel.empty, max(8, COLUMN_WIDTH // columns))
+            axes.text(0.5, 0.5, said, ha="center", va="center", transform=axes.transAxes, color=style.GREY)
             axes.set_yticks([])
             return
         logarithmic = self.parameters.log_regret and not panel.gains
@@ -253,7 +261,7 @@ class Panels(Figure[PanelsParameters]):
         for line in axes.get_lines():
             line.set(linewidth=1.2, markersize=3.2)
         if not self.parameters.log_rounds:
-            axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=STEPS))
+            axes.xaxis.set_major_locator(MaxNLocator(max(TICKS - 1, TICKS_OF_ALL // columns), steps=STEPS))
         if logarithmic:
             return
         near, far = self._apart(panel)
@@ -277,35 +285,28 @@ class Panels(Figure[PanelsParameters]):
             found.append(textwrap.fill(with_unit(title, panel.unit), COLUMN_WIDTH // len(line)) + simulated)
         return found
 
-    def _described(
-        self, cubes: Mapping[str, Results], rows: Sequence[Row], drawn: Sequence[Panel], picture: "Picture"
-    ) -> Drawing:
+    def _described(self, cubes: Mapping[str, Results], drawn: Sequence[Panel], picture: "Picture") -> Drawing:
         kinds = list(dict.fromkeys(QUANTITIES[panel.kind] for panel in drawn))
-        scored = spoken(list(dict.fromkeys(row.title for row in rows)))
+        names = problem_names(list(cubes.values()))
         problems = list(dict.fromkeys(cube.problem for panel in drawn for cube in panel.cubes))
         counts = {curve.title: curve.seeds for panel in drawn for curve in panel.curves}
         cut = any(self._apart(panel)[1] for panel in drawn)
         left_out = CUT_WORDS if cut else ""
-        crossed = any(row.pursued not in (None, [row.metric]) for row in rows)
-        relation = "all runs are scored by" if crossed else "runs pursue, where they pursue one, and are scored by"
-        met = ""
-        if any(panel.gains for panel in drawn):
-            relation = "runs pursue, where they pursue one" if all(panel.gains for panel in drawn) else relation
-            met = " Payoffs are those of the contexts met."
+        met = " Payoffs are those of the contexts met." if any(panel.gains for panel in drawn) else ""
         caption = (
             f"{spoken(kinds).capitalize()}, mean (lines) and {SPREADS[self.parameters.spread]} (bands) over "
             f"{seed_counts(counts)}. "
-            f"Rows: the objective that {relation} ({scored}); columns: the problems ({spoken(problems)})."
+            f"{_rows_said(drawn)}; columns: the problems ({spoken([names[problem] for problem in problems])})."
             f"{left_out}{met}{below_zero(c for panel in drawn if not panel.gains for c in panel.curves)}"
         )
-        ends = []
+        told = []
         for panel in drawn:
-            unit = shown_unit(panel.unit)
-            ends.append(
-                f"{panel.problem}, {panel.title}, {QUANTITIES[panel.kind]}{f' in {unit}' if unit else ''}: "
-                + ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked(panel.curves, panel.gains))
+            unit, where = shown_unit(panel.unit), spoken([names[cube.problem] for cube in panel.cubes])
+            told.append(
+                f"{where}, {panel.title}, {QUANTITIES[panel.kind]}{f' in {unit}' if unit else ''}: "
+                + ends(panel.curves, panel.gains)
             )
-        alternative = f"Grid of line charts. At the end, from best to worst: {'; '.join(ends)}."
+        alternative = f"Grid of line charts. At the end, from best to worst: {'; '.join(told)}."
         label = shared_data_label([cubes[problem] for problem in problems])
         title = self.parameters.title or f"{spoken(kinds).capitalize()} by objective and problem"
         table = curve_table(
@@ -321,6 +322,20 @@ class Panels(Figure[PanelsParameters]):
             for panel in drawn
         )
         return Drawing(picture, title, caption, alternative, "", label, table)
+
+
+def _rows_said(drawn: Sequence[Panel]) -> str:
+    """Say what rows are: objectives, or where one metric scores all, what they are called."""
+    titles = spoken(list(dict.fromkeys(panel.title for panel in drawn)))
+    rows = list(dict.fromkeys((panel.row.metric, panel.row.title) for panel in drawn))
+    gains = all(panel.gains for panel in drawn)
+    if len({metric for metric, _ in rows}) == 1:
+        scored = "" if gains else f"Scored by {metric_title((c for panel in drawn for c in panel.cubes), rows[0][0])}"
+        named = f"{'; rows' if scored else 'Rows'}: {titles}" if len(rows) > 1 or not scored else ""
+        return scored + named
+    crossed = any(panel.row.pursued not in (None, [panel.row.metric]) for panel in drawn)
+    relation = "all runs are scored by" if crossed else "runs pursue, where they pursue one, and are scored by"
+    return f"Rows: the objective that {'runs pursue, where they pursue one' if gains else relation} ({titles})"
 
 
 def _name_row(axes: "Axes", title: str) -> None:

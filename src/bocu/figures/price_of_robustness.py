@@ -76,8 +76,7 @@ class PriceOfRobustness(Figure[PriceOfRobustnessParameters]):
         })  # fmt: skip
         name = self.parameters.set.family.about.title
         for axes, quantity in ((left, "value"), (right, "difference")):
-            axes.set_xlabel(f"radius ({name})")
-            axes.set_ylabel(with_unit(quantity, problem.units))
+            axes.set(xlabel=f"radius ({name})", ylabel=with_unit(quantity, problem.units))
         style.legend_below(picture)
         units = f" {shown_unit(problem.units)}".rstrip()
         caption = (

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field
 
 from bocu.core.about import About
-from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.core.protocols import TIME_VARYING
-from bocu.figures import style
+from bocu.figures import marks, style
 from bocu.figures.base import Drawing, Figure, Inputs, nothing_to_show
 from bocu.figures.reading import results_of, spoken, with_unit
-from bocu.figures.realised import ArmAxis, RealisedParameters, arm_axis, realise
+from bocu.figures.realised import ArmAxis, OneSeedParameters, arm_axis, realise
 from bocu.figures.results import Results
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
@@ -20,15 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
-class PriorMeansParameters(RealisedParameters):
-    """Parameters of `PriorMeans`."""
-
-    seed: Integer | None = Field(
-        None, ge=0, le=LARGEST_SEED, description="The seed whose problem is drawn; the first, if left out."
-    )
-
-
-class PriorMeans(Figure[PriorMeansParameters]):
+class PriorMeans(Figure[OneSeedParameters]):
     """Means of the candidate priors over the decisions; their standard deviations where all means agree."""
 
     about = About(
@@ -38,7 +28,7 @@ class PriorMeans(Figure[PriorMeansParameters]):
     )
     protocols = TIME_VARYING
     finite_decisions = True
-    Parameters = PriorMeansParameters
+    Parameters = OneSeedParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         import pandas as pd
@@ -54,8 +44,7 @@ class PriorMeans(Figure[PriorMeansParameters]):
         if not axis.continuous or np.ptp(means, axis=0).max() == 0:
             return self._deviations(cube, axis, description.priors, best, seed)
         labels = [prior.label for prior in description.priors]
-        picture = style.new_figure(2.5)
-        axes = picture.subplots()
+        picture, axes = style.single(2.5)
         for place, (label, mean) in enumerate(zip(labels, means, strict=True)):
             look = style.BEST_PRIOR if place == best else style.prior_line(place)
             axes.plot(
@@ -106,10 +95,10 @@ class PriorMeans(Figure[PriorMeansParameters]):
 
     @staticmethod
     def _map(cube: Results, axis: ArmAxis, priors: Sequence[Any], deviations: np.ndarray) -> "Picture":
-        picture = style.new_figure(0.9 + 0.2 * len(priors))
-        axes = picture.subplots()
-        image = axes.pcolormesh(
-            axis.positions, np.arange(len(priors)), deviations, cmap=style.SEQUENTIAL, shading="nearest"
+        picture, axes = style.single(0.9 + 0.2 * len(priors))
+        label = with_unit("prior standard deviation", cube.units)
+        marks.field(
+            axes, axis.positions, np.arange(len(priors)), deviations, label, location="top", aspect=40, pad=0.02
         )
         axes.set_yticks(range(len(priors)), [prior.label for prior in priors])
         axes.invert_yaxis()
@@ -119,8 +108,6 @@ class PriorMeans(Figure[PriorMeansParameters]):
             flat = np.ptp(prior.mean) == 0
             told = (f"mean {prior.mean[0]:.4g}, " if flat else "") + f"forgets {prior.forgetting:.2g}"
             axes.text(1.01, place, told, transform=axes.get_yaxis_transform(), va="center", fontsize=6.5)
-        bar = picture.colorbar(image, ax=axes, location="top", aspect=40, pad=0.02)
-        bar.set_label(with_unit("prior standard deviation", cube.units))
         return picture
 
 

@@ -27,15 +27,15 @@ TITLE_WIDTH, LETTERS_ABREAST = 17, 60  # characters that fit in a line of a pane
 DOT_SPREAD = 0.62
 
 
-class ChosenPriorsParameters(DigestedParameters):
-    """Parameters of `ChosenPriors`."""
+class PriorsParameters(DigestedParameters):
+    """Parameters of `ChosenPriors` and `RejectionTimes`."""
 
     algorithms: Algorithms = Field(
-        None, description="Labels of the algorithms drawn; all that choose but for yardsticks, if left out."
+        None, description="Labels of the algorithms drawn; all that choose priors but for yardsticks, if left out."
     )
 
 
-class ChosenPriors(Figure[ChosenPriorsParameters]):
+class ChosenPriors(Figure[PriorsParameters]):
     """Share of rounds in which every candidate prior was trusted, a panel an algorithm."""
 
     about = About(
@@ -45,7 +45,7 @@ class ChosenPriors(Figure[ChosenPriorsParameters]):
     )
     protocols = TIME_VARYING + CONTEXTUAL
     of_priors = True
-    Parameters = ChosenPriorsParameters
+    Parameters = PriorsParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         import pandas as pd
@@ -114,15 +114,7 @@ def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Results, bran
     _prior_ticks(axes, cube)
 
 
-class RejectionTimesParameters(DigestedParameters):
-    """Parameters of `RejectionTimes`."""
-
-    algorithms: Algorithms = Field(
-        None, description="Labels of the algorithms drawn; all that keep a list of candidates, if left out."
-    )
-
-
-class RejectionTimes(Figure[RejectionTimesParameters]):
+class RejectionTimes(Figure[PriorsParameters]):
     """The round in which each prior was rejected, a dot a seed, a panel an algorithm."""
 
     about = About(
@@ -131,7 +123,7 @@ class RejectionTimes(Figure[RejectionTimesParameters]):
     )
     protocols = TIME_VARYING + CONTEXTUAL
     of_priors = True
-    Parameters = RejectionTimesParameters
+    Parameters = PriorsParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         import pandas as pd

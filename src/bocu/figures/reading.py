@@ -24,6 +24,7 @@ from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
 from bocu.evaluation.statistics import growth_slopes
 from bocu.experiment.branches import NO_OBJECTIVE as NO_OBJECTIVE
+from bocu.experiment.titles import in_words
 from bocu.figures.digest import Digest
 from bocu.figures.results import CubeBranch as CubeBranch
 from bocu.figures.results import Results
@@ -223,9 +224,7 @@ def metric_title(cubes: Iterable[Results], label: str) -> str:
 def problem_names(cubes: Sequence[Results]) -> dict[str, str]:
     """Return what is written for every problem, by its label: its title, or its label in words where titles agree."""
     titles = [cube.title for cube in cubes]
-    return {
-        cube.problem: cube.title if titles.count(cube.title) == 1 else cube.problem.replace("-", " ") for cube in cubes
-    }
+    return {cube.problem: cube.title if titles.count(cube.title) == 1 else in_words(cube.problem) for cube in cubes}
 
 
 def reference_label(figure: str, wanted: str | None, names: Mapping[str, str]) -> str:

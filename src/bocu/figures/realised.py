@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
+from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.figures.base import DigestedParameters, FigureParameters, Inputs
 from bocu.figures.reading import with_unit
 from bocu.figures.results import Results
@@ -28,6 +30,14 @@ class RealisedParameters(DigestedParameters):
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
         return {**super().inputs(paths), **_problem_files(paths)}
+
+
+class OneSeedParameters(RealisedParameters):
+    """Parameters of a figure that draws the problem of one seed."""
+
+    seed: Integer | None = Field(
+        None, ge=0, le=LARGEST_SEED, description="The seed whose problem is drawn; the first, if left out."
+    )
 
 
 class ProblemFigureParameters(FigureParameters):

@@ -1,9 +1,10 @@
 """Where a claim holds: its verdict, or the difference or ratio that it compares, over the parameters of a sweep."""
 
+import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pydantic
@@ -16,7 +17,8 @@ from bocu.evaluation.claims import FAILS, HOLDS, UNDECIDED, Claim, read_claims
 from bocu.evaluation.claims.expansion import leaves, problems_of
 from bocu.evaluation.claims.expressions import Ratio
 from bocu.evaluation.regions import Cell, Value, labels_of, points_table, region
-from bocu.figures import style
+from bocu.experiment.titles import in_words, value_in_words
+from bocu.figures import marks, style
 from bocu.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
 from bocu.figures.reading import Cube, seed_counts, shared_data_label, with_unit
 
@@ -61,7 +63,9 @@ class RegionParameters(PictureParameters):
     y: str | None = Field(None, description="Parameter along the vertical axis; the next, if left out.")
     columns: str | None = Field(None, description="Parameter that differs from column to column; the next.")
     rows: str | None = Field(None, description="Parameter that differs from row to row; the next.")
-    titles: Annotated[dict[str, str], Field(default_factory=dict, description="What is written for parameters.")]
+    titles: dict[str, str] = Field(
+        default_factory=dict, description="What is written for parameters, and for their values that have names."
+    )
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -109,8 +113,9 @@ class RegionParameters(PictureParameters):
         return [axis for axis in (self.x, self.y, self.columns, self.rows) if axis is not None]
 
     def mentioned(self) -> Iterator[Mention]:
-        for key in ("x", "y", "columns", "rows", "titles"):
+        for key in ("x", "y", "columns", "rows"):
             yield from mentions("swept parameter", key, getattr(self, key))
+        yield from mentions("swept parameter or value", "titles", self.titles)
         yield from mentions("problem of the file", "problem", self.problem)
         yield from mentions("metric of the file", "metric", self.metric)
         for dim, labels in labels_of(self.stated).items():
@@ -174,26 +179,33 @@ class Region(Figure[RegionParameters]):
         return Drawing(picture, title, caption, alternative, "", label, pd.DataFrame(points_table(cells)))
 
     def _drawn(self, cells: Sequence[Cell], layout: Layout, values: Mapping[str, list[Value]], units: str) -> "Picture":
+        from matplotlib.cm import ScalarMappable
+
         settings = self.parameters
         across = values[layout.columns] if layout.columns else [""]
         down = values[layout.rows] if layout.rows else [""]
         high = CELL_HEIGHT * (len(values[layout.y]) if layout.y else 1)
-        from matplotlib.cm import ScalarMappable
-
-        picture = style.new_figure(len(down) * (high + PANEL_MARGIN) + LEGEND)
-        panels = picture.subplots(len(down), len(across), sharex=True, sharey=True, squeeze=False)
+        picture, panels = style.facets(
+            len(down) * len(across),
+            high + PANEL_MARGIN,
+            len(across),
+            below=LEGEND,
+            across=self._title(layout.x),
+            up=self._title(layout.y) if layout.y else "",
+            sharex=True,
+            sharey=True,
+        )
         scale = _scale(cells) if settings.show == "value" else None
-        for row, below in enumerate(down):
-            for column, beside in enumerate(across):
-                fixed = {axis: at for axis, at in ((layout.rows, below), (layout.columns, beside)) if axis}
-                inside = [cell for cell in cells if fixed.items() <= cell.at.items()]
-                panel = panels[row, column]
-                _panel(panel, inside, layout, values, scale, self._colour_map)
-                panel.set_title("\n".join(f"{self._title(axis)} {_written(at)}" for axis, at in fixed.items()))
-                if row == len(down) - 1:
-                    panel.set_xlabel(self._title(layout.x))
-                if column == 0 and layout.y:
-                    panel.set_ylabel(self._title(layout.y))
+        look: dict[str, Any] = {} if scale is None else {"norm": scale, "cmap": self._colour_map}
+        for panel, (below, beside) in zip(panels, itertools.product(down, across), strict=True):
+            fixed = {axis: at for axis, at in ((layout.rows, below), (layout.columns, beside)) if axis}
+            inside = [cell for cell in cells if fixed.items() <= cell.at.items()]
+            _panel(panel, inside, values[layout.x], values[layout.y] if layout.y else [""], layout, **look)
+            panel.set_xticks(panel.get_xticks(), list(map(self._value, values[layout.x])))
+            panel.set_yticks(
+                panel.get_yticks(), [self._value(value) for value in values[layout.y]] if layout.y else [""]
+            )
+            panel.set_title("\n".join(f"{self._title(axis)} {self._value(at)}" for axis, at in fixed.items()))
         if scale is None:
             _verdict_legend(picture)
         else:
@@ -207,7 +219,10 @@ class Region(Figure[RegionParameters]):
         return style.DIVERGING_SHARES if comparison and comparison.relation == ">" else style.DIVERGING
 
     def _title(self, axis: str) -> str:
-        return self.parameters.titles.get(axis, axis)
+        return self.parameters.titles.get(axis, in_words(axis))
+
+    def _value(self, value: Value) -> str:
+        return self.parameters.titles.get(str(value)) or value_in_words(value)
 
     def _quantity(self, cells: Sequence[Cell], units: str) -> str:
         comparison = next(leaves(self.parameters.stated.node)).comparison
@@ -231,7 +246,7 @@ class Region(Figure[RegionParameters]):
         along = " and ".join(self._title(axis) for axis in (layout.x, layout.y) if axis)
         held = [cell for cell in cells if cell.verdict.outcome == HOLDS]
         told = "; ".join(
-            f"{self._title(axis)} {', '.join(_written(value) for value in own)}"
+            f"{self._title(axis)} {', '.join(self._value(value) for value in own)}"
             for axis, own in (
                 (axis, [v for v in values[axis] if any(c.at[axis] == v for c in held)]) for axis in values
             )
@@ -256,10 +271,6 @@ def _values(cells: Sequence[Cell], axis: str) -> list[Value]:
     return sorted(found) if all(isinstance(value, int | float) for value in found) else found
 
 
-def _written(value: Value) -> str:
-    return value if isinstance(value, str) else f"{value:.3g}"
-
-
 def _scale(cells: Sequence[Cell]) -> Any:
     """Return the scale of colours around the boundary; of ratios a logarithmic one."""
     from matplotlib.colors import CenteredNorm, LogNorm
@@ -275,44 +286,32 @@ def _scale(cells: Sequence[Cell]) -> Any:
 
 
 def _panel(
-    panel: "Axes",
-    cells: Sequence[Cell],
-    layout: Layout,
-    values: Mapping[str, list[Value]],
-    scale: Any,
-    colour_map: str,
+    panel: "Axes", cells: Sequence[Cell], across: Sequence[Value], up: Sequence[Value], layout: Layout, **colours: Any
 ) -> None:
-    """Draw the points of a panel; the vertical axis grows upwards."""
-    import seaborn as sns
-    from matplotlib.colors import BoundaryNorm, ListedColormap
+    """Draw the points of a panel by their values, or by their outcomes; the vertical axis grows upwards."""
+    import pandas as pd
     from matplotlib.patches import Rectangle
 
-    across: list[Value] = values[layout.x]
-    up: list[Value] = values[layout.y] if layout.y else [""]
-    shape = (len(up), len(across))
-    numbers, words = np.full(shape, np.nan), np.full(shape, "", dtype=object)
+    by_outcome = "norm" not in colours
+    numbers = pd.DataFrame(np.nan, index=list(up), columns=list(across))
+    words = numbers.astype(object)
     for cell in cells:
-        place = (up.index(cell.at[layout.y]) if layout.y else 0, across.index(cell.at[layout.x]))
+        place = (cell.at[layout.y] if layout.y else "", cell.at[layout.x])
         finding, undecided = cell.finding, cell.verdict.outcome == UNDECIDED
-        words[place] = "" if finding is None else _short(finding.value.value)
-        if scale is None:
-            words[place] = f"{words[place]} ?".strip() if undecided else words[place]
-            numbers[place] = OUTCOMES.index(cell.verdict.outcome)
+        word = "" if finding is None else _short(finding.value.value)
+        words.loc[place] = f"{word} ?".strip() if undecided and by_outcome else word
+        if by_outcome:
+            numbers.loc[place] = OUTCOMES.index(cell.verdict.outcome)
         elif finding is not None:
-            numbers[place] = finding.value.value
+            numbers.loc[place] = finding.value.value
             if undecided:
-                box = Rectangle(place[::-1], 1, 1, fill=False, hatch=HATCH, edgecolor=style.GREY, linewidth=0, zorder=2)
-                panel.add_patch(box)
-    colours: dict[str, Any] = {"cmap": colour_map, "norm": scale}
-    if scale is None:
-        colours = {
-            "cmap": ListedColormap(COLOURS),
-            "norm": BoundaryNorm(np.arange(len(OUTCOMES) + 1) - 0.5, len(OUTCOMES)),
-        }
-    sns.heatmap(
-        numbers, annot=words, fmt="", mask=np.isnan(numbers), cbar=False, ax=panel, linewidths=0.5, linecolor="white",
-        annot_kws={"fontsize": 6.5, **({"color": style.INK_ON_COLOUR} if scale is None else {})},
-        xticklabels=[_written(value) for value in across], yticklabels=[_written(value) for value in up], **colours,
+                corner = (across.index(place[1]), up.index(place[0]))
+                panel.add_patch(Rectangle(corner, 1, 1, fill=False, hatch=HATCH, ec=style.GREY, linewidth=0, zorder=2))
+    if by_outcome:
+        colours |= {"cmap": list(COLOURS), "vmin": 0, "vmax": len(OUTCOMES) - 1}
+    marks.heat(
+        panel, numbers, words, (), [*words.stack().index], cbar=False, linewidths=0.5,
+        annot_kws={"fontsize": 6.5}, **colours,
     )  # fmt: skip
     panel.invert_yaxis()
     panel.tick_params(length=0, labelrotation=0)
@@ -329,10 +328,10 @@ def _verdict_legend(picture: "Picture") -> None:
     picture.legend(handles=patches, loc="outside lower center", ncols=len(patches))
 
 
-def _value_legend(picture: "Picture", panels: np.ndarray, shown: "ScalarMappable", quantity: str) -> None:
+def _value_legend(picture: "Picture", panels: Sequence["Axes"], shown: "ScalarMappable", quantity: str) -> None:
     from matplotlib.colors import LogNorm
 
-    bar = picture.colorbar(shown, ax=panels.ravel().tolist(), orientation="horizontal", aspect=50, pad=0.02)
+    bar = picture.colorbar(shown, ax=list(panels), orientation="horizontal", aspect=50, pad=0.02)
     bar.set_label(f"{quantity}; hatched: undecided")
     if isinstance(shown.norm, LogNorm):  # from half as large to twice, say: no power of ten lies within
         ticks = np.geomspace(float(shown.norm.vmin or 0), float(shown.norm.vmax or 0), 5).tolist()

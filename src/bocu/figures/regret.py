@@ -100,49 +100,41 @@ class Regret(Figure[RegretParameters]):
         if not any(curves.values()):
             return nothing_to_show(cube, self._quantity.capitalize(), "no run is finished")
         abreast = len(pairs) // len(cube.objectives())
-        abreast = min(len(pairs), PANELS_ABREAST) if abreast == 1 else abreast
-        rows = -(-len(pairs) // abreast)
-        titles = dict.fromkeys(curve.title for found in curves.values() for curve in found)
-        picture = style.new_figure(
-            PANEL_HEIGHT * rows + 0.2 + style.legend_height(list(titles)),
-            max(style.TEXT_WIDTH, LEAST_PANEL_WIDTH * abreast),
+        abreast = PANELS_ABREAST if abreast == 1 else abreast
+        titles = list(dict.fromkeys(curve.title for found in curves.values() for curve in found))
+        picture, panels = style.facets(
+            len(pairs),
+            PANEL_HEIGHT,
+            abreast,
+            below=0.2 + style.legend_height(titles),
+            width=max(style.TEXT_WIDTH, LEAST_PANEL_WIDTH * min(abreast, len(pairs))),
+            across=axis_word(self.parameters.from_initial),
+            up=with_unit(self._quantity, cube.units),
+            sharex=True,
         )
-        panels = picture.subplots(rows, abreast, squeeze=False, sharex=True).ravel()
-        for axes, (objective, metric) in zip(panels, pairs, strict=False):
+        for axes, (objective, metric) in zip(panels, pairs, strict=True):
             found = curves[objective, metric]
             draw_curves(axes, found, self.parameters.log_rounds, self._logarithmic)
             near, far = self._apart(found)
             if far:
                 cut_off(axes, near, far, self._gains)
             axes.set_title(_panel_title(cube, objective, metric, pairs))
-            axes.set_xlabel(axis_word(self.parameters.from_initial))
-            axes.tick_params(labelbottom=True)
-        for axes in panels[::abreast]:
-            axes.set_ylabel(with_unit(self._quantity, cube.units))
-        for axes in panels[len(pairs) :]:
-            axes.set_axis_off()
         style.legend_below(picture)
         return self._described(cube, picture, curves)
 
     def _curves(self, cube: Results, objective: str, metric: str) -> list["Curve"]:
-        found: list[Curve] = []
-        looks = cube.looks_apart(self.parameters.algorithms)
-        for branch in cube.branches(self.parameters.algorithms, [objective]):
-            title, look = cube.titles[branch.algorithm], looks[branch.algorithm]
-            curve = curve_of(
-                cube,
-                branch,
-                metric,
-                self.parameters.kind,
-                title,
-                look,
-                len(found),
-                smooth=self.parameters.smooth,
-                from_initial=self.parameters.from_initial,
-                spread=self.parameters.spread,
-            )
-            found += [curve] if curve else []
-        return found
+        settings = self.parameters
+        branches = cube.branches(settings.algorithms, [objective])
+        return curves_of(
+            cube,
+            {branch: cube.titles[branch.algorithm] for branch in branches},
+            cube.looks_apart(settings.algorithms),
+            metric,
+            settings.kind,
+            settings.spread,
+            settings.from_initial,
+            settings.smooth,
+        )
 
     def _apart(self, curves: Sequence["Curve"]) -> tuple[list["Curve"], list["Curve"]]:
         return apart(curves, self._gains) if self.parameters.cut and not self._logarithmic else (list(curves), [])
@@ -176,16 +168,15 @@ class Regret(Figure[RegretParameters]):
             f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}{scored}.{rows}{left_out}"
             f"{'' if self._gains else below_zero(curve for panel in curves.values() for curve in panel)}"
         )
-        ends = []
+        told = []
         for (objective, metric), panel in curves.items():
             shown = [f"pursuing {cube.objective_titles[objective]}"] if rows else []
             shown += [] if self._gains else [f"scored by {cube.metric_titles[metric]}"]
-            told = ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked(panel, self._gains))
-            ends.append(f"{', '.join(shown)}: {told}" if shown else told)
+            told.append(": ".join([", ".join(shown)] * bool(shown) + [ends(panel, self._gains)]))
         order = "from most to least" if self._gains else "from least to most"
         alternative = (
             f"Line chart of {self._quantity} over {len(cube.iterations)} rounds. At the end{units}, {order}, "
-            f"{'; '.join(ends)}."
+            f"{'; '.join(told)}."
         )
         title = self._quantity.capitalize()
         if scored and len(metrics) < len(cube.metrics):
@@ -250,28 +241,44 @@ def below_zero(curves: Iterable[Curve]) -> str:
     return " Below 0 a run does better than the one decision that is best for all rounds, by which the metric counts."
 
 
-def curve_of(
+def curves_of(
     cube: Results,
-    branch: CubeBranch,
+    titles: Mapping[CubeBranch, str],
+    looks: Mapping[str, style.Stroke],
     metric: str,
     kind: Kind,
-    title: str,
-    look: style.Stroke,
-    position: int,
-    *,
-    smooth: int = 1,
-    from_initial: bool = False,
     spread: Spread = "standard-error",
-) -> Curve | None:
-    """Make the line of a branch under a metric; None where no seed is finished or the cube has nothing of the kind."""
-    found = cube.curve(branch, metric, kind, smooth, from_initial)
-    if found is None:
-        return None
-    width = found.error * student_factor(found.seeds) if spread == "interval-95" else found.error
-    return Curve(title, look, found.rounds, found.mean, width, found.seeds, position)
+    from_initial: bool = False,
+    smooth: int = 1,
+) -> list[Curve]:
+    """Return the lines of some branches by their titles; none where no seed is finished or nothing of the kind is."""
+    found = []
+    for branch, title in titles.items():
+        curve = cube.curve(branch, metric, kind, smooth, from_initial)
+        if curve is not None:
+            width = curve.error * (student_factor(curve.seeds) if spread == "interval-95" else 1.0)
+            place = list(looks).index(title)
+            found.append(Curve(title, looks[title], curve.rounds, curve.mean, width, curve.seeds, place))
+    return found
 
 
-def draw_curves(axes: "Axes", curves: Sequence[Curve], log_rounds: bool = False, log_regret: bool = False) -> None:
+def curves_over_seeds(
+    table: "pd.DataFrame", at: str, value: str, looks: Mapping[str, style.Stroke], spread: Spread = "standard-error"
+) -> list[Curve]:
+    """Return the lines of a table of a row for each seed, place and algorithm: means over the seeds."""
+    found = []
+    for place, (title, own) in enumerate(table.groupby("algorithm", sort=False)):
+        over = own.groupby(at)[value]
+        mean, error, seeds = over.mean(), over.sem(), int(over.count().max())
+        width = error * (student_factor(seeds) if spread == "interval-95" else 1.0)
+        columns = mean.index.to_numpy(), mean.to_numpy(), width.to_numpy()
+        found.append(Curve(str(title), looks[str(title)], *columns, seeds, place))
+    return found
+
+
+def draw_curves(
+    axes: "Axes", curves: Sequence[Curve], log_rounds: bool = False, log_regret: bool = False, from_zero: bool = True
+) -> None:
     """Draw lines with bands into one panel, and set its axes."""
     for curve in curves:
         if len(curve.rounds) == 1:  # a point with its error
@@ -283,12 +290,17 @@ def draw_curves(axes: "Axes", curves: Sequence[Curve], log_rounds: bool = False,
         axes.plot(curve.rounds, curve.mean, label=curve.title, **curve.look.line(), **marks)  # type: ignore[arg-type]
         if curve.seeds > 1:
             style.error_band(axes, curve.rounds, curve.mean, curve.error, curve.look.colour)
-    axes.set_xscale("log" if log_rounds else "linear")
-    axes.set_yscale("log" if log_regret else "linear")
-    if not log_regret:
+    axes.set(xscale="log" if log_rounds else "linear", yscale="log" if log_regret else "linear")
+    if from_zero and not log_regret:
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-    axes.margins(x=0.01)
+    few = max((len(curve.rounds) for curve in curves), default=0) <= 2 * MARKED_LINES  # their marks stand at the ends
+    axes.margins(x=0.03 if few else 0.01)
     style.grid(axes)
+
+
+def ends(curves: Sequence[Curve], gains: bool = False) -> str:
+    """Say where curves end, the best first."""
+    return ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked(curves, gains))
 
 
 def ranked(curves: Sequence[Curve], gains: bool = False) -> list[Curve]:

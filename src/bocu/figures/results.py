@@ -3,7 +3,7 @@
 import functools
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ from bocu.core.about import read_look
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import nearest
+from bocu.evaluation.cubes import swept_entries
 from bocu.evaluation.curves import Kind, MeanCurve, Traces
 from bocu.experiment.branches import NO_OBJECTIVE
+from bocu.experiment.titles import value_in_words
 from bocu.figures import style
 from bocu.io.files import reading, regular_file
 from bocu.io.provenance import refuse_other_schema
@@ -97,8 +99,22 @@ class Results(ABC):
 
     @property
     def title(self) -> str:
-        """Title of the problem."""
-        return str(self.data.attrs["title"])
+        """Title of the problem, with what a sweep sets: "Ten hills, noise 0.05"."""
+        return ", ".join([str(self.data.attrs["title"]), *self._swept[1]])
+
+    @property
+    def called(self) -> str:
+        """Label of the problem as people read it: a sweep's with its values, "hills, noise 0.05"."""
+        base, values = self._swept
+        label = str(self.data.attrs["problem_label"])
+        return ", ".join([self.problem.removesuffix(label) + base, *values])
+
+    @functools.cached_property
+    def _swept(self) -> tuple[str, list[str]]:
+        """The problem's label in the file, and what a sweep sets of it, in words."""
+        label = str(self.data.attrs["problem_label"])
+        made = swept_entries(self.data.attrs).get("problem", {}).get(label, {"base": label, "at": {}})
+        return made["base"], [f"{axis} {value_in_words(value)}" for axis, value in made["at"].items()]
 
     @property
     def units(self) -> str:
@@ -163,10 +179,18 @@ class Results(ABC):
             and (pursuing is None or branch.objective in (NO_OBJECTIVE, *pursuing))
         ]
 
-    def looks_apart(self, algorithms: Sequence[str] | None = None) -> dict[str, style.Stroke]:
-        """Return the looks of all or some algorithms in one picture, no two of one colour, if there are enough."""
+    def looks_apart(
+        self, algorithms: Sequence[str] | None = None, titles: Mapping[str, str] | None = None
+    ) -> dict[str, style.Stroke]:
+        """Return the looks of all or some algorithms in one picture by title, no two of one colour, if enough are.
+
+        Args:
+            algorithms: their labels.
+            titles: what is written for some, by label, if not their usual titles.
+        """
+        written = {**self.titles, **(titles or {})}
         shown = dict.fromkeys(branch.algorithm for branch in self.branches(algorithms))
-        return style.apart({label: self.looks[label] for label in shown})
+        return style.apart({written[label]: self.looks[label] for label in shown})
 
     def objectives(self) -> list[str]:
         """Return the objectives that some algorithm pursues, or only "any" where none pursues one."""

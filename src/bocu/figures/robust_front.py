@@ -3,9 +3,9 @@
 Beyond the DRMOBO paper: `bocu.evaluation.robust_front` says what is drawn. Scoring worked it out, under each metric.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -14,19 +14,16 @@ from bocu.core.about import About
 from bocu.core.parameters import Integer
 from bocu.core.protocols import SCALARISED
 from bocu.evaluation.robust_front import MARGIN
-from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
 from bocu.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import Cube, CubeBranch, seed_counts, with_unit
+from bocu.figures.regret import curves_over_seeds, draw_curves
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
 TITLE = "Robust front"
 BEST = "best there is"
-TRUE_LINE: dict[str, Any] = {"color": style.BLACK, "marker": "o", "markersize": 2.5, "linewidth": 0.9}
 Front = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Weights of the first output (weights,); what the weighted sum is worth (weights,); what is guaranteed of each output
 by the points that no other dominates, ordered by the first, (points, 2)."""
@@ -90,29 +87,37 @@ class RobustFront(Figure[RobustFrontParameters]):
         met = next((each for each in tried if seed in each.seeds), tried[0])
         fronts = {BEST: _front(cube, met.branch, metric, seed if seed in met.seeds else min(met.seeds), "best_front")}
         fronts |= {each.title: _front(cube, each.branch, metric, seed) for each in tried if seed in each.seeds}
-        looks = {each.title: each.look for each in tried}
-        picture = style.new_figure(4.1)
-        places = picture.subplot_mosaic([["values", "fronts"], ["shares", "shares"]])
-        _draw_values(places["values"], fronts, looks, cube.units)
-        _draw_fronts(places["fronts"], fronts, looks, cube.units)
-        shares = pd.DataFrame(
-            ((each.title, *point, seed) for each in tried for seed, own in zip(each.seeds, each.share, strict=True)
-             for point in enumerate(own, 1)),
-            columns=["algorithm", "x", "y", "seed"],
-        )  # fmt: skip
-        _draw_shares(places["shares"], shares, looks)
-        style.legend_below(picture)
         weighed = [(title, *pair) for title, front in fronts.items() for pair in zip(*front[:2], strict=True)]
         points = [(title, *point) for title, front in fronts.items() for point in front[2]]
-        table = pd.concat(
-            {
-                "value by weight of output 1": pd.DataFrame(weighed, columns=["algorithm", "x", "y"]),
-                "guaranteed outputs 1 and 2": pd.DataFrame(points, columns=["algorithm", "x", "y"]),
-                "share of hypervolume by round": shares,
-            },
-            names=["panel"],
+        shares = [
+            (each.title, *point, seed)
+            for each in tried
+            for seed, own in zip(each.seeds, each.share, strict=True)
+            for point in enumerate(own, 1)
+        ]
+        tables = {
+            "value by weight of output 1": pd.DataFrame(weighed, columns=["algorithm", "x", "y"]),
+            "guaranteed outputs 1 and 2": pd.DataFrame(points, columns=["algorithm", "x", "y"]),
+            "share of hypervolume by round": pd.DataFrame(shares, columns=["algorithm", "x", "y", "seed"]),
+        }
+        looks = {BEST: style.Stroke(style.BLACK, style.SOLID, "."), **{each.title: each.look for each in tried}}
+        picture = style.new_figure(4.1)
+        places = picture.subplot_mosaic([["values", "fronts"], ["shares", "shares"]])
+        first, second, summed = (with_unit(what, cube.units) for what in ("output 1", "output 2", "weighted sum"))
+        panels = (
+            ("values", "worth of the best tried, by weight", "weight of output 1", summed),
+            ("fronts", "guarantees of both outputs", first, second),
+            ("shares", "hypervolume of what is guaranteed", "round", "share of the best"),
         )
-        return replace(_described(cube, picture, tried, seed, metric), table=table.reset_index(level="panel"))
+        for (place, title, across, up), own in zip(panels, tables.values(), strict=True):
+            axes = places[place]
+            draw_curves(axes, curves_over_seeds(own, "x", "y", looks, "interval-95"), from_zero=False)
+            axes.set(title=title, xlabel=across, ylabel=up)
+            axes.margins(x=0.03)
+        places["shares"].set(ylim=(0.0, 1.0), yticks=[0.0, 0.5, 1.0])
+        style.legend_below(picture)
+        table = pd.concat(tables, names=["panel"]).reset_index(level="panel")
+        return replace(_described(cube, picture, tried, seed, metric), table=table)
 
     def _tried(self, cube: Cube, metric: str) -> Sequence[Tried]:
         """Gather what the runs tried, of those that pursue nothing or the objective that is drawn."""
@@ -123,8 +128,8 @@ class RobustFront(Figure[RobustFrontParameters]):
         for branch in cube.branches(self.parameters.algorithms, [pursued]):
             share, seeds = cube.hypervolume_share(branch, metric)
             if len(seeds):
-                label = branch.algorithm
-                found.append(Tried(branch, cube.titles[label], looks[label], seeds.tolist(), share))
+                title = cube.titles[branch.algorithm]
+                found.append(Tried(branch, title, looks[title], seeds.tolist(), share))
         return found
 
 
@@ -156,37 +161,3 @@ def _described(cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int
         f"which end at: {ends}."
     )
     return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label)
-
-
-def _draw_values(axes: "Axes", fronts: Mapping[str, Front], looks: Mapping[str, style.Stroke], units: str) -> None:
-    for title, (weights, values, _) in fronts.items():
-        axes.plot(weights, values, **({**TRUE_LINE, "marker": ""} if title == BEST else looks[title].line()))
-    axes.set_title("worth of the best tried, by weight")
-    axes.set_xlabel("weight of output 1")
-    axes.set_ylabel(with_unit("weighted sum", units))
-    style.grid(axes)
-
-
-def _draw_fronts(axes: "Axes", fronts: Mapping[str, Front], looks: Mapping[str, style.Stroke], units: str) -> None:
-    for title, (_, _, points) in fronts.items():
-        look = TRUE_LINE if title == BEST else {"marker": looks[title].marker, "markersize": 4, **looks[title].line()}
-        axes.plot(*points.T, label=title, **look)
-    axes.set_title("guarantees of both outputs")
-    axes.set_xlabel(with_unit("output 1", units))
-    axes.set_ylabel(with_unit("output 2", units))
-    style.grid(axes, "both")
-
-
-def _draw_shares(axes: "Axes", shares: "pd.DataFrame", looks: Mapping[str, style.Stroke]) -> None:
-    import seaborn as sns
-
-    for title, own in shares.groupby("algorithm", sort=False):
-        band = ("se", student_factor(own["seed"].nunique()))
-        shade = {"alpha": style.BAND_OPACITY, "linewidth": 0}
-        sns.lineplot(own, x="x", y="y", ax=axes, errorbar=band, err_kws=shade, **looks[str(title)].line())
-    axes.set_title("hypervolume of what is guaranteed")
-    axes.set_xlabel("round")
-    axes.set_ylabel("share of the best")
-    axes.set_ylim(0.0, 1.0)
-    axes.set_yticks([0.0, 0.5, 1.0])
-    style.grid(axes)

@@ -5,6 +5,7 @@ Drawn from metrics that score along a path of laws (`under: {from, to, steps}`):
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,22 +19,20 @@ from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
 from bocu.core.rounds import Situation
 from bocu.evaluation.law_paths import Family, families_of
 from bocu.evaluation.scorers import build_scorer
-from bocu.evaluation.statistics import student_factor
 from bocu.figures import style
 from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.figures.panel_titles import Titles, looks_of, titles_of
 from bocu.figures.reading import Cube, CubeBranch, seed_counts, spoken, with_unit
 from bocu.figures.realised import RealisedParameters, realise
-from bocu.figures.regret import SPREAD, SPREADS, Spread
+from bocu.figures.regret import SPREAD, SPREADS, Spread, curves_over_seeds, draw_curves
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
     from bocu.experiment.inputs import FigurePaths
 
 TITLE = "Robustness curves"
-PANEL_HEIGHT, LEGEND_LINE = 2.2, 0.15
+PANEL_HEIGHT = 2.2
 AXIS_LETTERS = 72
 """Letters below all panels together."""
 BEST = "best under each law"
@@ -92,14 +91,15 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         tables = {family.label: _table(cube, titles, family, self._places(cube, family, inputs)) for family in families}
         if all(table.empty for table in tables.values()):
             return nothing_to_show(cube, TITLE, "no run is finished")
-        lines = len(looks) // style.legend_columns([*looks, BEST]) + 1
-        picture = style.new_figure(PANEL_HEIGHT + LEGEND_LINE * lines)
-        panels = picture.subplots(1, len(families), squeeze=False)[0]
+        looks[BEST] = style.Stroke(style.BLACK, style.SOLID, "")
+        count, up = len(families), with_unit("value of the decision", cube.units)
+        picture, panels = style.facets(count, PANEL_HEIGHT, count, below=style.legend_height(list(looks)), up=up)
         for axes, family in zip(panels, families, strict=True):
-            _draw(axes, tables[family.label], looks, self.parameters.spread)
-            axes.set(title=family.title, xlabel=self._axis(family, len(families)), ylabel="")
-        panels[0].set_ylabel(with_unit("value of the decision", cube.units))
-        style.legend_below(picture, [*looks, BEST])
+            curves = curves_over_seeds(tables[family.label], "place", "value", looks, self.parameters.spread)
+            curves = [replace(curve, seeds=1) if curve.title == BEST else curve for curve in curves]  # without a band
+            draw_curves(axes, curves, from_zero=False)
+            axes.set(title=family.title, xlabel=self._axis(family, count))
+        style.legend_below(picture, list(looks))
         return self._described(cube, picture, families, pd.concat(tables, names=["metric"]))
 
     def _axis(self, family: Family, abreast: int) -> str:
@@ -198,26 +198,3 @@ def _law_said(end: str | Mapping[str, Any]) -> str:
     law = end["law"]
     told = ", ".join(f"{key} {value}" for key, value in law["parameters"].items())
     return f"{law['name']} ({told})" if told else str(law["name"])
-
-
-def _draw(axes: "Axes", table: "pd.DataFrame", looks: Mapping[str, style.Stroke], spread: Spread) -> None:
-    import seaborn as sns
-
-    for algorithm, values in table.groupby("algorithm", sort=False):
-        title, best = str(algorithm), algorithm == BEST
-        look: dict[str, Any] = {"color": style.BLACK, "linewidth": 0.9} if best else looks[title].line()
-        marker = {} if best else {"marker": looks[title].marker, "markeredgecolor": looks[title].colour}
-        reach = student_factor(values["seed"].nunique()) if spread == "interval-95" else 1.0
-        sns.lineplot(
-            values,
-            x="place",
-            y="value",
-            ax=axes,
-            label=title,
-            legend=False,
-            errorbar=None if best else ("se", reach),
-            err_kws={"alpha": style.BAND_OPACITY, "linewidth": 0},
-            **look,
-            **marker,
-        )
-    style.grid(axes)

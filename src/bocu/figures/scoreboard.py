@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
@@ -15,10 +14,10 @@ from bocu.evaluation.statistics import (
     LEAST_SEEDS,
     LESS,
     MORE,
-    Interval,
     leaders,
     paired_differences,
 )
+from bocu.experiment.titles import in_words
 from bocu.figures import marks, style
 from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.figures.panel_titles import titles_of
@@ -34,6 +33,7 @@ from bocu.figures.results import CubeBranch, Results
 from bocu.figures.summary import regret_ratio, without
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
@@ -88,31 +88,24 @@ class ScoreTable:
 
     Attributes:
         columns: labels of the problems.
-        rows: titles of the algorithms, in the order of the experiment.
-        ratios: (row, column) -> final regret relative to the reference.
+        numbers: a row for each number, with `COLUMNS`, in the order of the experiment's algorithms.
         competing: titles that may be marked as the least of a column.
-        leading: (row, column) of the least regret and of what is not told apart from it.
-        apart: (row, column) of what is told apart from the reference.
     """
 
     block: ScoreBlock
     columns: Sequence[str]
-    rows: Sequence[str]
-    ratios: Mapping[tuple[str, str], Interval]
+    numbers: "pd.DataFrame"
     competing: frozenset[str]
-    leading: frozenset[tuple[str, str]]
-    apart: frozenset[tuple[str, str]]
 
     @property
-    def title(self) -> str:
-        """Its heading."""
-        return self.block.title
+    def rows(self) -> list[str]:
+        """Titles of the algorithms."""
+        return list(dict.fromkeys(self.numbers["algorithm"]))
 
-    def least(self, column: str) -> list[str]:
+    def least(self, column: str) -> "pd.DataFrame":
         """Return the competing rows of the smallest ratio in a column; several where they are equal."""
-        found = {row: self.ratios[row, column].value for row in self.rows if (row, column) in self.ratios}
-        found = {row: value for row, value in found.items() if row in self.competing}
-        return [row for row, value in found.items() if value == min(found.values())]
+        own = self.numbers[(self.numbers["problem"] == column) & self.numbers["algorithm"].isin(self.competing)]
+        return own[own["ratio"] == own["ratio"].min()]
 
 
 class Scoreboard(Figure[ScoreboardParameters]):
@@ -135,15 +128,18 @@ class Scoreboard(Figure[ScoreboardParameters]):
             block if block.title else block.model_copy(update={"title": metric_title(cubes.values(), block.metric)})
             for block in self.parameters.blocks or [ScoreBlock(metric=metric) for metric in metrics]
         ]
-        tables = [table for block in blocks if (table := self._table(block, cubes, reference)).ratios]
         own = next(cube.titles[reference] for cube in cubes.values() if reference in cube.titles)
         written = self.parameters.titles.get(reference, own)
+        found = [self._table(block, cubes, reference, written) for block in blocks]
+        tables = [table for table in found if len(table.numbers)]
         if not tables:
             reason = f"no finished run can be compared with {written}, or its mean regret is not positive"
             return nothing_to_show(next(iter(cubes.values())), "Scoreboard", reason, whole_experiment=True)
         return self._described(cubes, tables, (reference, written), self._picture(cubes, tables))
 
-    def _table(self, block: ScoreBlock, cubes: Mapping[str, Results], reference: str) -> ScoreTable:
+    def _table(self, block: ScoreBlock, cubes: Mapping[str, Results], reference: str, written: str) -> ScoreTable:
+        import pandas as pd
+
         scored = [problem for problem, cube in cubes.items() if block.metric in cube.metrics]
         columns = block.problems or scored
         branches = {
@@ -155,25 +151,23 @@ class Scoreboard(Figure[ScoreboardParameters]):
         competing = frozenset(
             title for (problem, branch), title in titles.items() if branch.algorithm not in cubes[problem].yardsticks
         )
-        ratios: dict[tuple[str, str], Interval] = {}
-        leading: set[tuple[str, str]] = set()
-        apart: set[tuple[str, str]] = set()
+        rows = []
         for problem, found in branches.items():
             base = next((branch for branch in found if branch.algorithm == reference), None)
             if base is None:
                 continue
-            for branch in found:
-                ratio = regret_ratio(cubes[problem], branch, base, block.metric)
-                if branch.algorithm != reference and np.isfinite(ratio.value):
-                    ratios[titles[problem, branch], problem] = ratio
             totals = {titles[problem, branch]: _by_seed(cubes[problem], branch, block.metric) for branch in found}
-            first = leaders(totals, competing)
-            leading.update((title, problem) for title in (first.group if first else ()))
-            for title, gap in paired_differences(totals, titles[problem, base]).items():
-                if gap.verdict in (MORE, LESS):
-                    apart.add((title, problem))
-        rows = [row for row in dict.fromkeys(titles.values()) if any(row == r for r, _ in ratios)]
-        return ScoreTable(block, columns, rows, ratios, competing, frozenset(leading), frozenset(apart))
+            first, gaps = leaders(totals, competing), paired_differences(totals, titles[problem, base])
+            for branch in (branch for branch in found if branch.algorithm != reference):
+                title, ratio = titles[problem, branch], regret_ratio(cubes[problem], branch, base, block.metric)
+                leading = first is not None and title in first.group
+                apart = title in gaps and gaps[title].verdict in (MORE, LESS)
+                numbers = ratio.value, ratio.low, ratio.high, ratio.count, leading, apart
+                rows.append((block.title, block.metric, problem, title, written, *numbers))
+        order = list(dict.fromkeys(titles.values()))
+        table = pd.DataFrame(rows, columns=list(COLUMNS)).dropna(subset="ratio")
+        by_algorithm = table.sort_values("algorithm", key=lambda own: own.map(order.index), kind="stable")
+        return ScoreTable(block, columns, by_algorithm, competing)
 
     def _picture(self, cubes: Mapping[str, Results], tables: Sequence[ScoreTable]) -> "Picture":
         heads = [self._heads(cubes, table) for table in tables]
@@ -192,7 +186,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
         mixed = len({bool(cube.data_label) for cube in cubes.values()}) > 1
         heads = []
         for problem in table.columns:
-            lines = textwrap.wrap(self.parameters.columns.get(problem, problem.replace("-", " ")), HEAD_WIDTH)
+            lines = textwrap.wrap(self.parameters.columns.get(problem, in_words(problem)), HEAD_WIDTH)
             simulated = mixed and problem in cubes and bool(cubes[problem].data_label)
             heads.append("\n".join([*lines, "(simulated)"] if simulated else lines))
         return heads
@@ -204,14 +198,9 @@ class Scoreboard(Figure[ScoreboardParameters]):
 
         label_of_reference, reference = named
         problems = list(dict.fromkeys(problem for table in tables for problem in table.columns if problem in cubes))
-        counts = {
-            problem: max(
-                ratio.count for table in tables for (_, other), ratio in table.ratios.items() if other == problem
-            )
-            for problem in problems
-            if any(other == problem for table in tables for _, other in table.ratios)
-        }
-        scored = "; ".join(table.title for table in tables)
+        numbers = pd.concat([table.numbers for table in tables], ignore_index=True)
+        counts = numbers.groupby("problem", sort=False)["seeds"].max().reindex(problems).dropna().astype(int).to_dict()
+        scored = "; ".join(table.block.title for table in tables)
         caption = (
             f"Cumulative regret at the end of every run, divided by that of {reference}: ratio of means over "
             f"{seed_counts(counts)}; below 1 (blue) there is less regret, above 1 (red) more. Blocks: the objective "
@@ -223,11 +212,11 @@ class Scoreboard(Figure[ScoreboardParameters]):
             + without(list(cubes.values()), label_of_reference, reference)
         )
         told = [
-            f"{table.title}: "
+            f"{table.block.title}: "
             + ", ".join(
-                f"{column} {spoken(least)} {table.ratios[least[0], column].value:.2f}"
+                f"{column} {spoken(least['algorithm'].tolist())} {least['ratio'].iloc[0]:.2f}"
                 for column in table.columns
-                if (least := table.least(column))
+                if len(least := table.least(column))
             )
             for table in tables
         ]
@@ -235,17 +224,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
             f"Table of regret relative to {reference}. The smallest ratio of every problem: {'; '.join(told)}."
         )
         label = shared_data_label([cubes[problem] for problem in problems])
-        rows = [
-            (table.title, table.block.metric, problem, row, reference, *_numbers(table, ratio, (row, problem)))
-            for table in tables
-            for (row, problem), ratio in table.ratios.items()
-        ]
-        numbers = pd.DataFrame(rows, columns=list(COLUMNS))
         return Drawing(picture, self.parameters.title or "Scoreboard", caption, alternative, "", label, numbers)
-
-
-def _numbers(table: ScoreTable, ratio: Interval, cell: tuple[str, str]) -> tuple[float, float, float, int, bool, bool]:
-    return ratio.value, ratio.low, ratio.high, ratio.count, cell in table.leading, cell in table.apart
 
 
 def _by_seed(cube: Results, branch: CubeBranch, metric: str) -> dict[int, float]:
@@ -254,22 +233,21 @@ def _by_seed(cube: Results, branch: CubeBranch, metric: str) -> dict[int, float]
 
 
 def _draw(axes: "Axes", table: ScoreTable, head: Sequence[str], widest: int) -> None:
-    import pandas as pd
     from matplotlib.colors import LogNorm
 
-    ratios = pd.Series({cell: ratio.value for cell, ratio in table.ratios.items()})
-    square = ratios.unstack().reindex(index=table.rows, columns=table.columns)
+    cells = table.numbers.set_index(["algorithm", "problem"])
+    square = cells["ratio"].unstack().reindex(index=table.rows, columns=table.columns)
+    leading, apart = (cells.index[cells[what]] for what in ("leading", "told_apart_from_reference"))
     marks.heat(
-        axes, square.clip(1.0 / RANGE, RANGE), square.map(_short), bold=table.leading, plain=table.apart,
+        axes, square.clip(1.0 / RANGE, RANGE), square.map(_short), bold=leading, plain=apart,
         cmap=style.DIVERGING, norm=LogNorm(1.0 / RANGE, RANGE), cbar=False, linewidths=0.8, annot_kws={"fontsize": 6.4},
     )  # fmt: skip
     axes.set_xlim(0, widest)  # columns of all blocks are as wide
-    axes.set(xlabel="", ylabel="")
     axes.set_xticks(axes.get_xticks() if head else [], head)
     axes.xaxis.tick_top()
     axes.tick_params("y", length=0, labelsize=6.6, labelrotation=0)
     axes.tick_params("x", length=0, labelsize=5.8, pad=1)
-    axes.set_title(table.title, loc="left", fontweight="bold", fontsize=7.2, pad=3)
+    axes.set_title(table.block.title, loc="left", fontweight="bold", fontsize=7.2, pad=3)
 
 
 def _short(value: float) -> str:

@@ -8,10 +8,11 @@ those of an experiment, and cubes hold them.
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bocu.core.about import Look
+from bocu.experiment.looks import colours_apart
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -49,6 +50,10 @@ COLOURS: Mapping[str, str] = {
     "orange": ORANGE,
     "sky": SKY,
     "black": BLACK,
+    "wine": "#882255",
+    "olive": "#999933",
+    "indigo": "#5E4FA2",
+    "brown": "#8C510A",
     "grey": GREY,
 }
 DASHES: Mapping[str, Dash] = {
@@ -61,9 +66,6 @@ DASHES: Mapping[str, Dash] = {
 }
 """What looks of algorithms name (`bocu.core.about.Look`)."""
 
-WINE, OLIVE, INDIGO, BROWN = "#882255", "#999933", "#5E4FA2", "#8C510A"
-FREE_COLOURS = (*(colour for name, colour in COLOURS.items() if name != "grey"), WINE, OLIVE, INDIGO, BROWN, GREY)
-"""Where lines of one picture share a colour, the later ones take the first of these that is free."""
 LEGEND_LETTERS, HANDLE_LETTERS = 100, 8
 """Letters that fit beside each other below a picture, and what a line takes of them."""
 NUMBERED_COLOURS = (VERMILLION, BLUE, GREEN, PURPLE, ORANGE, SKY, BLACK)
@@ -103,16 +105,8 @@ def numbered_stroke(position: int) -> Stroke:
 
 
 def apart(looks: Mapping[str, Stroke]) -> dict[str, Stroke]:
-    """Return looks for one picture in which no two share a colour, as long as there are colours.
-
-    The first of those that share one keeps it; the others take a free one, and keep dash and marker.
-    """
-    free = iter([colour for colour in FREE_COLOURS if colour not in {look.colour for look in looks.values()}])
-    found: dict[str, Stroke] = {}
-    for title, look in looks.items():
-        taken = look.colour in {other.colour for other in found.values()}
-        found[title] = replace(look, colour=next(free, look.colour)) if taken else look
-    return found
+    """Return looks for one picture in which no two share a colour, as long as there are colours."""
+    return colours_apart(looks, list(COLOURS.values()))
 
 
 def legend_columns(titles: Sequence[str]) -> int:
@@ -140,7 +134,8 @@ def legend_below(picture: "matplotlib.figure.Figure", titles: Sequence[str] = ()
 
 def prior_line(position: int) -> dict[str, Any]:
     """Return the line of the candidate prior at a position of its list: the first eleven differ in colour."""
-    colours = (BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, GREY, WINE, OLIVE, INDIGO, BROWN)
+    names = "blue", "vermillion", "green", "purple", "sky", "orange", "grey", "wine", "olive", "indigo", "brown"
+    colours = [COLOURS[name] for name in names]
     dashes = (DASHED, DASH_DOT, DOTTED, LONG_DASH, DASH_DOT_DOT)
     return {
         "color": colours[position % len(colours)],
@@ -226,6 +221,50 @@ def new_figure(height: float, width: float = TEXT_WIDTH) -> "matplotlib.figure.F
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def single(height: float) -> "tuple[matplotlib.figure.Figure, Axes]":
+    """Open a picture of one panel."""
+    picture = new_figure(height)
+    return picture, picture.subplots()
+
+
+def facets(
+    count: int,
+    height: float,
+    abreast: int = 3,
+    *,
+    below: float = 0.0,
+    width: float = TEXT_WIDTH,
+    across: str = "",
+    up: str = "",
+    sharex: bool = False,
+    sharey: bool = False,
+) -> "tuple[matplotlib.figure.Figure, list[Axes]]":
+    """Open a picture of so many panels, row by row; axes are named once a row and a column.
+
+    Args:
+        count: number of panels.
+        height: of a row, inches.
+        abreast: panels in a row; fewer, where there are fewer.
+        below: height of what stands below all, inches.
+        width: of the picture, inches.
+        across: what the horizontal axes show.
+        up: what the vertical axes show.
+        sharex: whether panels share their horizontal axis, whose numbers then stand below the lowest.
+        sharey: likewise the vertical one.
+    """
+    columns = min(abreast, count)
+    rows = -(-count // columns)
+    picture = new_figure(height * rows + below, width)
+    panels: list[Axes] = picture.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey).ravel().tolist()
+    for spare in panels[count:]:
+        spare.set_axis_off()
+    for place, axes in enumerate(panels[:count]):
+        lowest = place + columns >= count
+        axes.set(xlabel=across if lowest else "", ylabel=up if place % columns == 0 else "")
+        axes.tick_params(labelbottom=lowest or not sharex)
+    return picture, panels[:count]
 
 
 SIMULATED_MARK = "simulated data"

@@ -1,7 +1,7 @@
 """One picture of the whole experiment: the final regret of every algorithm on every problem."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +10,7 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.evaluation.statistics import CONFIDENCE, Interval, student_ratio
-from bocu.figures import style
+from bocu.figures import marks, style
 from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import (
     all_results,
@@ -24,6 +24,7 @@ from bocu.figures.reading import (
 from bocu.figures.results import CubeBranch, Results
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
@@ -100,28 +101,35 @@ class Summary(Figure[SummaryParameters]):
         crowded = any(len({looks[label].colour for label in row.ratios}) < len(row.ratios) for row in drawn)
         if crowded or len(points) < len(labels):
             looks = style.apart({label: looks[label] for label in labels})
-        parts = _columns(drawn)
+        table = _table(drawn, labels, titles, reference)
         # A row is as high as what stands in it.
-        heights = [np.array([LINE * len(row.ratios) + ROW_MARGIN for row in part]) for part in parts]
-        picture = style.new_figure(0.9 + max(own.sum() for own in heights))
+        sizes = table.groupby("row", sort=False).size()
+        ends = (LINE * sizes + ROW_MARGIN).cumsum()
+        column = (ends.shift(fill_value=0.0) >= ends.iloc[-1] / 2) & (ends.iloc[-1] > PAGE)
+        parts = [own for _, own in ends.groupby(column)]
+        begins = [own.iloc[0] - LINE * sizes[own.index[0]] - ROW_MARGIN for own in parts]
+        tall = max(own.iloc[-1] - begin for own, begin in zip(parts, begins, strict=True))
+        across = f"final regret relative to {titles[reference]}"
+        picture, grid = style.facets(len(parts), tall, 2, below=0.9, across=across, sharex=True)
         mixed = len({row.simulated for row in drawn}) > 1
-        grid = picture.subplots(1, len(parts), squeeze=False, sharex=True)[0]
-        for axes, part, own in zip(grid, parts, heights, strict=True):
-            ends = own.cumsum()
-            for end, height, row in zip(ends, own, part, strict=True):
-                _row(axes, end - height, row, labels, looks, titles)
+        simulated = {row.title for row in drawn if mixed and row.simulated}
+        strokes = {titles[label]: looks[label] for label in labels}
+        lines = table.groupby("row", sort=False).cumcount() + 0.5
+        heights = table["row"].map(ends) - ROW_MARGIN / 2 - LINE * (table["row"].map(sizes) - lines)
+        for axes, own, begin in zip(grid, parts, begins, strict=True):
+            marks.intervals(
+                axes, table.assign(height=heights)[table["row"].isin(own.index)], "ratio", strokes, "height"
+            )
             axes.axvline(1, color=style.INK, linewidth=0.8)
-            marked = [f"{row.title} (simulated)" if mixed and row.simulated else row.title for row in part]
+            for edge in own.iloc[:-1]:
+                axes.axhline(edge, color=style.PALE, linewidth=0.6)
+            marked = [f"{title} (simulated)" if title in simulated else title for title in own.index]
             wrapped = [textwrap.fill(title, TITLE_LETTERS, break_on_hyphens=False) for title in marked]
-            axes.set_yticks(ends - own / 2, wrapped)
-            axes.set_ylim(max(map(np.sum, heights)), 0.0)
-            axes.tick_params(axis="y", length=0)
-            style.grid(axes, "x")
+            axes.set_yticks(own - (LINE * sizes[own.index] + ROW_MARGIN) / 2, wrapped)
+            axes.set_ylim(begin + tall, begin)
         _scale(grid[0], drawn)
-        for axes in grid:
-            axes.set_xlabel(f"final regret relative to {titles[reference]}")
         style.legend_below(picture, [titles[label] for label in labels])
-        return self._described(cubes, rows, drawn, titles, reference, picture)
+        return self._described(cubes, rows, drawn, titles, reference, picture, table)
 
     @staticmethod
     def _described(
@@ -131,9 +139,8 @@ class Summary(Figure[SummaryParameters]):
         titles: dict[str, str],
         reference: str,
         picture: "Picture",
+        table: "pd.DataFrame",
     ) -> Drawing:
-        import pandas as pd
-
         counts = {row.title: max(ratio.count for ratio in row.ratios.values()) for row in drawn if row.ratios}
         left_out = [row.title for row in rows if row not in drawn]
         metrics = list(dict.fromkeys(row.metric for row in drawn))
@@ -163,24 +170,22 @@ class Summary(Figure[SummaryParameters]):
         alternative = f"Dot chart of final regret relative to {titles[reference]}. {'; '.join(told)}."
         shown = {row.problem for row in drawn}
         label = shared_data_label([cube for cube in cubes if cube.problem in shown])
-        table = pd.DataFrame(
-            [
-                (row.problem, row.title, row.metric, titles[of], titles[reference], r.value, r.low, r.high, r.count)
-                for row in drawn
-                for of, r in row.ratios.items()
-            ],
-            columns=["problem", "row", "metric", "algorithm", "reference", "ratio", "low", "high", "seeds"],
-        )
         return Drawing(picture, "Summary", caption, alternative, "", label, table)
 
 
-def _columns(rows: list[SummaryRow]) -> list[list[SummaryRow]]:
-    """Part rows into two columns where one would be too high for a page."""
-    heights = np.cumsum([LINE * len(row.ratios) + ROW_MARGIN for row in rows])
-    if heights[-1] <= PAGE:
-        return [rows]
-    first = int(np.searchsorted(heights, heights[-1] / 2)) + 1
-    return [rows[:first], rows[first:]]
+def _table(rows: list[SummaryRow], labels: list[str], titles: Mapping[str, str], reference: str) -> "pd.DataFrame":
+    """Return a line for each ratio, row by row, in the order of the algorithms."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            (row.problem, row.title, row.metric, titles[of], titles[reference], r.value, r.low, r.high, r.count)
+            for row in rows
+            for of in labels
+            if (r := row.ratios.get(of)) is not None
+        ],
+        columns=["problem", "row", "metric", "algorithm", "reference", "ratio", "low", "high", "seeds"],
+    )
 
 
 def _scale(axes: "Axes", rows: list[SummaryRow]) -> None:
@@ -230,23 +235,3 @@ def regret_ratio(cube: Results, branch: CubeBranch, base: CubeBranch, metric: st
     if not len(shared) or denominator.mean() <= 0:
         return Interval(float("nan"), float("nan"), float("nan"), len(shared))
     return student_ratio(numerator, denominator)
-
-
-def _row(
-    axes: "Axes",
-    start: float,
-    row: SummaryRow,
-    labels: list[str],
-    looks: dict[str, style.Stroke],
-    titles: dict[str, str],
-) -> None:
-    """Draw a row that starts at a height, one line an algorithm that is compared there."""
-    for position, label in enumerate(label for label in labels if label in row.ratios):
-        ratio = row.ratios[label]
-        height = start + ROW_MARGIN / 2 + (position + 0.5) * LINE
-        look = looks[label]
-        if np.isfinite(ratio.low):
-            axes.hlines(height, ratio.low, ratio.high, color=look.colour, linewidth=1.2)
-        axes.plot(ratio.value, height, look.marker, color=look.colour, linestyle="none", label=titles[label])
-    if start:
-        axes.axhline(start, color=style.PALE, linewidth=0.6)

@@ -1,6 +1,5 @@
 """Wind power commitment over the year (Kirschner et al. 2020, figure 3): cumulative revenue and robust regret."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,8 +15,8 @@ from bocu.figures import style
 from bocu.figures.base import Algorithms, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.figures.reading import results_of, seed_counts
 from bocu.figures.realised import RealisedParameters, realise
-from bocu.figures.regret import Curve, curve_of, curve_table, draw_curves
-from bocu.figures.results import CubeBranch, Results
+from bocu.figures.regret import Curve, curve_table, curves_of, draw_curves, ends
+from bocu.figures.results import Results
 
 if TYPE_CHECKING:
     from bocu.problems.wind_commitment import WindRealisation
@@ -69,14 +68,9 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
             return nothing_to_show(cube, TITLE, "no run is finished")
         realisation: Any = realise(cube, inputs, cube.seeds[0])
         titles = {**cube.titles, **self.parameters.titles}
-        revenue, regret = (
-            [
-                curve
-                for position, branch in enumerate(branches)
-                if (curve := self._curve(cube, branch, metric, kind, titles, position))
-            ]
-            for kind in _SHOWN
-        )
+        called = {branch: titles[branch.algorithm] for branch in branches}
+        looks = cube.looks_apart(titles=self.parameters.titles)
+        revenue, regret = (curves_of(cube, called, looks, metric, kind) for kind in _SHOWN)
         begins = realisation.hours.begin.astype("datetime64[s]")
         picture = style.new_figure(4.6)
         above, below = picture.subplots(2, 1, sharex=True)
@@ -91,18 +85,11 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
         caption = f"{_said(realisation, revenue, cube.metric_titles[metric], played)} {_provenance(cube)}"
         alternative = (
             f"Two line charts over {cube.iterations[-1]} hours. Revenue at the end, from most to least: "
-            f"{_ends(revenue, -1)}. Robust regret at the end, from least to most: {_ends(regret, 1)}."
+            f"{ends(revenue, gains=True)}. Robust regret at the end, from least to most: {ends(regret)}."
         )
         told = (("cumulative revenue", revenue), ("cumulative robust regret", regret))
         table = curve_table(({"quantity": quantity, "metric": metric}, curves) for quantity, curves in told)
         return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label, table)
-
-    @staticmethod
-    def _curve(
-        cube: Results, branch: CubeBranch, metric: str, kind: Kind, titles: Mapping[str, str], position: int
-    ) -> Curve | None:
-        title, look = titles[branch.algorithm], cube.looks_apart()[branch.algorithm]
-        return curve_of(cube, branch, metric, kind, title, look, position)
 
     def _objective(self, cube: Results) -> str:
         found, wanted = cube.objectives(), self.parameters.objective
@@ -137,8 +124,3 @@ def _provenance(cube: Results) -> str:
         f"consecutive windows of {settings.window} hours over {settings.margin.days} days. "
         f"Data: {data.get('title', 'unknown')}, record {settings.record}."
     )
-
-
-def _ends(curves: list[Curve], sign: int) -> str:
-    ranked = sorted(curves, key=lambda curve: sign * curve.mean[-1])
-    return ", ".join(f"{curve.title} {curve.mean[-1]:.4g}" for curve in ranked)

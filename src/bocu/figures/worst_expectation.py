@@ -70,8 +70,7 @@ class WorstExpectation(Figure[WorstExpectationParameters]):
         payoffs = table[decision]
         found = objectives_of(payoffs, reference, ambiguity_set, radius, settings.tau, settings.beta)
 
-        picture = style.new_figure(3.2)
-        axes = picture.subplots()
+        picture, axes = style.single(3.2)
         radii = np.linspace(0.0, reach(payoffs, reference, ambiguity_set, max(radius, found["beta"])), RADII)
         curve = ambiguity_set.values_at(payoffs[None], reference, list(radii))[0]
         axes.plot(radii, curve, color=style.BLACK, label="worst expectation")
@@ -90,8 +89,7 @@ class WorstExpectation(Figure[WorstExpectationParameters]):
             axes.plot(at, value, linestyle="none", marker="o", color=colour, label=f"height: {name}", zorder=3)
         spare = 0.08 * max(high - low, 1e-12)
         axes.set_ylim(min(low, found["mr"]) - spare if np.isfinite(found["mr"]) else low - spare, high + spare)
-        axes.set_xlabel(f"radius of {settings.set.family.about.title}")
-        axes.set_ylabel(with_unit("payoff", problem.units))
+        axes.set(xlabel=f"radius of {settings.set.family.about.title}", ylabel=with_unit("payoff", problem.units))
         style.grid(axes)
         picture.legend(loc="outside lower center", ncols=4)
         told = ", ".join(f"{name.upper()} {found[name]:.3g}" for name in ("so", "dro", "ro", "mr", "wcs", "rs"))

@@ -71,12 +71,12 @@ def comparisons(cube: Results, kinds: Mapping[str, Sequence[Fields]]) -> list[Co
         pursued = "" if objective in (NO_OBJECTIVE, metric) else f", pursuing {cube.objective_titles[objective]}"
         found.append(
             Comparison(
-                f"{cube.problem}, {cube.metric_titles[metric]}{pursued}",
+                f"{cube.called}, {cube.metric_titles[metric]}{pursued}",
                 standing[LEADING],
                 standing[BEHIND],
                 cube.titles[competing[0]["algorithm"]],
                 max(record["seeds"] for record in competing),
-                cube.problem,
+                cube.called,
                 cube.attribute("specification").get("parameters", {}).get("protocol") == "simulator",
                 sum(record["seeds"] > 0 for record in own),
             )

@@ -185,7 +185,8 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
     panels: list[dict[str, Any]] = []
     islands: list[tuple[str, str]] = []
     compared, spent = [], []
-    seeds = embedded.seeds_shown([cube for chapter in chapters for cube in chapter.cubes])
+    cubes = [cube for chapter in chapters for cube in chapter.cubes]
+    seeds, looks = embedded.seeds_shown(cubes), embedded.looks_of_page(cubes)
     with ExitStack() as files:
         write = {
             kind: files.enter_context(tables.csv_file(path, COLUMNS[kind]))
@@ -204,7 +205,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
             compared += comparisons(cube, kinds)
             spent += records.spent(cube)
             for objective, metric in records.foremost(cube):
-                panel = embedded.panel(cube, objective, metric, kinds, chapter.origin)
+                panel = embedded.panel(cube, objective, metric, kinds, chapter.origin, looks)
                 panels.append({**panel, "totals": [], "pairs": [], "curves": dict.fromkeys(panel["curves"])})
                 islands.append((f"numbers-{panel['id']}", embedded.script_json(panel)))
                 traced = embedded.traces(cube, objective, metric, seeds)
@@ -309,11 +310,11 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     sources: dict[str, list[str]] = {}
     for cube in cubes:
         if data := data_set(cube):
-            sources.setdefault(data.source, []).append(cube.problem)
+            sources.setdefault(data.source, []).append(cube.called)
     data_sets = [f"{source} ({some(problems)})" for source, problems in sources.items()]
-    each = some([f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes], "; ")
+    each = some([f"{cube.called} {int(cube.iterations[-1])}" for cube in cubes], "; ")
     return [
-        ("Problems", some([cube.problem for cube in cubes])),
+        ("Problems", some([cube.called for cube in cubes])),
         ("Algorithms", ", ".join(algorithms)),
         ("Metrics", ", ".join(dict.fromkeys(metrics))),
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
@@ -343,7 +344,7 @@ def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: 
 
     return {
         "label": cube.problem,
-        "title": f"{cube.title} ({cube.problem})",
+        "title": f"{cube.title} ({cube.called})",
         "simulated": cube.data_label,
         "data": data_set(cube),
         "comparisons": [

@@ -8,7 +8,7 @@ import base64
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,7 @@ def panel(
     metric: str,
     kinds: Mapping[str, Sequence[Fields]],
     origin: OriginFiles,
+    looks: Mapping[str, style.Stroke],
 ) -> dict[str, Any]:
     """Return what the page knows of one comparison: algorithms, totals by seed, differences of all pairs, curves.
 
@@ -112,6 +113,7 @@ def panel(
         metric: label of the metric.
         kinds: records by kind; "final-regret" is read.
         origin: where the files behind it lie.
+        looks: those of `looks_of_page`.
     """
     branches = _compared(cube, objective)
     totals = final_totals(cube, branches, metric)
@@ -133,7 +135,9 @@ def panel(
         "unit": shown_unit(cube.units),
         "experiment": origin.name,
         "digest": origin.digest(cube),
-        "algorithms": [_algorithm(cube, branch, final[branch.algorithm], origin) for branch in branches],
+        "algorithms": [
+            _algorithm(cube, branch, final[branch.algorithm], origin, looks[branch.algorithm]) for branch in branches
+        ],
         "seeds": seeds,
         "totals": [[totals[label].get(seed) for seed in seeds] for label in labels],
         "pairs": [_pairs(totals, label, labels) for label in labels],
@@ -145,8 +149,18 @@ def _compared(cube: Results, objective: str) -> list[CubeBranch]:
     return cube.branches(pursuing=[objective])
 
 
-def _algorithm(cube: Results, branch: CubeBranch, final: Fields, origin: OriginFiles) -> dict[str, Any]:
-    look, label = cube.looks[branch.algorithm], branch.algorithm
+def looks_of_page(cubes: Iterable[Results]) -> dict[str, style.Stroke]:
+    """Return the look of every algorithm by its label, all over a page: no two of one colour, if there are enough."""
+    looks: dict[str, style.Stroke] = {}
+    for cube in cubes:
+        looks |= {label: look for label, look in cube.looks.items() if label not in looks}
+    return style.apart(looks)
+
+
+def _algorithm(
+    cube: Results, branch: CubeBranch, final: Fields, origin: OriginFiles, look: style.Stroke
+) -> dict[str, Any]:
+    label = branch.algorithm
     done = [seed for seed, status in zip(cube.seeds, cube.status(branch), strict=True) if status == DONE]
     problem = str(cube.data.attrs["problem_label"])
     return {

@@ -21,7 +21,7 @@ def findings(cube: Results, kinds: Mapping[str, list[records.Fields]], reference
         least = gaps[0]["reference"]
         pursued = "" if len(cube.objectives()) == 1 else f", pursuing {cube.objective_titles[objective]}"
         shown = tables.plus_minus(final[least]["mean"], final[least]["standard_error"])
-        told = f"{cube.problem}, scored by {cube.metric_titles[metric]}{pursued}: {cube.titles[least]} {shown}; "
+        told = f"{cube.called}, scored by {cube.metric_titles[metric]}{pursued}: {cube.titles[least]} {shown}; "
         sentences.append(told + _lead(cube, sorted(gaps, key=lambda gap: gap["mean_difference"])))
     return sentences
 
@@ -30,12 +30,12 @@ def against(cube: Results, kinds: Mapping[str, list[records.Fields]], reference:
     """Say for each objective and metric of the page who has more regret than the reference, who less."""
     name = written([cube], reference)
     if all(branch.algorithm != reference for branch in cube.branches()):
-        return [f"{cube.problem}: {name} does not run here; the table compares with the least regret instead."]
+        return [f"{cube.called}: {name} does not run here; the table compares with the least regret instead."]
     sentences = []
     for objective, metric in records.foremost(cube):
         gaps = _of(kinds["differences"], (cube.problem, objective, metric))
         pursued = "" if len(cube.objectives()) == 1 else f", pursuing {cube.objective_titles[objective]}"
-        where = f"{cube.problem}, scored by {cube.metric_titles[metric]}{pursued}"
+        where = f"{cube.called}, scored by {cube.metric_titles[metric]}{pursued}"
         if not gaps or gaps[0]["reference"] != reference:
             sentences.append(f"{where}: {name} has finished no run; the table compares with the least regret instead.")
             continue

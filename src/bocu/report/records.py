@@ -238,7 +238,7 @@ def spent(cube: Results) -> list[Spent]:
             seeds + len(times),
         )
     return [
-        Spent(cube.problem, label, cube.titles[label], rounds / seeds, total)
+        Spent(cube.called, label, cube.titles[label], rounds / seeds, total)
         for label, (total, rounds, seeds) in found.items()
         if seeds
     ]

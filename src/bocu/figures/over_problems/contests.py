@@ -1,14 +1,15 @@
 """What is compared over problems: one contest a problem, and the algorithms that take part in all of them."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
 
 import numpy as np
 from pydantic import Field
 
 from bocu.core.errors import BocuError
-from bocu.core.parameters import ParametersType, nearest
+from bocu.core.parameters import nearest
 from bocu.figures import style
 from bocu.figures.base import (
     Algorithms,
@@ -23,6 +24,10 @@ from bocu.figures.base import (
 from bocu.figures.panel_titles import looks_of, titles_of
 from bocu.figures.reading import DONE, all_results, counted, shared_data_label, spoken
 from bocu.figures.results import CubeBranch, Results
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
 
 
 class OverProblemsParameters(PictureParameters):
@@ -46,6 +51,9 @@ class OverProblemsParameters(PictureParameters):
         "out.",
     )
     title: str | None = Field(None, description="Heading of the figure.")
+
+
+OverProblemsType = TypeVar("OverProblemsType", bound=OverProblemsParameters)
 
 
 class RelativeParameters(OverProblemsParameters, ComparingParameters):
@@ -145,11 +153,6 @@ class Contests:
         missing = f" Not on every problem, and left out: {spoken(self.left_out)}." if self.left_out else ""
         return f"{counted(len(self.each), 'problem')} ({spoken(self.problems)}), {scored}.{missing}"
 
-    def refused(self, title: str, reason: str) -> Drawing:
-        """Say in a line why there is no picture."""
-        cube = self.each[0].cube
-        return nothing_to_show(cube, title, reason, whole_experiment=True)
-
 
 def contests_of(inputs: Inputs, parameters: OverProblemsParameters, yardsticks: bool = False) -> Contests:
     """Gather what is compared.
@@ -196,9 +199,27 @@ def contests_of(inputs: Inputs, parameters: OverProblemsParameters, yardsticks: 
     return Contests(each, finished, style.apart({t: looks[t] for t in finished}), labels, left_out)
 
 
-class FigureOverProblems(Figure[ParametersType]):
+Compared = tuple["Picture", str, str, "pd.DataFrame"]
+"""A picture, its caption, its alternative and its table."""
+
+
+class FigureOverProblems(Figure[OverProblemsType]):
     """A figure of the whole experiment that reads digests, and is drawn where it is asked for."""
 
     scope = "experiment"
     digested = True
     by_default = False  # problems that are compared want choosing
+    #: Whether algorithms that know what others have to learn take part where none are named.
+    yardsticks: ClassVar[bool] = False
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        found = contests_of(inputs, self.parameters, self.yardsticks)
+        title, shown = self.parameters.title or self.about.title, self.compare(found)
+        if isinstance(shown, str):
+            return nothing_to_show(found.each[0].cube, title, shown, whole_experiment=True)
+        picture, caption, alternative, table = shown
+        return Drawing(picture, title, caption, alternative, "", found.data_label, table)
+
+    @abstractmethod
+    def compare(self, found: Contests) -> Compared | str:
+        """Draw, or say why there is no picture."""

@@ -18,14 +18,13 @@ from bocu.evaluation.across_problems import (
 )
 from bocu.evaluation.statistics import CONFIDENCE
 from bocu.figures import marks, style
-from bocu.figures.base import Drawing, Inputs
 from bocu.figures.finish import MOST_TICKS
 from bocu.figures.over_problems.contests import (
+    Compared,
     Contest,
     Contests,
     FigureOverProblems,
     OverProblemsParameters,
-    contests_of,
 )
 from bocu.figures.reading import counted, seed_counts, spoken
 
@@ -51,24 +50,20 @@ class CriticalDifference(FigureOverProblems[OverProblemsParameters]):
     )
     Parameters = OverProblemsParameters
 
-    def compose(self, inputs: Inputs) -> Drawing:
+    def compare(self, found: Contests) -> Compared | str:
         import pandas as pd
         import scikit_posthocs
 
-        found = contests_of(inputs, self.parameters)
-        title = self.parameters.title or self.about.title
         ranks = friedman_over_problems(found.means())
         if ranks is None:
-            return found.refused(title, _untested(found))
+            return _untested(found)
         count = len(ranks.labels)
         if ranks.critical_difference >= count - 1:
-            return found.refused(
-                title,
+            return (
                 f"too few problems: with {ranks.problems} problems and {count} algorithms mean ranks have to be "
-                f"{ranks.critical_difference:.2g} apart to be told apart, and are {count - 1} apart at most",
+                f"{ranks.critical_difference:.2g} apart to be told apart, and are {count - 1} apart at most"
             )
-        picture = style.new_figure(0.75 + 0.19 * (count + 1) / 2)
-        axes = picture.subplots()
+        picture, axes = style.single(0.75 + 0.19 * (count + 1) / 2)
         drawn = scikit_posthocs.critical_difference_diagram(
             pd.Series(ranks.mean, index=list(ranks.labels)),
             pd.DataFrame(ranks.nemenyi, index=list(ranks.labels), columns=list(ranks.labels)),
@@ -110,7 +105,7 @@ class CriticalDifference(FigureOverProblems[OverProblemsParameters]):
             }
         )
         alternative = f"Mean ranks on a line, from the least: {told}. {verdict}."
-        return Drawing(picture, title, caption, alternative, "", found.data_label, table)
+        return picture, caption, alternative, table
 
 
 def _untested(found: Contests) -> str:
@@ -135,16 +130,14 @@ class SurvivingRanking(FigureOverProblems[RankingParameters]):
     )
     Parameters = RankingParameters
 
-    def compose(self, inputs: Inputs) -> Drawing:
+    def compare(self, found: Contests) -> Compared | str:
         import pandas as pd
 
-        found = contests_of(inputs, self.parameters)
-        title = self.parameters.title or self.about.title
         ranking = surviving_ranking(found.means(), self.parameters.halves)
         if ranking is None:
             few = len(found.each) < LEAST_TO_HALVE
             reason = f"too few problems to halve: found {len(found.each)}, needed {LEAST_TO_HALVE}"
-            return found.refused(title, reason if few else _untested(found))
+            return reason if few else _untested(found)
         table = pd.DataFrame(
             {
                 "algorithm": ranking.labels,
@@ -159,8 +152,7 @@ class SurvivingRanking(FigureOverProblems[RankingParameters]):
                 "halves_with_this_first": ranking.same_first,
             }
         )
-        picture = style.new_figure(0.75 + ROW * len(table))
-        axes = picture.subplots()
+        picture, axes = style.single(0.75 + ROW * len(table))
         marks.intervals(axes, table, "mean_rank", found.looks)
         axes.axhspan(-0.5, len(ranking.leading) - 0.5, color=style.PALE, alpha=0.45, linewidth=0, zorder=0)
         axes.set_xlim(0.8, len(table) + 0.2)
@@ -178,7 +170,7 @@ class SurvivingRanking(FigureOverProblems[RankingParameters]):
             f"{label} {mean:.2f} [{low:.2f}, {high:.2f}]"
             for label, mean, low, high in zip(ranking.labels, ranking.mean, ranking.low, ranking.high, strict=True)
         )
-        return Drawing(picture, title, caption, f"Mean ranks with intervals: {told}.", "", found.data_label, table)
+        return picture, caption, f"Mean ranks with intervals: {told}.", table
 
 
 def _whole_ranks(axis: "Axis") -> None:
@@ -203,26 +195,22 @@ class RanksOverTime(FigureOverProblems[OverProblemsParameters]):
     )
     Parameters = OverProblemsParameters
 
-    def compose(self, inputs: Inputs) -> Drawing:
+    def compare(self, found: Contests) -> Compared | str:
         import pandas as pd
 
-        found = contests_of(inputs, self.parameters)
-        title = self.parameters.title or self.about.title
         if len(found.titles) < 2:
-            return found.refused(title, f"fewer than two algorithms run on all of {spoken(found.problems)}")
+            return f"fewer than two algorithms run on all of {spoken(found.problems)}"
         blocks = len(found.each) >= PROBLEMS_AS_BLOCKS
         tables = [_over_problems(found)] if blocks else [_over_seeds(found, contest) for contest in found.each]
         table = pd.concat(tables, ignore_index=True)
         if table.empty:
-            return found.refused(title, "too few seeds: ranks take 2 that all algorithms finished")
+            return "too few seeds: ranks take 2 that all algorithms finished"
         panels = list(dict.fromkeys(table["panel"]))
-        picture = style.new_figure(2.7)
-        grid = picture.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+        across, up = "share of the rounds" if blocks else "round", "mean rank (1: the least)"
+        picture, grid = style.facets(len(panels), 2.7, len(panels), across=across, up=up, sharey=True)
         for axes, panel in zip(grid, panels, strict=True):
             marks.curves(axes, table[table["panel"] == panel], found.looks)
-            axes.set_xlabel("share of the rounds" if blocks else "round")
             axes.set_title(panel if len(panels) > 1 else "")
-        grid[0].set_ylabel("mean rank (1: the least)")
         grid[0].set_ylim(len(found.titles) + 0.2, 0.8)
         _whole_ranks(grid[0].yaxis)
         style.legend_below(picture, found.titles)
@@ -239,7 +227,7 @@ class RanksOverTime(FigureOverProblems[OverProblemsParameters]):
             for panel, own in last.groupby("panel", sort=False)
         )
         alternative = f"Line charts of mean ranks. At the end: {told}."
-        return Drawing(picture, title, caption, alternative, "", found.data_label, table)
+        return picture, caption, alternative, table
 
 
 def _over_problems(found: Contests) -> "pd.DataFrame":

@@ -19,14 +19,13 @@ from bocu.evaluation.across_problems import (
 from bocu.evaluation.curves import Kind
 from bocu.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, holm
 from bocu.figures import marks, style
-from bocu.figures.base import Drawing, Inputs
 from bocu.figures.over_problems.contests import (
+    Compared,
     Contest,
     Contests,
     FigureOverProblems,
     OverProblemsParameters,
     RelativeParameters,
-    contests_of,
 )
 from bocu.figures.reading import counted, reference_label, spoken
 
@@ -54,26 +53,22 @@ class InterquartileMean(FigureOverProblems[RelativeParameters]):
         summary="final regret relative to a reference: the mean of the middle half of all runs, with intervals",
         paper="Agarwal et al. 2021",
     )
+    yardsticks = True
     Parameters = RelativeParameters
 
-    def compose(self, inputs: Inputs) -> Drawing:
+    def compare(self, found: Contests) -> Compared | str:
         import pandas as pd
 
-        found = contests_of(inputs, self.parameters, yardsticks=True)
-        title = self.parameters.title or self.about.title
         base = _base_of("interquartile-mean", found, self.parameters.reference)
         bases = {} if base is None else {c.problem: float(np.mean(list(c.totals(base).values()))) for c in found.each}
         usable = [contest for contest in found.each if bases.get(contest.problem, 0.0) > 0.0]
         if base is None or len(usable) < 2 or len(found.titles) < 2:
-            reason = (
-                f"no reference runs on all of {spoken(found.problems)}"
-                if base is None
-                else (
-                    f"too few problems: found {len(usable)} with a positive mean regret of {base} "
-                    f"and {counted(len(found.titles), 'algorithm')}; needed 2 of each"
-                )
+            if base is None:
+                return f"no reference runs on all of {spoken(found.problems)}"
+            return (
+                f"too few problems: found {len(usable)} with a positive mean regret of {base} "
+                f"and {counted(len(found.titles), 'algorithm')}; needed 2 of each"
             )
-            return found.refused(title, reason)
         rows = []
         for name in found.titles:
             values = [np.array(list(c.totals(name).values())) / bases[c.problem] for c in usable]
@@ -81,8 +76,7 @@ class InterquartileMean(FigureOverProblems[RelativeParameters]):
             rows.append((name, middle.value, middle.low, middle.high, len(usable), middle.count))
         table = pd.DataFrame(rows, columns=["algorithm", "interquartile_mean", "low", "high", "problems", "runs"])
         table = table.sort_values("interquartile_mean", kind="stable", ignore_index=True)
-        picture = style.new_figure(0.55 + ROW * len(table))
-        axes = picture.subplots()
+        picture, axes = style.single(0.55 + ROW * len(table))
         marks.intervals(axes, table, "interquartile_mean", found.looks)
         axes.axvline(1.0, color=style.INK, linewidth=0.8, zorder=0)
         axes.set_xlabel(f"final regret relative to the mean of {base}, interquartile mean")
@@ -94,7 +88,7 @@ class InterquartileMean(FigureOverProblems[RelativeParameters]):
             f"stratified by problem, each by itself. {found.said}{missing}"
         )
         told = ", ".join(f"{row.algorithm} {row.interquartile_mean:.2f}" for row in table.itertuples())
-        return Drawing(picture, title, caption, f"Dots with intervals: {told}.", "", found.data_label, table)
+        return picture, caption, f"Dots with intervals: {told}.", table
 
 
 class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
@@ -107,13 +101,11 @@ class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
     )
     Parameters = OverProblemsParameters
 
-    def compose(self, inputs: Inputs) -> Drawing:
+    def compare(self, found: Contests) -> Compared | str:
         import pandas as pd
 
-        found = contests_of(inputs, self.parameters)
-        title = self.parameters.title or self.about.title
         if len(found.each) < 2 or len(found.titles) < 2:
-            return found.refused(title, _too_few(found))
+            return _too_few(found)
         rows, enough = [], {}
         for own in found.titles:
             for other in (each for each in found.titles if each != own):
@@ -136,8 +128,7 @@ class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
         square = square.loc[order, order]
         level = 1.0 - CONFIDENCE
         sure = {pair for pair, seeds in enough.items() if seeds and told_apart[frozenset(pair)] < level}
-        picture = style.new_figure(1.1 + 0.26 * len(order))
-        axes = picture.subplots()
+        picture, axes = style.single(1.1 + 0.26 * len(order))
         marks.heat(
             axes, square, square.map("{:.2f}".format), bold=sure, plain=sure,
             cmap=style.DIVERGING_SHARES, vmin=0, vmax=1, linewidths=0.6, annot_kws={"fontsize": 7.5},
@@ -157,7 +148,7 @@ class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
         top = order[0]
         told = ", ".join(f"than {other} {square.loc[top, other]:.2f}" for other in order[1:])
         alternative = f"Table of probabilities. {top} has less regret {told}."
-        return Drawing(picture, title, caption, alternative, "", found.data_label, table)
+        return picture, caption, alternative, table
 
 
 class PerformanceProfile(FigureOverProblems[OverProblemsParameters]):
@@ -170,11 +161,9 @@ class PerformanceProfile(FigureOverProblems[OverProblemsParameters]):
     )
     Parameters = OverProblemsParameters
 
-    def compose(self, inputs: Inputs) -> Drawing:
+    def compare(self, found: Contests) -> Compared | str:
         import pandas as pd
 
-        found = contests_of(inputs, self.parameters)
-        title = self.parameters.title or self.about.title
         regrets = (
             {contest.problem: found.paired(contest, found.titles) for contest in found.each} if found.titles else {}
         )
@@ -182,7 +171,7 @@ class PerformanceProfile(FigureOverProblems[OverProblemsParameters]):
         if len(usable) < 2 or len(found.titles) < 2:
             negative = [problem for problem in regrets if problem not in usable]
             why = f"; without regret, or with a negative one: {spoken(negative)}" if negative else ""
-            return found.refused(title, _too_few(found) + why)
+            return _too_few(found) + why
         pooled = np.concatenate(list(usable.values()), axis=1)
         least = np.maximum(pooled.min(axis=0), np.finfo(float).tiny)
         most = float(np.clip((pooled / least).max(), 2.0, LARGEST_FACTOR))
@@ -192,8 +181,7 @@ class PerformanceProfile(FigureOverProblems[OverProblemsParameters]):
             [(name, f, s) for name, own in shares.items() for f, s in zip(factors, own, strict=True)],
             columns=["algorithm", "factor", "share"],
         )
-        picture = style.new_figure(2.6)
-        axes = picture.subplots()
+        picture, axes = style.single(2.6)
         marks.steps(axes, table, "factor", "share", found.looks)
         axes.set_xscale("log")
         axes.set(
@@ -209,7 +197,7 @@ class PerformanceProfile(FigureOverProblems[OverProblemsParameters]):
         )
         told = ", ".join(f"{name} {own[0]:.0%}" for name, own in shares.items())
         alternative = f"Step lines of shares by factor. Share with the least regret of all: {told}."
-        return Drawing(picture, title, caption, alternative, "", found.data_label, table)
+        return picture, caption, alternative, table
 
 
 class EffortToTargetParameters(RelativeParameters):
@@ -231,27 +219,28 @@ class EffortToTarget(FigureOverProblems[EffortToTargetParameters]):
         title="Rounds and seconds to a target",
         summary="the share of runs that have reached a target, by rounds and by seconds",
     )
+    yardsticks = True
     Parameters = EffortToTargetParameters
 
-    def compose(self, inputs: Inputs) -> Drawing:
+    def compare(self, found: Contests) -> Compared | str:
         import pandas as pd
 
-        found = contests_of(inputs, self.parameters, yardsticks=True)
-        title = self.parameters.title or self.about.title
         base = _base_of("effort-to-target", found, self.parameters.reference)
         if base is None or len(found.titles) < 2:
-            return found.refused(
-                title, f"no reference runs on all of {spoken(found.problems)} beside another algorithm"
-            )
+            return f"no reference runs on all of {spoken(found.problems)} beside another algorithm"
         efforts = self._efforts(found, base)
         if not efforts:
-            return found.refused(title, f"the mean regret of {base} is not positive on any of {spoken(found.problems)}")
-        rows = []
+            return f"the mean regret of {base} is not positive on any of {spoken(found.problems)}"
+        rows, at_once = [], ""
         for quantity in ("rounds", "seconds"):
             own = {name: values for name, values in efforts[quantity].items() if len(values)}
             reached = [v for values in own.values() for v in values[np.isfinite(values)]]
             if not reached:
                 continue
+            if quantity == "rounds" and max(reached) == 1.0:  # a line of one point is none
+                share = len(reached) / sum(map(len, own.values()))
+                rest = ", the rest never" if share < 1.0 else ""
+                at_once = f"{'All' if share == 1.0 else f'{share:.0%} of'} runs reach the target in round 1{rest}."
             at = np.geomspace(min(reached), max(reached), POINTS)
             if quantity == "rounds":
                 at = np.unique(np.concatenate([[1.0], np.unique(reached)]))
@@ -262,31 +251,29 @@ class EffortToTarget(FigureOverProblems[EffortToTargetParameters]):
             ]
         table = pd.DataFrame(rows, columns=["effort", "algorithm", "at", "share", "runs", "reached"])
         if table.empty:
-            return found.refused(title, f"no run comes down to {self.parameters.fraction:g} of the regret of {base}")
-        panels = list(dict.fromkeys(table["effort"]))
-        picture = style.new_figure(2.6)
-        grid = picture.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+            return f"no run comes down to {self.parameters.fraction:g} of the regret of {base}"
+        panels = [quantity for quantity in dict.fromkeys(table["effort"]) if quantity != "rounds" or not at_once]
+        if not panels:
+            return at_once.rstrip(".")
+        picture, grid = style.facets(len(panels), 2.6, up="share of runs", sharey=True)
         for axes, quantity in zip(grid, panels, strict=True):
             marks.steps(axes, table[table["effort"] == quantity], "at", "share", found.looks)
             axes.set_xlabel(f"{quantity} to the target")
             axes.set_ylim(0, 1.03)
             if quantity == "seconds":
                 axes.set_xscale("log")
-        grid[0].set_ylabel("share of runs")
+        grid[0].set_title(at_once)
         style.legend_below(picture, found.titles)
         what = {"average": "average regret so far", "simple": "least regret of any round so far"}
         caption = (
             f"The share of runs whose {what[self.parameters.kind]} has come down to "
             f"{self.parameters.fraction:g} times the mean regret of {base} in a round of that problem, by rounds and "
             "by seconds (rounds times the run's mean time of a round); lines that end below 1: the rest never does. "
-            f"{found.said}"
+            f"{at_once}{' ' if at_once else ''}{found.said}"
         )
         ends = table.groupby(["effort", "algorithm"], sort=False)["share"].last().loc[panels[0]]
         told = ", ".join(f"{name} {share:.0%}" for name, share in ends.items())
-        return Drawing(
-            picture, title, caption, f"Step lines. Share of runs that reach the target: {told}.", "",
-            found.data_label, table,
-        )  # fmt: skip
+        return picture, caption, f"Step lines. Share of runs that reach the target: {told}.", table
 
     def _efforts(self, found: Contests, base: str) -> Mapping[str, Mapping[str, np.ndarray]]:
         """Return rounds and seconds to the target of all runs: quantity -> title -> (runs,); infinite: never."""
