@@ -186,8 +186,9 @@ def test_five_questions_are_answered_within_the_first_screen(seen, width):
     assert max(ends) <= 900
 
 
-def test_tables_of_a_comparison_are_seen_whole_on_a_desk(seen):
-    seen.look(width=1280)
+@pytest.mark.parametrize("width", [1200, 1280])
+def test_tables_of_a_comparison_are_seen_whole_on_a_desk(seen, width):
+    seen.look(width=width)
     beyond = seen(
         """[...document.querySelectorAll("main [data-problem] .scroll")].filter((part) => part.clientWidth)
         .map((part) => part.scrollWidth - part.clientWidth)"""
@@ -263,6 +264,13 @@ def test_titles_are_read_and_labels_are_in_reach(opened):
     assert (name.text, name.get_attribute("title")) == ("Wells, Worst case", "dunes, ro")
     captions = opened("[...document.querySelectorAll('.block > .caption[id*=-regret-]')].map((c) => c.textContent)")
     assert all("scored by Expected payoff" in text or "scored by Worst case" in text for text in captions)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_two_algorithms_share_a_colour(seen, scheme):
+    seen.look(scheme=scheme)
+    colours = seen("[...document.querySelectorAll('.keys line')].map((line) => getComputedStyle(line).stroke)")
+    assert len(set(colours) - {"none"}) == 6
 
 
 def test_algorithms_are_toggled_in_curves_and_rows(opened):

@@ -30,7 +30,14 @@ BYTES_OF_SEEDS = 6_000_000
 """What curves of seeds may take in the page, before there are fewer seeds."""
 VERDICTS = (MORE, LESS, TIED, TOO_FEW)
 _REGISTRY = "bocu.experiment.registry"  # asked, not reached: a further line in it makes no page anew
-_COLOURS = {value: name for name, value in style.COLOURS.items()}
+_COLOURS = {
+    **{value: name for name, value in style.COLOURS.items()},
+    style.WINE: "wine",
+    style.OLIVE: "olive",
+    style.INDIGO: "indigo",
+    style.BROWN: "brown",
+}
+"""What the page's style sheet calls the colours that pictures have."""
 _KINDS: tuple[Kind, ...] = ("cumulative", "instantaneous", "simple", "recommended")
 
 
@@ -103,6 +110,7 @@ def panel(
     metric: str,
     kinds: Mapping[str, Sequence[Fields]],
     origin: OriginFiles,
+    looks: Mapping[str, style.Stroke],
 ) -> dict[str, Any]:
     """Return what the page knows of one comparison: algorithms, totals by seed, differences of all pairs, curves.
 
@@ -112,6 +120,7 @@ def panel(
         metric: label of the metric.
         kinds: records by kind; "final-regret" is read.
         origin: where the files behind it lie.
+        looks: of all algorithms of the page, by label.
     """
     branches = _compared(cube, objective)
     totals = final_totals(cube, branches, metric)
@@ -133,7 +142,7 @@ def panel(
         "unit": shown_unit(cube.units),
         "experiment": origin.name,
         "digest": origin.digest(cube),
-        "algorithms": [_algorithm(cube, branch, final[branch.algorithm], origin) for branch in branches],
+        "algorithms": [_algorithm(cube, branch, final[branch.algorithm], origin, looks) for branch in branches],
         "seeds": seeds,
         "totals": [[totals[label].get(seed) for seed in seeds] for label in labels],
         "pairs": [_pairs(totals, label, labels) for label in labels],
@@ -145,8 +154,18 @@ def _compared(cube: Results, objective: str) -> list[CubeBranch]:
     return cube.branches(pursuing=[objective])
 
 
-def _algorithm(cube: Results, branch: CubeBranch, final: Fields, origin: OriginFiles) -> dict[str, Any]:
-    look, label = cube.looks[branch.algorithm], branch.algorithm
+def looks_apart(cubes: Sequence[Results]) -> dict[str, style.Stroke]:
+    """Return how the algorithms of a page are drawn, by label: as in its pictures, no two of one colour."""
+    looks: dict[str, style.Stroke] = {}
+    for cube in cubes:
+        looks |= {label: look for label, look in cube.looks.items() if label not in looks}
+    return style.apart(looks)
+
+
+def _algorithm(
+    cube: Results, branch: CubeBranch, final: Fields, origin: OriginFiles, looks: Mapping[str, style.Stroke]
+) -> dict[str, Any]:
+    look, label = looks[branch.algorithm], branch.algorithm
     done = [seed for seed, status in zip(cube.seeds, cube.status(branch), strict=True) if status == DONE]
     problem = str(cube.data.attrs["problem_label"])
     return {
