@@ -344,7 +344,8 @@ def test_every_kind_of_curve_is_drawn_in_the_width_there_is(seen):
     before = seen(wide)
     size = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": True}
     seen.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    seen.until(f"{wide} < {before}")
+    seen.drawn().until(f"{wide} !== {before}")
+    assert seen(wide) == seen("document.querySelector('#panel-wells-any-so .read').clientWidth")
 
 
 def test_an_address_changed_by_hand_is_followed(opened):

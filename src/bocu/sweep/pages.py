@@ -184,7 +184,7 @@ def _compare(
         for heading, cell, now in zip(table.header, shown.get(row[0], [""] * len(row)), row, strict=True):
             found.compare(f"{where}: table: {row[0]}: {heading}", cell, now)
     one = json.loads(islands[f"numbers-{panel['id']}"])
-    other = embedded.panel(results, objective, metric, kinds, origin)
+    other = embedded.panel(results, objective, metric, kinds, origin, results.looks)
     for key in ("seeds", "totals", "pairs"):
         found.compare(f"{where}: {key}", one[key], other[key])
     for algorithm, again in zip(one["algorithms"], other["algorithms"], strict=True):
