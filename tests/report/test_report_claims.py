@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import pytest
 import synthetic_cubes
@@ -9,7 +10,7 @@ import synthetic_cubes
 from bocu.core.errors import BocuError
 from bocu.evaluation.claims.model import Claim, read_claims
 from bocu.evaluation.claims.records import read_verdicts, write_verdicts
-from bocu.report.claims import measured, numbers
+from bocu.report.claims import measured, numbers, opening
 from bocu.report.claims_page import BEGIN, END, StandingCubes, section, write_section
 
 CLAIMS = [
@@ -179,7 +180,75 @@ def test_the_command_prints_what_is_asked_for(claimed, tmp_path, monkeypatch):
 def test_pages_of_results_hold_every_claim_of_their_paper(root):
     """A claim that was added or reworded wants `bocu claims FILE --page PAGE`."""
     for file in sorted((root / "config/claims").glob("*.yaml")):
+        if not read_claims(file).paper:
+            continue  # ours
         page = (root / "docs" / f"{file.stem}.md").read_text(encoding="utf-8")
         told = page[page.index(BEGIN) : page.index(END)]
         for claim in read_claims(file).claims:
             assert f"| {claim.statement} |" in told, f"{file.name}: {claim.id}"
+
+
+OPENING = {
+    "check": "ratio(final(random), final(mle)) < 1",
+    "statement": "Random beats MLE.",
+    "sentence": "On wells Random loses {less} than MLE.",
+}
+
+
+def of_seeds(count):
+    """The cube of wells over as many seeds."""
+    data = synthetic_cubes.cube()
+    found = data.isel(seed=[seed % data.sizes["seed"] for seed in range(count)])
+    found["seed"] = ("seed", range(count), data["seed"].attrs)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("seeds", "keys", "opens"),
+    [
+        (12, {}, r"On wells Random loses 6\d % less \(95 % interval 6\d to 6\d\) than MLE \(12 paired seeds\)\."),
+        (12, {"sentence": "It is {value} of it"}, r"It is 0\.3\d+ \[0\.3\d+, 0\.3\d+\] of it \(12 paired seeds\)\."),
+        (12, {"check": "ratio(mle, random) < 1"}, r"Claimed, and not shown .*: Random beats MLE \(fails\)\."),
+        (5, {}, r"Claimed, and not shown .*: Random beats MLE \(undecided: too few seeds: 5 paired, .* 10\)\."),
+        (12, {"experiment": "another"}, ""),
+        (12, {"sentence": ""}, ""),
+    ],
+)
+def test_a_page_opens_with_the_sentence_of_a_claim_that_holds(tmp_path, seeds, keys, opens):
+    cube = synthetic_cubes.write(of_seeds(seeds), tmp_path / "wells.nc")
+    write_verdicts([stated(**{"id": "one", **OPENING, **keys})], "synthetic", [cube], tmp_path / "verdicts.json")
+    found = opening(read_verdicts(tmp_path / "verdicts.json"))
+    assert len(found) == (1 if opens else 0)
+    assert all(re.fullmatch(opens, sentence) for sentence in found), found
+
+
+def test_what_a_page_opens_with_leads_to_its_claim(make_site):
+    site = make_site([synthetic_cubes.cube()])
+    verdicts = site.folder / "verdicts.json"
+    write_verdicts([stated(id="one", **OPENING)], "synthetic", site.cubes, verdicts)
+    source = site.rebuild(claims=[verdicts]).source
+    assert source.index("<h1>") < source.index('<p class="opening">') < source.index('id="answers"')
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"sentence": "It is {better}."}, "found '{better}'; allowed with this check: value, less, more"),
+        ({"sentence": "It is {}."}, "found '{}'; allowed with this check: value, less, more"),
+        ({"sentence": "It is {less."}, "allowed: one word in braces"),
+        ({"check": "final(mle) < final(random)"}, "found '{less}'; allowed with this check: value"),
+        (
+            {"check": "all(final(mle) < final(oracle), final(mle) > final(random))"},
+            "found '{less}'; allowed with this check: no word in braces",
+        ),
+        ({"check": None}, "found '{less}'; allowed with this check: no word in braces"),
+    ],
+)
+def test_a_sentence_names_only_numbers_that_its_check_has(tmp_path, keys, told):
+    file = tmp_path / "claims.yaml"
+    claim = {"id": "one", "experiment": "synthetic", "problem": "wells", **OPENING, **keys}
+    file.write_text(json.dumps({"claims": [claim]}))
+    with pytest.raises(BocuError) as raised:
+        read_claims(file)
+    assert str(raised.value).startswith(f"{file}: claims.0.sentence (one): ")
+    assert told in str(raised.value)

@@ -32,8 +32,9 @@ def test_the_quick_start_without_a_configuration_file(pipeline, root):
         assert (cube["status"] == 1).all()
         assert cube.attrs["data_label"] == label
         assert cube.sizes["seed"] == 2
-    # Only what its problems name is prepared, and everything of it says that it is simulated.
-    assert [path.name for path in (pipeline.folder / "data").iterdir()] == ["simulate"]
+    # Only what its problems name is prepared, stand-ins apart from what came with the project.
+    prepared = sorted(path.relative_to(pipeline.folder / "data").parts[:2] for path in pipeline.folder.glob("data/*/*"))
+    assert prepared == [("shipped", "irrigation"), ("simulate", "intel")]
     assert [path.name for path in (pipeline.folder / "data/simulate").iterdir()] == ["intel"]
     for path in results.glob("figures/sensors/*.json"):
         assert json.loads(path.read_text())["data_label"] == SIMULATED_LABEL

@@ -25,10 +25,10 @@ from bocu.io.pages import page_template
 from bocu.report import embedded, records, tables
 from bocu.report.answers import answers, comparisons
 from bocu.report.claims import COLUMNS as CLAIMS
-from bocu.report.claims import beside, csv_records, read_all, section
+from bocu.report.claims import beside, csv_records, opening, read_all, section
 from bocu.report.findings import against, findings, written
 from bocu.report.origin_files import OriginFiles, results_folder
-from bocu.report.origins import data_set, source_words, traces
+from bocu.report.origins import data_set, traces
 from bocu.report.pictures import pictures
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -132,6 +132,7 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
         **_told(chapters, output, reference),
         "audit": _audit([audit for part in parts for audit in part.audits]),
         "claims": section(claimed, written_for),
+        "opening": opening(claimed),
         "claims_beside": beside(claimed, pictures, written_for),
         "lineage": lineage.text if lineage else "",
     }
@@ -308,8 +309,11 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     algorithms = list(dict.fromkeys(cube.titles[label] for cube in cubes for label in cube.names))
     seeds = sorted({seed for cube in cubes for seed in cube.seeds})
     rounds = {int(cube.iterations[-1]) for cube in cubes}
-    sources = dict.fromkeys(str(each.get("data", {}).get("source", "")) for each in experiments)
-    from_files = any(data_set(cube) for cube in cubes)
+    sources: dict[str, list[str]] = {}
+    for cube in cubes:
+        if data := data_set(cube):
+            sources.setdefault(data.source, []).append(cube.problem)
+    data_sets = [f"{source} ({some(problems)})" for source, problems in sources.items()]
     each = some([f"{cube.problem} {int(cube.iterations[-1])}" for cube in cubes], "; ")
     return [
         ("Problems", some([cube.problem for cube in cubes])),
@@ -318,7 +322,7 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
         ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
-        ("Data sets", ", ".join(map(source_words, sources)) if from_files else "none: formulas and draws"),
+        ("Data sets", "; ".join(data_sets if len(data_sets) > 1 else sources) or "none: formulas and draws"),
     ]
 
 

@@ -6,10 +6,12 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+from bocu.evaluation.claims.model import BY_HOW_MUCH
 from bocu.evaluation.claims.records import CLAIM_COLUMNS, COMPARISON_COLUMNS, read_verdicts
 from bocu.evaluation.claims.verdicts import FAILS, HOLDS, NOT_RUN, UNDECIDED
 from bocu.evaluation.statistics import CONFIDENCE
 from bocu.experiment.papers import papers
+from bocu.figures.reading import counted
 from bocu.report.records import Fields
 from bocu.report.tables import NO_WIDTH, NOTHING, Table, decimals, number, probability
 
@@ -135,6 +137,32 @@ def section(records: Sequence[Fields], titles: Titles) -> Mapping[str, Any] | No
     if not records:
         return None
     return {"told": told([record["verdict"] for record in records]), "table": table(records, titles)}
+
+
+def opening(records: Sequence[Fields]) -> list[str]:
+    """Return what the page opens with: the sentence of each claim that has one, or that it is not shown."""
+    found = []
+    for record in records:
+        if not record.get("sentence") or record["verdict"] == NOT_RUN:
+            continue
+        if record["verdict"] == HOLDS:
+            first = record["comparisons"][0]
+            numbers = {word: off_one(first, word) for word in BY_HOW_MUCH} | {"value": measured(first)}
+            sentence = record["sentence"].format(**numbers).rstrip(".")
+            found.append(f"{sentence} ({counted(record['seeds'], 'paired seed')}).")
+        else:
+            statement = record["statement"].rstrip(".")
+            found.append(f"Claimed, and not shown by these runs: {statement} ({outcome(record)}).")
+    return found
+
+
+def off_one(one: Fields, word: str) -> str:
+    """Write by how many per cent a ratio is less, or more, than 1: "31 % less (95 % interval 24 to 38)"."""
+    sign = -1 if word == "less" else 1
+    shares = (nan if one[key] is None else 100 * sign * (float(one[key]) - 1) for key in ("value", "low", "high"))
+    value, *ends = shares
+    low, high = sorted(ends)
+    return f"{number(value, 0)} % {word} (95 % interval {number(low, 0)} to {number(high, 0)})"
 
 
 def told(verdicts: Sequence[str]) -> str:

@@ -50,18 +50,13 @@ def data_set(cube: Results) -> DataSet | None:
     dropped = _nested(known.get("dropped"))
     return DataSet(
         title=str(known.get("title", known.get("dataset", "data set"))),
-        source=source_words(source),
+        source=_SOURCES.get(source, source or "not stated"),
         facts=tuple(facts),
         homepage=str(known.get("homepage", "")),
         dropped=tuple((reason.replace("_", " "), int(count)) for reason, count in dropped.items()),
         hashes=tuple((file, str(digest)) for file, digest in _nested(known.get("raw_sha256")).items()),
         further=tuple((key, str(value)) for key, value in sorted(known.items()) if key not in _SPOKEN_FOR),
     )
-
-
-def source_words(source: str) -> str:
-    """Say in words where data come from."""
-    return _SOURCES.get(source, source or "not stated")
 
 
 def _nested(value: object) -> Mapping[str, Any]:

@@ -6,19 +6,23 @@ The JSON schema under `workflow/schemas/` is generated from it (`bocu schema --c
 import functools
 from collections.abc import Mapping
 from pathlib import Path
+from string import Formatter
 
 import pydantic
 from pydantic import Field
 
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import Parameters, nearest, validate
-from bocu.evaluation.claims.expansion import Node, Scope, expand, problems_of
+from bocu.evaluation.claims.expansion import Leaf, Node, Scope, expand, problems_of
+from bocu.evaluation.claims.expressions import Ratio
 from bocu.evaluation.claims.parsing import parse
 from bocu.experiment.configuration import Label
 from bocu.experiment.papers import known_papers
 from bocu.io.yaml_files import read_yaml
 
 _HANDED_DOWN = ("paper", "experiment", "family")
+BY_HOW_MUCH = ("less", "more")
+"""Words in braces of a sentence that say by how many per cent a ratio is off 1."""
 
 
 class Claim(Parameters):
@@ -43,6 +47,11 @@ class Claim(Parameters):
     )
     check: str | None = Field(
         None, description="What has to hold of the numbers (see docs/claims.md); null: nothing in a cube can tell."
+    )
+    sentence: str = Field(
+        "",
+        description="What the report opens with where the claim holds. Of a check that is one comparison, `{value}` "
+        "becomes its number with the interval; of one ratio, `{less}` and `{more}` by how many per cent of it.",
     )
     ours: str = Field("", description="Settings that the paper leaves open and that are ours.")
     note: str = Field("", description="What else a reader should know.")
@@ -112,4 +121,21 @@ def read_claims(path: str | Path) -> ClaimsFile:
             raise BocuError(
                 f"{where}.problem ({claim.id}): this key is required, or 'for problem in [...]' in the check"
             )
+        _check_sentence(claim, f"{where}.sentence ({claim.id}): ")
     return file
+
+
+def _check_sentence(claim: Claim, where: str) -> None:
+    """Refuse words in braces that have no number."""
+    try:
+        words = [word for _, word, _, _ in Formatter().parse(claim.sentence) if word is not None]
+    except ValueError as error:
+        raise BocuError(f"{where}found {shown(claim.sentence)}: {error}; allowed: one word in braces") from None
+    allowed: tuple[str, ...] = ()
+    if claim.check is not None and isinstance(claim.node, Leaf):
+        allowed = ("value", *(BY_HOW_MUCH if isinstance(claim.node.comparison.left, Ratio) else ()))
+    for word in words:
+        if word not in allowed:
+            raise BocuError(
+                f"{where}found '{{{word}}}'; allowed with this check: {', '.join(allowed) or 'no word in braces'}"
+            )
