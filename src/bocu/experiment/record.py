@@ -1,6 +1,7 @@
 """What an experiment leaves behind of itself under its results: a record of it, and copies of given designs."""
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from hashlib import sha256 as sha256_of
 from pathlib import Path
@@ -38,7 +39,7 @@ def config_of(settings: Mapping[str, Any]) -> str:
 
 def _setting(key: str, value: Any) -> str:
     text = yaml.safe_dump(value, default_flow_style=True, width=1000).removesuffix("...\n").strip().replace("'", "")
-    return f"'{key}={text}'" if " " in text else f"{key}={text}"
+    return shlex.quote(f"{key}={text}")
 
 
 def refuse_to_shrink(plan: Plan) -> None:
