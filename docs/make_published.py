@@ -17,11 +17,12 @@ from bocu.evaluation.claims import FAILS, HOLDS, NOT_RUN, UNDECIDED
 from bocu.evaluation.claims.reduced import read_reduced, reduce_results
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
+from bocu.experiment.record import config_of
 from bocu.io.files import write_text
 from bocu.report.claims import HEADER
 from bocu.report.claims_page import BEGIN as CLAIMS_BEGIN
 from bocu.report.claims_page import END as CLAIMS_END
-from bocu.report.claims_page import config_of, write_section
+from bocu.report.claims_page import write_section
 from bocu.report.published import PublishedNumbers, marks, scale_of
 
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")

@@ -186,8 +186,9 @@ def test_five_questions_are_answered_within_the_first_screen(seen, width):
     assert max(ends) <= 900
 
 
-def test_tables_of_a_comparison_are_seen_whole_on_a_desk(seen):
-    seen.look(width=1280)
+@pytest.mark.parametrize("width", [1200, 1280])
+def test_tables_of_a_comparison_are_seen_whole_on_a_desk(seen, width):
+    seen.look(width=width)
     beyond = seen(
         """[...document.querySelectorAll("main [data-problem] .scroll")].filter((part) => part.clientWidth)
         .map((part) => part.scrollWidth - part.clientWidth)"""
@@ -265,6 +266,13 @@ def test_titles_are_read_and_labels_are_in_reach(opened):
     assert all("scored by Expected payoff" in text or "scored by Worst case" in text for text in captions)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_two_algorithms_share_a_colour(seen, scheme):
+    seen.look(scheme=scheme)
+    colours = seen("[...document.querySelectorAll('.keys line')].map((line) => getComputedStyle(line).stroke)")
+    assert len(set(colours) - {"none"}) == 6
+
+
 def test_algorithms_are_toggled_in_curves_and_rows(opened):
     opened.drawn()
     curves = "[...document.querySelectorAll('#panel-wells-any-so path.curve')].map((p) => p.dataset.algorithm)"
@@ -319,6 +327,42 @@ def test_axes_bands_kinds_and_seeds_at_will(opened):
     assert opened.state() == {
         "kind": "average", "band": "none", "logx": "1", "logy": "1", "seeds": "1", "panel": "wells-any-so",
     }  # fmt: skip
+
+
+def test_every_kind_of_curve_is_drawn_in_the_width_there_is(seen):
+    seen.look().drawn()
+    label = "[...document.querySelectorAll('#panel-wells-any-so text.label')].at(-1).textContent"
+    path = "document.querySelector('#panel-wells-any-so path.curve').getAttribute('d')"
+    kinds = seen("[...document.getElementById('choose-kind').options].map((option) => option.value)")
+    assert {"cumulative", "average", "instantaneous", "simple"} <= set(kinds)
+    drawings = {}
+    for kind in kinds:
+        seen.choose("kind", kind)
+        drawings[seen(label)] = seen(path)
+    assert len(drawings) == len(set(drawings.values())) == len(kinds)
+    wide = "Number(document.querySelector('#panel-wells-any-so svg.plot').getAttribute('width'))"
+    before = seen(wide)
+    size = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": True}
+    seen.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    seen.drawn().until(f"{wide} !== {before}")
+    assert seen(wide) == seen("document.querySelector('#panel-wells-any-so .read').clientWidth")
+
+
+def test_an_address_changed_by_hand_is_followed(opened):
+    opened.browser.execute_script("location.hash = '#?problem=dunes&objective=any&metric=so&off=mle'")
+    opened.until("document.querySelector('.told').textContent.startsWith('1 of 4 comparisons, 5 of 6')")
+    assert opened("document.getElementById('choose-problem').value") == "dunes"
+    opened.browser.execute_script("location.hash = '#?objective=other'")
+    opened.until("document.querySelector('.told').textContent.startsWith('0 of 4')")
+
+
+def test_on_a_phone_contents_and_choices_are_folded(seen):
+    folded = "['#contents-list', '.bar'].map((each) => document.querySelector(each).open)"
+    assert seen.look(width=390)(folded) == [False, False]
+    seen.browser.execute_script("document.querySelector('.bar summary').focus()")
+    seen.press("ENTER")
+    assert seen(folded) == [False, True]
+    assert seen.look(width=1280)(folded) == [True, True]
 
 
 def reading(opened):
@@ -378,6 +422,10 @@ def test_the_keyboard_alone_does_it_all(opened):
     assert opened("Number(document.querySelector('#panel-wells-any-so .read').getAttribute('aria-valuemin'))") > 30
     opened.press("0", "HOME")
     assert reading(opened).startswith("Round 1: ")
+    opened.press("PAGE_UP")
+    assert reading(opened).startswith("Round 7: ")
+    opened.press("PAGE_DOWN", "+", "-")
+    assert reading(opened).startswith("Round 1: ")
     opened.press("ESCAPE")
     assert opened("document.querySelector('#panel-wells-any-so .reading').hidden")
     # Every control is reached by the tabulator in order, and acts on the space or enter key.
@@ -402,6 +450,10 @@ def test_the_keyboard_alone_does_it_all(opened):
     opened.press("ESCAPE")
     assert not opened("document.querySelector('dialog').open")
     assert opened("document.activeElement.closest('table').id") == "problem-wells-regret-any-so"
+    opened.browser.execute_script("document.querySelectorAll('#panel-wells-any-so .tools button')[1].focus()")
+    before = opened("document.querySelector('#panel-wells-any-so path.curve').getAttribute('d')")
+    opened.press("ENTER")
+    assert opened("document.querySelector('#panel-wells-any-so path.curve').getAttribute('d')") != before
 
 
 def test_reduced_motion_is_respected(seen):
@@ -460,6 +512,14 @@ def test_a_number_leads_to_its_run_files_and_commands(opened, page):
     links = opened("[...document.querySelectorAll('dialog a')].map((a) => a.getAttribute('href'))")
     assert "../runs/dunes/any/mle/seeds-5-9.nc" in links
     assert all((page.parent / link).exists() for link in links)
+    grant = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    opened.browser.execute_cdp_cmd("Browser.grantPermissions", grant)
+    button = "document.querySelector('dialog .command button')"
+    opened.browser.execute_script(f"{button}.click()")
+    opened.until(f"{button}.textContent === 'copied'")
+    close = "[...document.querySelectorAll('dialog button')].find((each) => each.textContent === 'Close').click()"
+    opened.browser.execute_script(close)
+    assert not opened("document.querySelector('dialog').open")
 
 
 def downloaded(downloads, name):

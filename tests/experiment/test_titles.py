@@ -45,6 +45,16 @@ def test_what_differs_tells_those_of_one_class_and_set_apart(root):
     assert (of_metrics["so"], of_metrics["met"]) == ("SO", "SO (under truth)")
 
 
+def test_a_share_of_what_is_announced_is_said_in_words(root):
+    sets = {label: {"name": "mmd", "radius": {"announced": share}} for label, share in (("a", 0.1), ("b", 1))}
+    objectives = [objective(label, set=own) for label, own in sets.items()]
+    problem = {"name": "wind-commitment", "parameters": {"hours": 25}}
+    of_objectives = plan_of(root, problems=[problem], objectives=objectives, metrics=["so"]).titles[0]
+    assert [of_objectives[label] for label in sets] == [
+        f"DRO (MMD, {share} of the announced radius)" for share in (0.1, 1)
+    ]
+
+
 def test_equals_are_told_apart_by_their_labels(root):
     of_metrics = plan_of(root, metrics=["so", {"name": "so", "label": "so-again"}], algorithms=["random"]).titles[1]
     assert of_metrics == {"so": "SO, so", "so-again": "SO, so again"}

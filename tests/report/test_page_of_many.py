@@ -33,6 +33,8 @@ def test_what_is_folded_is_headed_by_metric_and_objective():
     # The heading is what stands before the first colon of a caption.
     titles = SimpleNamespace(metric_titles={"so": "expected payoff"}, objective_titles={"dro": "DRO (TV 0.3)"})
     assert scored(titles, "dro", "so") == "scored by expected payoff, pursuing DRO (TV 0.3)"
+    titles.metric_titles["dro"] = titles.objective_titles["dro"]
+    assert scored(titles, "dro", "dro") == "pursued and scored by DRO (TV 0.3)"
 
 
 @pytest.mark.parametrize(

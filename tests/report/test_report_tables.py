@@ -142,6 +142,7 @@ def test_an_algorithm_without_any_run_has_a_row_without_numbers(make_site):
         (164.2, 31.9, "164 ± 32"),
         (0.00123456, 0.0000421, "0.001235 ± 0.000042"),
         (5.0, 0.0, "5"),
+        (1.07453925, 2e-16, "1.075"),  # sums of the same numbers in another order
         (5.0, float("nan"), "5"),
         (float("nan"), float("nan"), "–"),
     ],

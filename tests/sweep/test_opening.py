@@ -11,7 +11,7 @@ from experiments import tiny
 from bocu.core.errors import BocuError
 from bocu.experiment.planning import make_plan
 from bocu.experiment.record import write_record
-from bocu.sweep.opening import differences_from_record, name_in, open_plan
+from bocu.sweep.opening import differences_from_record, name_in, open_plan, open_plan_as_made
 
 
 @pytest.fixture
@@ -30,6 +30,16 @@ def folder(tmp_path, monkeypatch, root):
 )
 def test_an_experiment_is_found_by_file_or_name(folder, experiment, iterations):
     assert open_plan(experiment).experiment.iterations == iterations
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_what_pages_show_is_planned_with_the_settings_that_it_was_made_by(folder, moved):
+    assert open_plan_as_made("named").experiment.iterations == 30  # no results yet
+    file = folder / ("gone.yaml" if moved else "config/experiments/file.yaml")
+    write_record(open_plan("named", settings=["iterations=7"]), [file], {"iterations": "7"})
+    assert open_plan_as_made("named").experiment.iterations == 7
+    assert open_plan_as_made("config/experiments/file.yaml").experiment.iterations == 30
+    assert open_plan("named").experiment.iterations == 30
 
 
 def test_keys_are_replaced_as_on_snakemakes_command_line(folder):

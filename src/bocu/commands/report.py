@@ -24,10 +24,10 @@ def report_command(
     """
     from bocu.core.errors import BocuError
     from bocu.report.build import build_page
-    from bocu.sweep.opening import open_plan
+    from bocu.sweep.opening import open_plan_as_made
     from bocu.sweep.pages import part_of
 
-    plans = [open_plan(experiment) for experiment in experiments]
+    plans = [open_plan_as_made(experiment) for experiment in experiments]
     names = [plan.experiment.name for plan in plans]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

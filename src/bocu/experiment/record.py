@@ -1,10 +1,13 @@
 """What an experiment leaves behind of itself under its results: a record of it, and copies of given designs."""
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from hashlib import sha256 as sha256_of
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import Plain
@@ -27,6 +30,16 @@ def settings_of(record: Mapping[str, Any]) -> Plain:
     """Return the settings of the command line that say at which scale results were made, from their record."""
     config = record.get(MADE_FROM, {}).get("config", {})
     return {key: value for key, value in config.items() if key in _OF_SCALE}
+
+
+def config_of(settings: Mapping[str, Any]) -> str:
+    """Write settings of a command line as they were given: "--config iterations=200"; empty: none."""
+    return " ".join(["--config", *(_setting(key, value) for key, value in settings.items())]) if settings else ""
+
+
+def _setting(key: str, value: Any) -> str:
+    text = yaml.safe_dump(value, default_flow_style=True, width=1000).removesuffix("...\n").strip().replace("'", "")
+    return shlex.quote(f"{key}={text}")
 
 
 def refuse_to_shrink(plan: Plan) -> None:

@@ -86,8 +86,14 @@ def _apart(own: Told, label: str, kinds: Sequence[Mapping[str, Told]]) -> str:
         for key in dict.fromkeys(key for found in alike for key in found[2]):
             if len({str(found[2].get(key)) for found in alike}) > 1:
                 differing[key] = None
-    details = [f"{key} {_written(stated[key])}" for key in differing if key in stated]
+    details = [_detail(key, stated[key]) for key in differing if key in stated]
     return f"{title} ({', '.join((*sets, *details))})" if sets or details else title
+
+
+def _detail(key: str, value: Any) -> str:
+    """Write what is stated under a key; of what the problem announces, the share."""
+    announced = key.removesuffix(" announced")
+    return f"{key} {_written(value)}" if announced == key else f"{_written(value)} of the announced {announced}"
 
 
 def _written(value: Any) -> str:

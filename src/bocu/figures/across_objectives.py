@@ -87,7 +87,10 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
             f"{settings.label}: mean and one standard error over {seed_counts(counts)}. Regret is scored at each place "
             "by that place's metric; algorithms that pursue no objective run once and are scored by all."
         )
-        return Drawing(picture, self.about.title, caption, _words(table), cube.problem, cube.data_label, table)
+        title = (
+            self.about.title if settings.at is None else f"{spoken(quantities).capitalize()} against {settings.label}"
+        )
+        return Drawing(picture, title, caption, _words(table), cube.problem, cube.data_label, table)
 
     def _table(self, cube: Cube, at: Mapping[str, float]) -> "pd.DataFrame":
         """Return the totals: columns `at`, `algorithm` (title), `seed`, `quantity`, `value`."""

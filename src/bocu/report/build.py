@@ -15,7 +15,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.evaluation.audits import read_audit
 from bocu.evaluation.law_paths import families_of, metrics_off_paths
-from bocu.evaluation.statistics import LEAST_SEEDS
+from bocu.evaluation.statistics import GROWTH_FROM, LEAST_SEEDS
 from bocu.experiment.papers import papers
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, results_at
 from bocu.figures.results import Results
@@ -252,16 +252,20 @@ def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results], reference: str
     """Collect what the template shows of all."""
     experiments = [chapter.experiment for chapter in chapters]
     scripts = {name: _script(*files) for name, files in SCRIPTS.items()}
+    done, missing = _runs(cubes)
     named = [str(experiment.get("title") or experiment["name"]) for experiment in experiments]
     return {
         "name": ", ".join(chapter.origin.name for chapter in chapters),
         "title": " · ".join(named),
         "description": " ".join(" ".join(str(each.get("description", "")).split()) for each in experiments).strip(),
         "facts": _facts(experiments, cubes),
+        "missing": missing,
+        "planned": done + missing,
         "simulated": [cube.problem for cube in cubes if cube.data_label],
         "data_label": next((cube.data_label for cube in cubes if cube.data_label), ""),
         "reference": written(cubes, reference),
         "least_seeds": LEAST_SEEDS,
+        "growth_percent": round(100 * (1 - GROWTH_FROM)),
         "pictures": [each for chapter in chapters for each in chapter.pictures if not each.problem],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
         "configuration": "---\n".join(
@@ -299,9 +303,7 @@ def _audit(files: Sequence[str | Path]) -> Mapping[str, Any] | None:
 
 def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -> list[tuple[str, str]]:
     """Say what was run, a heading and a text each."""
-    status = [cube.status(branch) for cube in cubes for branch in cube.branches()]
-    done = sum(int((one == DONE).sum()) for one in status)
-    missing = sum(int((one == MISSING).sum()) for one in status)
+    done, missing = _runs(cubes)
     metrics = [cube.metric_titles[label] for cube in cubes for label in metrics_off_paths(cube.data)]
     metrics += [f"{family.title} (a path of laws)" for cube in cubes for family in families_of(cube.data)]
     algorithms = list(dict.fromkeys(cube.titles[label] for cube in cubes for label in cube.names))
@@ -322,6 +324,13 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
         ("Data sets", "; ".join(data_sets if len(data_sets) > 1 else sources) or "none: formulas and draws"),
     ]
+
+
+def _runs(cubes: Sequence[Results]) -> tuple[int, int]:
+    """Return how many runs are done and missing."""
+    status = [cube.status(branch) for cube in cubes for branch in cube.branches()]
+    done, missing = (sum(int((one == word).sum()) for one in status) for word in (DONE, MISSING))
+    return done, missing
 
 
 def some(words: Sequence[str], between: str = ", ") -> str:

@@ -13,7 +13,7 @@ from bocu.evaluation.statistics import CONFIDENCE
 from bocu.experiment.papers import papers
 from bocu.figures.reading import counted
 from bocu.report.records import Fields
-from bocu.report.tables import NOTHING, Table, decimals, number, probability
+from bocu.report.tables import NO_WIDTH, NOTHING, Table, decimals, number, probability
 
 COLUMNS = {"claims": CLAIM_COLUMNS, "claim-comparisons": COMPARISON_COLUMNS}
 """The CSV files that a report with claims has besides, and their columns."""
@@ -28,8 +28,6 @@ NO_TITLES: Titles = {}
 LABELS = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 _LISTED = 3
 """Comparisons of a claim that are written out."""
-_NO_WIDTH = 1e-9
-"""Intervals narrower than this share of their value are rounding."""
 
 
 def read_all(files: Sequence[str | Path]) -> list[Fields]:
@@ -128,7 +126,7 @@ def compared(one: Fields, record: Fields, titles: Titles = NO_TITLES) -> str:
 def measured(one: Fields) -> str:
     """Write a number with its interval, both to the second figure of a quarter of the interval."""
     value, low, high = (nan if one[key] is None else float(one[key]) for key in ("value", "low", "high"))
-    if not high - low > _NO_WIDTH * abs(value):
+    if not high - low > NO_WIDTH * abs(value):
         return number(value, 4, significant=True)
     digits = decimals((high - low) / 4)
     return f"{number(value, digits)} [{number(low, digits)}, {number(high, digits)}]"

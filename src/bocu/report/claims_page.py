@@ -6,16 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import Plain
 from bocu.evaluation.claims.numbers import Numbers, Source, as_numbers
 from bocu.evaluation.claims.reduced import Reduced, read_reduced
 from bocu.experiment.paths import PARTIAL, RESULTS, ResultPaths
-from bocu.experiment.record import settings_of
+from bocu.experiment.record import config_of, settings_of
 from bocu.io.files import write_text
 from bocu.report.claims import CAPTION, HEADER, row
 from bocu.report.records import Fields
@@ -79,20 +76,10 @@ class StandingCubes:
         return f", by `{config_of(told)}`" if told else ""
 
 
-def config_of(settings: Plain) -> str:
-    """Write settings of a command line as they were given: "--config iterations=200"; empty: none."""
-    return " ".join(["--config", *(_setting(key, value) for key, value in settings.items())]) if settings else ""
-
-
 def _scale(source: Source) -> str:
     with ExitStack() as files:
         numbers = as_numbers(source, files)
         return f"{numbers.finished} seeds and {numbers.known.rounds} rounds"
-
-
-def _setting(key: str, value: Any) -> str:
-    text = yaml.safe_dump(value, default_flow_style=True, width=1000).removesuffix("...\n").strip().replace("'", "")
-    return f"'{key}={text}'" if " " in text else f"{key}={text}"
 
 
 def section(records: Sequence[Fields], scales: Sequence[str], command: str) -> str:

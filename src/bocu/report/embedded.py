@@ -31,6 +31,7 @@ BYTES_OF_SEEDS = 6_000_000
 VERDICTS = (MORE, LESS, TIED, TOO_FEW)
 _REGISTRY = "bocu.experiment.registry"  # asked, not reached: a further line in it makes no page anew
 _COLOURS = {value: name for name, value in style.COLOURS.items()}
+"""What the page's style sheet calls the colours that pictures have."""
 _KINDS: tuple[Kind, ...] = ("cumulative", "instantaneous", "simple", "recommended")
 
 

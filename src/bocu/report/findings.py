@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from bocu.evaluation.statistics import LESS, MORE, TIED, TOO_FEW, seeds_for_verdict
-from bocu.figures.reading import counted
+from bocu.figures.reading import NO_OBJECTIVE, counted
 from bocu.figures.results import Results
 from bocu.report import records, tables
 
@@ -19,9 +19,8 @@ def findings(cube: Results, kinds: Mapping[str, list[records.Fields]], reference
             continue
         final = {record["algorithm"]: record for record in _of(kinds["final-regret"], key)}
         least = gaps[0]["reference"]
-        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {cube.objective_titles[objective]}"
         shown = tables.plus_minus(final[least]["mean"], final[least]["standard_error"])
-        told = f"{cube.called}, scored by {cube.metric_titles[metric]}{pursued}: {cube.titles[least]} {shown}; "
+        told = f"{_where(cube, objective, metric)}: {cube.titles[least]} {shown}; "
         sentences.append(told + _lead(cube, sorted(gaps, key=lambda gap: gap["mean_difference"])))
     return sentences
 
@@ -34,8 +33,7 @@ def against(cube: Results, kinds: Mapping[str, list[records.Fields]], reference:
     sentences = []
     for objective, metric in records.foremost(cube):
         gaps = _of(kinds["differences"], (cube.problem, objective, metric))
-        pursued = "" if len(cube.objectives()) == 1 else f", pursuing {cube.objective_titles[objective]}"
-        where = f"{cube.called}, scored by {cube.metric_titles[metric]}{pursued}"
+        where = _where(cube, objective, metric)
         if not gaps or gaps[0]["reference"] != reference:
             sentences.append(f"{where}: {name} has finished no run; the table compares with the least regret instead.")
             continue
@@ -50,6 +48,11 @@ def against(cube: Results, kinds: Mapping[str, list[records.Fields]], reference:
 def written(cubes: Sequence[Results], label: str | None) -> str:
     """Return what is written for an algorithm; empty for none."""
     return next((cube.titles[label] for cube in cubes if label in cube.titles), label) if label else ""
+
+
+def _where(cube: Results, objective: str, metric: str) -> str:
+    alone = len(cube.objectives()) == 1
+    return f"{cube.called}, {tables.scored(cube, NO_OBJECTIVE if alone else objective, metric)}"
 
 
 def _lead(cube: Results, gaps: Sequence[records.Fields]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from bocu.experiment.configuration import Seeds
 from bocu.experiment.paths import PARTIAL, ResultPaths
-from bocu.experiment.record import MADE_FROM
+from bocu.experiment.record import MADE_FROM, config_of, settings_of
 from bocu.figures.results import CubeBranch, Results
 
 
@@ -39,6 +39,13 @@ class OriginFiles:
         """The experiment file, or the name where no record says which it was."""
         files = self._read("experiment.json").get(MADE_FROM, {}).get("files", [])
         return " ".join(shlex.quote(_short(file)) for file in files) or self.name
+
+    @functools.cached_property
+    def _settings(self) -> Mapping[str, Any]:
+        """What the command line changed, but for places of one machine."""
+        record = self._read("experiment.json")
+        simulated = record.get(MADE_FROM, {}).get("config", {}).get("data") == "simulate"
+        return {**settings_of(record), **({"data": "simulate"} if simulated else {})}
 
     @functools.cached_property
     def _per_job(self) -> Mapping[str, int]:
@@ -76,15 +83,17 @@ class OriginFiles:
     def run_command(self, problem: str, branch: CubeBranch, seeds: Sequence[int]) -> str:
         """Return the command that plays the seeds of a branch anew, beside the pipeline."""
         first, count = (seeds[0], len(seeds)) if seeds else (0, 1)
+        rounds = self._settings.get("iterations")
         return (
             f"bocu run --experiment {self.made_from} --problem {problem} --objective {branch.objective} "
-            f"--algorithm {branch.algorithm} --seed {first} --seeds {count} --output again.nc"
+            f"--algorithm {branch.algorithm} --seed {first} --seeds {count}"
+            f"{'' if rounds is None else f' --iterations {rounds}'} --output again.nc"
         )
 
     def sweep_command(self) -> str:
         """Return the command that makes all of the experiment."""
-        known = f" --configfile {self.made_from}" if self.made_from != self.name else ""
-        return f"snakemake --cores all{known}"
+        known = f"--configfile {self.made_from}" if self.made_from != self.name else ""
+        return " ".join(filter(None, ("snakemake --cores all", known, config_of(self._settings))))
 
     def _link(self, path: Path) -> str:
         return Path(os.path.relpath(path, self.page)).as_posix()

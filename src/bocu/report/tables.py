@@ -11,7 +11,6 @@ from pathlib import Path
 from bocu.evaluation.audits import Audit
 from bocu.evaluation.statistics import (
     CONFIDENCE,
-    GROWTH_FROM,
     LEAST_SEEDS,
     TOO_FEW,
     seeds_for_verdict,
@@ -25,6 +24,8 @@ from bocu.report.records import LEADING, Fields, Spent
 NOTICEABLE = 0.01
 NOTHING = "–"
 """Stands where there is no number."""
+NO_WIDTH = 1e-9
+"""Errors and intervals that are a smaller share of their value are rounding."""
 
 
 @dataclass(frozen=True)
@@ -144,17 +145,13 @@ def comparison(
     compared = max((gap["comparisons"] for gap in gaps.values()), default=1)
     least = smallest_p_value(compared, most)
     noticed = most >= LEAST_SEEDS and least > NOTICEABLE
-    few = f" With so few seeds none can be below {probability(least)}." if noticed else ""
+    few = f" With so few seeds no p can be below {probability(least)}." if noticed else ""
     best = tuple(place for place, label in enumerate(order) if final[label]["standing"] == LEADING)
     friedman = next((record["friedman_p_value"] for record in ranked.values()), float("nan"))
     alike = "" if isnan(friedman) else f" Friedman's test that all rank alike: p {probability(friedman, sign=True)}."
     caption = (
         f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, {scored(cube, objective, metric)}: "
-        f"mean ± standard error over seeds; lower is better. Differences are means over paired "
-        f"seeds with Student's {CONFIDENCE:.0%} intervals; p values: Wilcoxon signed-rank, Holm-corrected over all "
-        f"comparisons of the table.{few}{_led(best, compared) if gaps else ''}{alike} Growth: exponent of cumulative "
-        f"regret over the last {1 - GROWTH_FROM:.0%} of rounds with its {CONFIDENCE:.0%} interval; below 1, regret of "
-        "a round vanishes."
+        f"mean ± standard error over seeds.{_led(best, compared) if gaps else ''}{alike}{few}"
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
     header = ("Algorithm", regret, against, "p", "Verdict", "Mean rank", "Growth", "Time per round", "Seeds")
@@ -259,7 +256,10 @@ def hypervolumes(cube: Results, objective: str, metric: str, records: Sequence[F
 def scored(cube: Results, objective: str, metric: str) -> str:
     """Say in a caption what scores, and which objective is pursued, where one is."""
     by = f"scored by {cube.metric_titles[metric]}"
-    return by if objective == NO_OBJECTIVE else f"{by}, pursuing {cube.objective_titles[objective]}"
+    if objective == NO_OBJECTIVE:
+        return by
+    pursued = cube.objective_titles[objective]
+    return f"pursued and {by}" if pursued == cube.metric_titles[metric] else f"{by}, pursuing {pursued}"
 
 
 def verdict(gap: Fields) -> str:
@@ -271,7 +271,7 @@ def plus_minus(mean: float, error: float) -> str:
     """Write a mean with its error, both to the digit that the error's second figure has: "15.22 ± 0.38"."""
     if isnan(mean):
         return NOTHING
-    if isnan(error) or error == 0:
+    if not error > NO_WIDTH * abs(mean):
         return number(mean, 4, significant=True)
     digits = decimals(error)
     return f"{number(mean, digits)} ± {number(error, digits)}"
@@ -284,7 +284,7 @@ def interval(record: Fields) -> str:
         return NOTHING
     if isnan(low):
         return number(value, 4, significant=True, sign=True)
-    digits = decimals((high - low) / 4) if high > low else 2
+    digits = decimals((high - low) / 4) if high - low > NO_WIDTH * abs(value) else 2
     return f"{number(value, digits, sign=True)} [{number(low, digits)}, {number(high, digits)}]"
 
 

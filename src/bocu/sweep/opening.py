@@ -37,6 +37,23 @@ def open_plan(experiment: str | Path, mirror: str | None = None, settings: Seque
         merge(overrides, _setting(text))
     if mirror is not None:
         overrides["mirror"] = mirror
+    return _planned(files, overrides)
+
+
+def open_plan_as_made(experiment: str | Path) -> Plan:
+    """Plan an experiment by its file, or by its name as its results were made: with the settings of that command line.
+
+    Raises:
+        BocuError: no such experiment, or it is faulty.
+    """
+    made_from = _made_from(str(experiment))
+    if Path(experiment).is_file() or made_from is None:
+        return open_plan(experiment)
+    files, overrides = made_from
+    return _planned(files if all(file.is_file() for file in files) else sources_of(experiment)[0], overrides)
+
+
+def _planned(files: Sequence[Path], overrides: Plain) -> Plan:
     config: Plain = {}
     for layer in (*map(read_experiment_file, files), overrides):
         merge(config, layer)
@@ -89,11 +106,17 @@ def sources_of(experiment: str | Path) -> tuple[list[Path], Plain]:
     known = dict(_names())
     if name in known:
         return [known[name]], {}
-    record = Path(ResultPaths(name).record)
-    made_from = json.loads(record.read_text(encoding="utf-8")).get(MADE_FROM) if record.is_file() else None
-    if made_from:
-        return [Path(file) for file in made_from["files"]], made_from["config"]
+    made_from = _made_from(name)
+    if made_from is not None:
+        return made_from
     raise BocuError(f"{name}: no experiment file of that name under {CONFIGURATION}/; {nearest(name, known)}")
+
+
+def _made_from(name: str) -> tuple[list[Path], Plain] | None:
+    """Return the files and the settings that the results of a name were made from, where a record says so."""
+    record = Path(ResultPaths(name).record)
+    found = json.loads(record.read_text(encoding="utf-8")).get(MADE_FROM) if record.is_file() else None
+    return ([Path(file) for file in found["files"]], found["config"]) if found else None
 
 
 def _names() -> Iterator[tuple[str, Path]]:

@@ -21,7 +21,7 @@ from bocu.experiment.plan import Plan
 from bocu.report import embedded, records, tables
 from bocu.report.build import Part
 from bocu.report.origin_files import OriginFiles
-from bocu.sweep.opening import open_plan
+from bocu.sweep.opening import open_plan_as_made
 
 if TYPE_CHECKING:
     from bocu.figures.results import Results
@@ -107,7 +107,7 @@ def verify_page(page: str | Path) -> Recomputed:
     written = _Tables.of(text)
     found = Recomputed()
     for name in index["experiments"]:
-        plan = open_plan(name)
+        plan = open_plan_as_made(name)
         mine = [panel for panel in shown if panel["experiment"] == name]
         origin = OriginFiles(plan.describe(), Path(plan.results), Path(page).parent)
         for problem in dict.fromkeys(panel["problem"] for panel in mine):

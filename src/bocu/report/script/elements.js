@@ -19,6 +19,7 @@ const drawn = (tag, attributes = {}, ...children) =>
 
 // As the library writes numbers: a real minus sign, the places at which an error shows two figures.
 const NOTHING = "–";
+const NO_WIDTH = 1e-9; // errors that are a smaller share of their value are rounding
 const signed = (text, sign) => (sign && !text.startsWith("-") ? `+${text}` : text).replaceAll("-", "−");
 const fixed = (value, places, sign = false) => signed(value.toFixed(places), sign);
 const decimals = (error) => Math.min(Math.max(1 - Number(error.toExponential(6).split("e")[1]), 0), 8);
@@ -38,14 +39,14 @@ function general(value, figures = 4, sign = false) {
 
 function plusMinus(mean, error) {
   if (!Number.isFinite(mean)) return NOTHING;
-  if (!Number.isFinite(error) || error === 0) return general(mean);
+  if (!Number.isFinite(error) || error <= NO_WIDTH * Math.abs(mean)) return general(mean);
   return `${fixed(mean, decimals(error))} ± ${fixed(error, decimals(error))}`;
 }
 
 function interval([value, low, high]) {
   if (value === null) return NOTHING;
   if (low === null) return general(value, 4, true);
-  const places = high > low ? decimals((high - low) / 4) : 2;
+  const places = high - low > NO_WIDTH * Math.abs(value) ? decimals((high - low) / 4) : 2;
   return `${fixed(value, places, true)} [${fixed(low, places)}, ${fixed(high, places)}]`;
 }
 

@@ -54,7 +54,8 @@ function bandOf(curve, band) {
   };
 }
 
-function ticks(low, high, log, wanted) {
+// Rounds are whole numbers: so are their ticks.
+function ticks(low, high, log, wanted, whole = false) {
   if (log) {
     const powers = [];
     for (let p = Math.floor(Math.log10(low)); p <= Math.ceil(Math.log10(high)); p += 1) powers.push(p);
@@ -65,8 +66,8 @@ function ticks(low, high, log, wanted) {
     return pick.filter((_, i) => i % step === 0);
   }
   const rough = (high - low) / wanted || 1;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999);
+  const power = 10 ** Math.floor(Math.log10(whole ? Math.max(rough, 1) : rough));
+  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999 && !(whole && s % 1));
   const found = [];
   for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + 1e-9 * step; v += step) found.push(Math.abs(v) < step * 1e-9 ? 0 : v);
   return found;
@@ -174,7 +175,7 @@ function drawPlot(panel, view, width) {
       drawn("line", { x1: MARGINS.left, x2: width - MARGINS.right, y1: y(value), y2: y(value), class: "grid" }),
       drawn("text", { x: MARGINS.left - 6, y: y(value) + 4, class: "tick end" }, tickText(value)),
     );
-  for (const value of ticks(rounds[within[0]], rounds[within[1]], view.logx, width > 500 ? 8 : 4))
+  for (const value of ticks(rounds[within[0]], rounds[within[1]], view.logx, width > 500 ? 8 : 4, true))
     svg.append(
       drawn("line", { x1: x(value), x2: x(value), y1: bottom, y2: bottom + 4, class: "axis" }),
       drawn("text", { x: x(value), y: bottom + 16, class: "tick middle" }, tickText(value)),

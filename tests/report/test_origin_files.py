@@ -1,0 +1,38 @@
+"""Commands of a page make what it shows: with the settings that its results were made by."""
+
+import json
+
+import pytest
+
+from bocu.figures.results import CubeBranch
+from bocu.report.origin_files import OriginFiles
+
+SETTINGS = {"iterations": 30, "seeds": {"count": "6", "first": "0"}, "mirror": "/elsewhere", "threads": 2}
+
+
+@pytest.fixture
+def origin(tmp_path):
+    def make(settings):
+        made_from = {"files": ["experiments/wind.yaml"], "config": settings}
+        (tmp_path / "experiment.json").write_text(json.dumps({"made_from": made_from}), encoding="utf-8")
+        return OriginFiles({"name": "wind"}, tmp_path, tmp_path / "report")
+
+    return make
+
+
+def test_a_sweep_is_made_again_at_its_scale(origin):
+    assert origin({}).sweep_command() == "snakemake --cores all --configfile experiments/wind.yaml"
+    assert origin(SETTINGS).sweep_command() == (
+        "snakemake --cores all --configfile experiments/wind.yaml --config iterations=30 'seeds={count: 6, first: 0}'"
+    )
+
+
+def test_simulated_data_stay_simulated(origin):
+    assert origin({"data": "simulate"}).sweep_command().endswith(" --config data=simulate")
+    assert "--config " not in origin({"data": {"source": "mirror", "mirror": "/elsewhere"}}).sweep_command()
+
+
+def test_a_branch_is_played_again_for_as_many_rounds(origin):
+    command = origin(SETTINGS).run_command("hours", CubeBranch("dro", "ucb"), [2, 3])
+    assert command.endswith("--algorithm ucb --seed 2 --seeds 2 --iterations 30 --output again.nc")
+    assert "--iterations" not in origin({}).run_command("hours", CubeBranch("dro", "ucb"), [2, 3])
