@@ -6,6 +6,7 @@ import pytest
 from bocu.ambiguity import ModifiedChiSquared, worst_case
 from bocu.core.errors import BocuError
 from bocu.evaluation.robust_front import (
+    Front,
     front_among,
     growing_hypervolume,
     growing_share,
@@ -75,6 +76,16 @@ def test_hypervolume_of_a_run_ends_where_its_front_does(problem, front, values):
     for row in (0, 7, 29):
         tried = front_among(decisions[: row + 1], payoffs[: row + 1], front.weights, values)
         assert grown[row] == pytest.approx(tried.hypervolume(corner))
+
+
+def test_of_a_front_that_is_one_point_nearly_as_good_is_nearly_all():
+    """Outputs that guarantee the same leave one point, and a range of what the search missed."""
+    guaranteed = 1.6 - np.array([[0.0, 0.0], [1e-6, 1e-6], [4e-6, 4e-6]])
+    front = Front(np.eye(3)[:, :2], guaranteed[:, 0], np.zeros((3, 1)), guaranteed)
+    corner = front.corner()
+    np.testing.assert_allclose(corner, 1.6 - 0.16, rtol=1e-5)
+    near, whole = hypervolume(np.array([[1.59, 1.59]]), corner), front.hypervolume(corner)
+    assert near / whole == pytest.approx((0.15 / 0.16) ** 2, rel=1e-3)
 
 
 def test_the_best_front_has_the_whole_hypervolume(problem, front, values):

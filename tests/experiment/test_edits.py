@@ -187,8 +187,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "the base class of metrics": (
         "evaluation/metrics.py",
-        "                found[key] = (values if available is None else values[available]).max()",
-        "                found[key] = (values if available is None else values[available]).min()",
+        "            value[rows] = values[decisions[rows]]",
+        "            value[rows] = -values[decisions[rows]]",
         SCORES,
     ),
     # Cubes and what is drawn from them

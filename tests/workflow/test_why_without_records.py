@@ -85,8 +85,8 @@ EDITS = {
     ),
     "a metric": (
         "src/bocu/evaluation/metrics.py",
-        "(values if available is None else values[available]).max()",
-        "(values if available is None else values[available]).min()",
+        "value[rows] = values[decisions[rows]]",
+        "value[rows] = -values[decisions[rows]]",
         "scores/sensors/any/random.nc",
     ),
     "the summary": (

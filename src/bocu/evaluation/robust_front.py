@@ -23,6 +23,8 @@ from bocu.problems.scalarised_optimum import PayoffTables, Pool, ScalarisedSearc
 
 MARGIN = 0.1
 """How far the corner of hypervolumes lies below the least guarantees of a front, as a share of their range."""
+ONE_POINT = 1e-3
+"""Range of guarantees, as a share of their size, below which a front is one point."""
 WEIGHTS = 33
 """Weights of the net of a front, at least."""
 
@@ -44,9 +46,14 @@ class Front:
     guaranteed: Floats
 
     def corner(self, margin: float = MARGIN) -> Floats:
-        """A reference point `(K,)` for hypervolumes: the least guarantees, less a share `margin` of their range."""
+        """A reference point `(K,)` for hypervolumes: the least guarantees, less a share `margin` of their range.
+
+        Of a front that is one point, but for what its search missed, it is that share of the guarantees themselves:
+        by a range of rounding errors every decision but the best would have no volume at all.
+        """
         least, most = self.guaranteed.min(axis=0), self.guaranteed.max(axis=0)
-        return least - margin * np.where(most > least, most - least, 1.0)
+        scale = np.where(least == 0.0, 1.0, np.abs(least))
+        return least - margin * np.where(most - least > ONE_POINT * scale, most - least, scale)
 
     def hypervolume(self, corner: Floats) -> float:
         """Hypervolume of the guarantees above a corner `(K,)`."""

@@ -153,7 +153,8 @@ def _described(cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int
         "Right: what these decisions guarantee, each output by itself, where no other does better in both; a single "
         "point where both guarantee alike. Below: hypervolume of the guarantees of all decisions up to a round as a "
         f"share of that of the best, mean (lines) and 95 % intervals (bands) over {seed_counts(counts)}; "
-        f"the corner lies {MARGIN:.0%} of the range below the least of the best's guarantees."
+        f"the corner lies {MARGIN:.0%} of the range, or of the size of a single point, below the least of the best's "
+        "guarantees."
     )
     ends = ", ".join(f"{each.title} {each.share[:, -1].mean():.3g}" for each in tried)
     alternative = (
