@@ -317,7 +317,7 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     each = some([f"{cube.called} {int(cube.iterations[-1])}" for cube in cubes], "; ")
     return [
         ("Problems", some([cube.called for cube in cubes])),
-        ("Algorithms", ", ".join(algorithms)),
+        ("Algorithms", ("; " if any("," in title for title in algorithms) else ", ").join(algorithms)),
         ("Metrics", ", ".join(dict.fromkeys(metrics))),
         ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
         ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
