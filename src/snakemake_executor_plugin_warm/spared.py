@@ -22,6 +22,7 @@ from typing import Any
 from snakemake import common, rules
 from snakemake import script as scripts
 from snakemake.common import get_snakemake_searchpaths, overwrite_function_params
+from snakemake.jobs import Job
 from snakemake.logging import logger
 from snakemake.persistence.file import FilePersistence
 from snakemake.resources import Resource
@@ -44,6 +45,7 @@ def spare_repeated_work(replaced: ExitStack) -> None:
     overwrite_function_params(Resource.evaluate, inspect.signature(Resource(" ", 0).evaluate).parameters)
     for module in (common, rules):
         replace(replaced, module, "get_function_params", parameters_of)
+    replace(replaced, Job, "is_pipe_or_service_input", lambda job, path: path in piped_to(job))
     replace(replaced, FilePersistence, "_io_write", write_note)
     replace(replaced, FilePersistence, "_record_path", functools.lru_cache(64)(FilePersistence._record_path))
     folders = functools.cache(lambda: tuple(get_snakemake_searchpaths()))
@@ -67,6 +69,13 @@ def parameters_of(function: Any) -> Any:
         with suppress(AttributeError):  # a method
             overwrite_function_params(function, known)
     return known
+
+
+@functools.lru_cache(1)  # asked for one input after the other, for each of which Snakemake walks through all jobs
+def piped_to(job: Job) -> frozenset[Any]:
+    """Return the inputs of a job that come through a pipe or from a service, of a job that it runs beside."""
+    before = job.dag.dependencies[job].items()
+    return frozenset(path for made_by, paths in before for path in made_by.pipe_or_service_output if path in paths)
 
 
 def write_note(

@@ -88,6 +88,56 @@ def test_a_job_is_chosen_among_few_and_not_among_all(counted):
     assert calls["_schedule_reevalutation"] >= len(order)  # as it is called in this Snakemake
     assert calls["_on_sigint"] == 0
     assert calls["signal"] < 10  # 8 a job
+    assert calls["is_pipe_or_service_input"] == 0  # for each input of a job a walk through all that it comes from
+    assert calls["piped_to"] <= len(order) + 1
+
+
+PIPED = """
+rule all:
+    input: "whole.txt", "read.txt"
+
+rule speak:
+    output: pipe("spoken")
+    shell: "echo heard > {output}"
+
+rule whole:
+    output: "whole.txt"
+    script: "touch.py"
+
+rule read:
+    input: heard="spoken", whole="whole.txt"
+    output: "read.txt"
+    shell: "cat {input.heard} > {output}"
+"""
+ASKED = """
+import sys
+from snakemake.cli import main
+from snakemake.jobs import Job
+from snakemake_executor_plugin_warm import spared
+
+theirs, ours, agreed = Job.is_pipe_or_service_input, spared.piped_to, []
+def both(job):
+    found = ours(job)
+    agreed.append((job.rule.name, sorted(found), all((path in found) == theirs(job, path) for path in job.input)))
+    return found
+spared.piped_to = both
+try:
+    main(sys.argv[1:])
+finally:
+    print(sorted({str(asked) for asked in agreed}))
+"""
+
+
+@pytest.mark.ci
+@pytest.mark.workflow
+def test_what_comes_through_a_pipe_is_told_from_files_as_snakemake_tells_it(tmp_path):
+    for name, text in {"Snakefile": PIPED, "touch.py": TOUCH, "asked.py": ASKED}.items():
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "asked.py", "--executor", "warm", "--cores", "2", "--workflow-profile", "none"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "read.txt").read_text() == "heard\n"
+    assert done.stdout.splitlines()[-1] == str(["('all', [], True)", "('read', ['spoken'], True)"])
 
 
 def test_what_remains_is_listed_when_somebody_looks():
