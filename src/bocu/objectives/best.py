@@ -30,5 +30,6 @@ def best_of(values: Floats) -> Best:
     """The best of values `(decisions,)` that are all known."""
     index = int(np.argmax(values))
     value = float(values[index])
-    others = np.delete(values, index)
-    return Best(index, value, float(others.max()) if len(others) else -np.inf, len(values))
+    others = values.copy()
+    others[index] = -np.inf
+    return Best(index, value, float(others.max()), len(values))

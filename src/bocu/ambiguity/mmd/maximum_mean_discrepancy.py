@@ -17,6 +17,7 @@ from pydantic import Field
 from bocu.ambiguity import checks
 from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.rows import Normalised
 from bocu.ambiguity.mmd.gram import JITTER, Gram, mmd_radius, squared_exponential_gram
 from bocu.ambiguity.mmd.lines_below import lines_below
 from bocu.ambiguity.mmd.path import PreparedReference, vertex_distances
@@ -113,6 +114,12 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         bound = largest if largest > 1.0 + _JITTER_ABOVE_ONE else 1.0
         return mmd_radius(observations, delta, largest_kernel_value=bound)
 
+    def spanning(self, f: Floats, p: Floats, leading: tuple[int, ...]) -> Normalised:
+        from bocu.ambiguity.mmd.certificates import spanning
+
+        rows, low, scale = spanning(f if f.flags.carray else f.copy(order="C"))
+        return Normalised(rows, p, low, scale, leading)
+
     def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         mean = expectation(f, p)
         if len(p) == 1:
@@ -140,8 +147,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
             return Rows(mean, slope, distribution, rate if wanted.rate else None, np.zeros(len(f)))
         (points,) = reference.at_radii(f, [self.epsilon])
         return Rows(
-            points.value(f, mean),
-            points.slope(),
+            *points.value_and_slope(mean),
             reference.p + points.r if wanted.distribution else None,
             points.rate_in_epsilon(f) if wanted.rate else None,
             points.gap,
@@ -154,7 +160,8 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
             points = dict(zip(positive, reference.at_radii(f[where], positive), strict=True))
             for column, radius in enumerate(radii):
                 if radius > 0.0:
-                    values[where, column] = points[radius].value(f[where], values[where, column])
+                    mean = np.ascontiguousarray(values[where, column])
+                    values[where, column], _ = points[radius].value_and_slope(mean)
         return values
 
     def lines_below(self, payoffs: Floats, reference: Floats, *, careful: bool) -> tuple[Floats, Floats] | None:
@@ -205,6 +212,14 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
 
     def _vertex_distances(self, p: Floats) -> Floats:
         return np.sqrt(self._reference(p).squared_distances)
+
+    def _largest_shares(self, p: Floats) -> Floats:
+        # A search in each of many rounds asks for them at one radius.
+        known = self._reference(p).shares
+        if self.epsilon not in known:
+            known.clear()
+            known[self.epsilon] = super()._largest_shares(p)
+        return known[self.epsilon]
 
     def _groups(self, p: Floats) -> Iterator[tuple[Any, PreparedReference]]:
         """Rows that share a reference, and that reference."""
