@@ -28,7 +28,7 @@ class Best:
 
 def best_of(values: Floats) -> Best:
     """The best of values `(decisions,)` that are all known."""
-    index = int(np.argmax(values))
+    index = int(values.argmax())
     value = float(values[index])
     others = values.copy()
     others[index] = -np.inf

@@ -17,11 +17,11 @@ from pydantic import Field
 from bocu.ambiguity import checks
 from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
-from bocu.ambiguity.rows import Normalised
 from bocu.ambiguity.mmd.gram import JITTER, Gram, mmd_radius, squared_exponential_gram
 from bocu.ambiguity.mmd.lines_below import lines_below
-from bocu.ambiguity.mmd.path import PreparedReference, vertex_distances
+from bocu.ambiguity.mmd.path import PreparedReference, certificates, vertex_distances
 from bocu.ambiguity.parameters import SetParameters, named
+from bocu.ambiguity.rows import Normalised
 from bocu.core.about import About
 from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
@@ -115,9 +115,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         return mmd_radius(observations, delta, largest_kernel_value=bound)
 
     def spanning(self, f: Floats, p: Floats, leading: tuple[int, ...]) -> Normalised:
-        from bocu.ambiguity.mmd.certificates import spanning
-
-        rows, low, scale = spanning(f if f.flags.carray else f.copy(order="C"))
+        rows, low, scale = certificates().spanning(f if f.flags.carray else f.copy(order="C"))
         return Normalised(rows, p, low, scale, leading)
 
     def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:

@@ -7,7 +7,8 @@ a primal and a dual solution: value `E + f.r`, slope `-|r| / t`, and the lower b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
@@ -67,9 +68,8 @@ class PathPoints:
 
     def value_and_slope(self, mean: Floats) -> tuple[Floats, Floats]:
         """`v = E + f.r` and `-|r| / t`, both `(B,)`; exactly 0 on the floor."""
-        from bocu.ambiguity.mmd.certificates import value_and_slope
-
-        return value_and_slope(mean, self.gain, self.norm, self.t)
+        found: tuple[Floats, Floats] = certificates().value_and_slope(mean, self.gain, self.norm, self.t)
+        return found
 
     def rate_in_epsilon(self, f: Floats) -> Floats:
         """Derivative of q in epsilon `(B, n)`: `|r| d|r| = A2 t dt` with `A2 = -f.dr/dt`."""
@@ -255,18 +255,25 @@ class PreparedReference:
 
     def _certified(self, f: Floats, r: Floats, t: Floats, rate: Floats, radius: float) -> PathPoints:
         """Pull points that rounding left outside the set onto it; with norms, gains and duality gaps, in units of f."""
-        from bocu.ambiguity.mmd.certificates import gaps, pull_in
-
+        made = certificates()
         # A walk that lost its way may have left the range of numbers: its gap is then not a number, and not accepted.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             image = r @ self.gram.matrix
             squares = np.einsum("bn,bn->b", r, image)
             r, t = np.ascontiguousarray(r), np.ascontiguousarray(t)
-            norm, lowest = pull_in(f, r, image, squares, t, radius)
+            norm, lowest = made.pull_in(f, r, image, squares, t, radius)
             gain = np.einsum("bn,bn->b", f, r)
             # On the floor, at infinite t, the dual vector is 0 and the bound the smallest payoff.
-            gap = gaps(f @ self.p, gain, lowest, image @ self.p, norm, t)
+            gap = made.gaps(f @ self.p, gain, lowest, image @ self.p, norm, t)
         return PathPoints(r, t, rate, norm, gain, gap)
+
+
+@cache
+def certificates() -> Any:
+    """Return `bocu.ambiguity.mmd.certificates`, which needs a compiler; the statement alone takes as long as a call."""
+    from bocu.ambiguity.mmd import certificates
+
+    return certificates
 
 
 def vertex_distances(p: Floats, gram: Floats) -> Floats:
