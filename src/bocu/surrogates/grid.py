@@ -121,7 +121,6 @@ class GridPosterior:
         self._mean = np.full(prior.shape, prior.mean)
         self._variance = np.full(prior.shape, prior.variance)
         self._deviation: np.ndarray | None = None  # of the current variance, once asked for; read-only
-        self._views = _read_only(self._mean), _read_only(self._variance)  # what is handed out
 
     @property
     def decisions(self) -> np.ndarray:
@@ -159,12 +158,12 @@ class GridPosterior:
     def mean(self) -> np.ndarray:
         """Posterior mean, shape (X, C); a read-only view that later observations change."""
         self._update_fields()
-        return self._views[0]
+        return _read_only(self._mean)
 
     def variance(self) -> np.ndarray:
         """Posterior variance without noise, shape (X, C); a read-only view that later observations change."""
         self._update_fields()
-        return self._views[1]
+        return _read_only(self._variance)
 
     def deviation(self) -> np.ndarray:
         """Posterior standard deviation without noise, shape (X, C); read-only."""
@@ -354,7 +353,7 @@ def _table(name: str, points: np.ndarray, kernel: Kernel) -> np.ndarray:
 
 def _read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 
