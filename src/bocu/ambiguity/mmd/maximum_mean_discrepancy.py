@@ -17,6 +17,7 @@ from pydantic import Field
 from bocu.ambiguity import checks
 from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.mmd import whole_arrays
 from bocu.ambiguity.mmd.gram import JITTER, Gram, mmd_radius, squared_exponential_gram
 from bocu.ambiguity.mmd.lines_below import lines_below
 from bocu.ambiguity.mmd.path import PreparedReference, certificates, vertex_distances
@@ -115,7 +116,10 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         return mmd_radius(observations, delta, largest_kernel_value=bound)
 
     def spanning(self, f: Floats, p: Floats, leading: tuple[int, ...]) -> Normalised:
-        rows, low, scale = certificates().spanning(f if f.flags.carray else f.copy(order="C"))
+        made = certificates()
+        if made is whole_arrays:
+            return super().spanning(f, p, leading)
+        rows, low, scale = made.spanning(f if f.flags.carray else f.copy(order="C"))
         return Normalised(rows, p, low, scale, leading)
 
     def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:

@@ -6,6 +6,7 @@ a primal and a dual solution: value `E + f.r`, slope `-|r| / t`, and the lower b
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from bocu.ambiguity.base import ROUNDING, Tangent
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.mmd import whole_arrays
 from bocu.ambiguity.mmd.departure import Departure
 from bocu.ambiguity.mmd.gram import SINGULAR, Gram
 from bocu.core.errors import BocuError
@@ -268,10 +270,14 @@ class PreparedReference:
         return PathPoints(r, t, rate, norm, gain, gap)
 
 
-@cache
 def certificates() -> Any:
-    """Return `bocu.ambiguity.mmd.certificates`, which needs a compiler; the statement alone takes as long as a call."""
-    from bocu.ambiguity.mmd import certificates
+    """Return the compiled `bocu.ambiguity.mmd.certificates` where a walk has loaded the compiler, or their likes."""
+    return _compiled_certificates() if "numba" in sys.modules else whole_arrays
+
+
+@cache
+def _compiled_certificates() -> Any:
+    from bocu.ambiguity.mmd import certificates  # the statement alone takes as long as a call
 
     return certificates
 
