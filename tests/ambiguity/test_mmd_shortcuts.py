@@ -119,12 +119,3 @@ def test_certificates_are_those_of_whole_arrays(
         assert np.array_equal(ours, numbers, equal_nan=True)
     assert np.isnan(found.gap[3])
     assert not found.accepted
-
-
-def test_shares_of_the_mass_are_those_of_the_radius_asked_for() -> None:
-    """They are kept with a reference: another radius in between leaves them alone."""
-    ambiguity_set = MaximumMeanDiscrepancy(0.1, GRAM)
-    for radius in (0.1, 0.3, 0.0, 5.0, 0.1):
-        around = ambiguity_set.with_epsilon(radius)
-        expected = np.clip(radius / around._vertex_distances(EMPIRICAL), 0.0, 1.0)
-        assert np.array_equal(around._largest_shares(EMPIRICAL), expected)

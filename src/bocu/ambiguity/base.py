@@ -337,12 +337,6 @@ class AmbiguitySet(ABC):
         """Distance `(n,)` from each single context to one reference `(n,)`, or a little more."""
         return np.asarray(self.distance(np.eye(len(p)), p))
 
-    def _largest_shares(self, p: Floats) -> Floats:
-        """Shares `(n,)` of the mass of one reference `(n,)` that may all move to each single context."""
-        distance = self._vertex_distances(p)
-        share = np.divide(min(self.epsilon, 1e300), distance, out=np.ones_like(distance), where=distance > 0.0)
-        return np.minimum(share, 1.0, out=share)
-
     def normalise(self, payoffs: ArrayLike, reference: ArrayLike) -> Normalised:
         """Checked arguments as rows that span [0, 1]; errors as in `worst_case`."""
         return self.spanning(*self._checked(payoffs, reference))
@@ -355,11 +349,8 @@ class AmbiguitySet(ABC):
             f = np.where(inside, f, np.where(inside, f, np.inf).min(axis=1, keepdims=True))
         low = f.min(axis=1)
         scale = f.max(axis=1) - low
-        if not scale.all():
-            scale[scale == 0.0] = 1.0
-        spanning = f - low[:, None]
-        spanning /= scale[:, None]
-        return Normalised(spanning, p, low, scale, leading)
+        scale[scale == 0.0] = 1.0
+        return Normalised((f - low[:, None]) / scale[:, None], p, low, scale, leading)
 
     def solve_rows(self, f: Floats, p: Floats, leading: tuple[int, ...], wanted: Wanted) -> tuple[Normalised, Rows]:
         """Solve payoffs `(B, n)` under references `(1, n)` or `(B, n)` that have been checked, or are our own."""

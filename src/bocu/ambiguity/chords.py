@@ -118,7 +118,9 @@ class Chords:
 
 def towards_contexts(payoffs: Floats, reference: Floats, ambiguity_set: AmbiguitySet) -> Floats:
     """Bound `(decisions,)` from moving a share of the mass to one context: distances are convex along the way."""
+    distance = ambiguity_set._vertex_distances(reference)
+    share = np.divide(min(ambiguity_set.epsilon, 1e300), distance, out=np.ones_like(distance), where=distance > 0.0)
     mean = payoffs @ reference
     apart = payoffs - mean[:, None]
-    apart *= ambiguity_set._largest_shares(reference)
+    apart *= np.minimum(share, 1.0)
     return mean + apart.min(axis=1)

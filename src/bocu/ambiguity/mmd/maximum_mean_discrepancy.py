@@ -215,14 +215,6 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
     def _vertex_distances(self, p: Floats) -> Floats:
         return np.sqrt(self._reference(p).squared_distances)
 
-    def _largest_shares(self, p: Floats) -> Floats:
-        # A search in each of many rounds asks for them at one radius.
-        known = self._reference(p).shares
-        if self.epsilon not in known:
-            known.clear()
-            known[self.epsilon] = super()._largest_shares(p)
-        return known[self.epsilon]
-
     def _groups(self, p: Floats) -> Iterator[tuple[Any, PreparedReference]]:
         """Rows that share a reference, and that reference."""
         if len(p) == 1:

@@ -88,7 +88,6 @@ class PreparedReference:
         self.gram = gram
         self.embedded = gram.matrix @ self.p
         self.positive = bool(self.p.all())
-        self.shares: dict[float, Floats] = {}  # by radius, see `AmbiguitySet._largest_shares`; the last one asked for
 
     @cached_property
     def squared_distances(self) -> Floats:
