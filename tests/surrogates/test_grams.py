@@ -35,6 +35,8 @@ def test_forms_agree_with_the_matrix(points, form):
     rows, columns = np.array([3, 70, 3]), np.array([5, 0])
     np.testing.assert_allclose(gram.block(rows, columns), matrix[np.ix_(rows, columns)], atol=1e-15)
     np.testing.assert_array_equal(gram.matrix(), matrix)
+    for each in (gram, StoredGram(matrix)):
+        assert np.array_equal(each.column(rows, 5), each.block(rows, np.array([5]))[:, 0])
     combined, stored = gram.combination(), StoredGram(matrix).combination()
     generator = np.random.default_rng(0)
     for count, point in enumerate(generator.permutation(len(points))[:50], start=1):

@@ -106,7 +106,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
 
     def choose_context(self, decision: Decision, round: Round) -> Context:
         """Choose the context in which the payoff of the decision is least known."""
-        return int(np.argmax(self._moments(int(decision))[1]))
+        return int(self._moments(int(decision))[1].argmax())
 
     def tell(self, decision: Decision, context: Context, value: float) -> None:
         chosen = int(decision)

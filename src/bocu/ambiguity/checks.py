@@ -97,6 +97,8 @@ def distribution(values: ArrayLike, n: int | None = None, name: str = "reference
     if array.ndim == 0 or array.shape[-1] == 0 or (n is not None and array.shape[-1] != n):
         wanted = "contexts" if n is None else n
         raise BocuError(f"{name} has shape {array.shape}: its last axis must have length {wanted}")
+    if array.ndim == 1 and array.min() >= 0.0 and abs(array.sum() - 1.0) <= SUM_TOLERANCE:
+        return array  # as nearly all are; what follows says what is wrong
     finite(name, array)
     if array.min() < 0:
         index = where(array < 0)

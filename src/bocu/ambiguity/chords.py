@@ -120,6 +120,7 @@ def towards_contexts(payoffs: Floats, reference: Floats, ambiguity_set: Ambiguit
     """Bound `(decisions,)` from moving a share of the mass to one context: distances are convex along the way."""
     distance = ambiguity_set._vertex_distances(reference)
     share = np.divide(min(ambiguity_set.epsilon, 1e300), distance, out=np.ones_like(distance), where=distance > 0.0)
-    np.clip(share, 0.0, 1.0, out=share)
     mean = payoffs @ reference
-    return mean + ((payoffs - mean[:, None]) * share).min(axis=1)
+    apart = payoffs - mean[:, None]
+    apart *= np.minimum(share, 1.0)
+    return mean + apart.min(axis=1)

@@ -27,8 +27,10 @@ from bocu.ambiguity import machine_code
 if TYPE_CHECKING:
     import filelock
 
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+
 #: Sums may be reordered for vector instructions; NaN and infinity keep their meaning.
-_OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy", "nogil": True}
+_REORDERED: dict[str, Any] = {**_OPTIONS, "fastmath": {"reassoc", "contract", "nsz"}}
 
 #: Seconds to wait for a process that compiles the same before compiling for oneself.
 _PATIENCE = 600.0
@@ -51,7 +53,16 @@ def compiled(function: Function) -> Function:
     What is compiled for one process, others that come meanwhile wait for. Where no place can be written to, or the
     module cannot be imported by its name, each process compiles for itself.
     """
-    dispatcher: Any = numba.njit(function, **_OPTIONS)  # a function, and more
+    return _compiled(function, _REORDERED)
+
+
+def compiled_as_written(function: Function) -> Function:
+    """`compiled`, with sums in the order in which they are written: the digits of NumPy, element by element."""
+    return _compiled(function, _OPTIONS)
+
+
+def _compiled(function: Function, options: dict[str, Any]) -> Function:
+    dispatcher: Any = numba.njit(function, **options)  # a function, and more
     cache = _Cache(function)
     compile_or_load = dispatcher.compile
 

@@ -8,6 +8,7 @@ from bocu.ambiguity import machine_code
 
 #: Modules with the functions that are called from Python; those that they call are compiled with them.
 ENTRIES = (
+    "bocu.ambiguity.mmd.certificates",
     "bocu.ambiguity.mmd.critical_line",
     "bocu.ambiguity.mmd.near_reference",
     "bocu.ambiguity.mmd.nonnegative",

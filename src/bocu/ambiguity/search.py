@@ -148,15 +148,15 @@ def _search(
     open_ = np.ones(len(payoffs), dtype=bool)
     rounding = 1e-12 * (weight * max(1.0, float(np.abs(payoffs).max())) + float(np.abs(offset).max()))
     block, chords, rank = _FIRST_BLOCK, None, bound
-    while True:
-        candidates = np.flatnonzero(open_ & (bound >= exact.max() + tolerance - rounding))
-        if not len(candidates):
-            break
-        given_up = len(payoffs) - int(open_.sum()) >= _TRIED and len(candidates) > _STILL_OPEN * len(payoffs)
+    candidates, solved = np.arange(len(payoffs)), 0
+    while len(candidates):
+        given_up = solved >= _TRIED and len(candidates) > _STILL_OPEN * len(payoffs)
         chosen = candidates if given_up else candidates[np.argsort(-rank[candidates], kind="stable")[:block]]
         exact[chosen], pool = evaluate(chosen, None if given_up or chords is not None else ambiguity_set)
         open_[chosen] = False
-        enough = exact.max() + tolerance - rounding
+        solved += len(chosen)
+        best = exact.max() + tolerance
+        enough = best - rounding
         left = np.flatnonzero(open_ & (bound >= enough))
         rank = bound
         block = min(2 * block, _LARGEST_BLOCK)
@@ -169,7 +169,10 @@ def _search(
                 if chords is not None:
                     rank, block = chords.promise, _FIRST_BLOCK
                     rounding *= max(1.0, chords.magnified / weight)
+                    left = np.flatnonzero(open_)
+        # Bounds only fall, and what is enough only rises as long as the rounding is the same.
+        candidates = left[bound[left] >= best - rounding]
     index = int(exact.argmax())
     others = np.where(open_, bound, exact)
     others[index] = -np.inf
-    return index, float(exact[index]), float(others.max()), int((~open_).sum())
+    return index, float(exact[index]), float(others.max()), solved

@@ -28,7 +28,8 @@ class Best:
 
 def best_of(values: Floats) -> Best:
     """The best of values `(decisions,)` that are all known."""
-    index = int(np.argmax(values))
+    index = int(values.argmax())
     value = float(values[index])
-    others = np.delete(values, index)
-    return Best(index, value, float(others.max()) if len(others) else -np.inf, len(values))
+    others = values.copy()
+    others[index] = -np.inf
+    return Best(index, value, float(others.max()), len(values))

@@ -12,6 +12,7 @@ from bocu.ambiguity import checks
 from bocu.ambiguity.base import is_tensor
 from bocu.ambiguity.checks import Floats
 from bocu.core.errors import BocuError
+from bocu.objectives.best import Best, best_of
 from bocu.objectives.functions import UncertaintyObjective
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ class WithoutSet(UncertaintyObjective):
 
         p = checks.distribution(plain, payoffs.shape[-1])
         return self.of_tensors(payoffs, reference if is_tensor(reference) else like(p, payoffs))
+
+    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
+        return best_of(self._of_arrays(payoffs, reference))  # both have been checked
 
     @abstractmethod
     def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats: ...

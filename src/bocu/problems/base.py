@@ -234,7 +234,8 @@ class Realisation(ABC):
 
         Draws as many numbers whatever was decided, so that all algorithms meet the same noise.
         """
-        return payoff + self.description.noise * generator.standard_normal(np.shape(payoff) or None)
+        shape = None if isinstance(payoff, float) else np.shape(payoff) or None
+        return payoff + self.description.noise * generator.standard_normal(shape)
 
     def outcomes(self, t: int) -> tuple[np.ndarray, np.ndarray]:
         """Return all that may come of each decision in round `t`, and how probable it is under the truth.

@@ -4,6 +4,7 @@ The rows of the lower factor lie one behind the other (packed), so that growing 
 prefix, and BLAS solves with it in place. A row costs one triangular solve, O(size^2).
 """
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -41,7 +42,7 @@ class GrownCholesky:
             grown[:start] = self._packed[:start]
             self._packed = grown
         self._packed[start : end - 1] = row
-        self._packed[end - 1] = np.sqrt(max(diagonal - row @ row, smallest))
+        self._packed[end - 1] = math.sqrt(max(diagonal - row @ row, smallest))
         self.size = n + 1
 
     def row(self, index: int) -> np.ndarray:

@@ -33,6 +33,9 @@ class PointGram(Protocol):
     def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the covariances of points `rows` (r,) with points `columns` (c,), shape (r, c)."""
 
+    def column(self, rows: np.ndarray, point: int) -> np.ndarray:
+        """Return the covariances of points `rows` (r,) with one point, shape (r,)."""
+
     def matrix(self) -> np.ndarray:
         """Return all of them, shape (X, X), read-only; where they are not stored, worked out anew."""
 
@@ -58,6 +61,9 @@ class StoredGram(PointGram):
     def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return self._matrix[rows[:, None], columns[None, :]]
 
+    def column(self, rows: np.ndarray, point: int) -> np.ndarray:
+        return self._matrix[:, point].take(rows)
+
     def matrix(self) -> np.ndarray:
         return self._matrix
 
@@ -74,6 +80,9 @@ class EvaluatedGram(PointGram):
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return self._kernel(self._points[rows], self._points[columns])
+
+    def column(self, rows: np.ndarray, point: int) -> np.ndarray:
+        return self.block(rows, np.array([point]))[:, 0]
 
     def matrix(self) -> np.ndarray:
         matrix = self._kernel(self._points, self._points)

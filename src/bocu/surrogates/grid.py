@@ -10,6 +10,8 @@ of the same decision are added up first, so a product costs O(distinct decisions
 observations there are. The triangular solve beside it, O(observations^2), is small up to some thousand observations.
 """
 
+import math
+
 import numpy as np
 
 from bocu.core.errors import BocuError
@@ -118,7 +120,7 @@ class GridPosterior:
         self._in_fields = 0  # observations that mean and variance contain
         self._mean = np.full(prior.shape, prior.mean)
         self._variance = np.full(prior.shape, prior.variance)
-        self._deviation: np.ndarray | None = None  # of the current variance, once asked for
+        self._deviation: np.ndarray | None = None  # of the current variance, once asked for; read-only
 
     @property
     def decisions(self) -> np.ndarray:
@@ -145,9 +147,10 @@ class GridPosterior:
         for name, index, size in zip(("decision", "context"), (decision, context), prior.shape, strict=True):
             if not 0 <= index < size:
                 raise BocuError(f"{name}: found {index}; allowed: 0 to {size - 1}")
-        if not np.isfinite(value):
+        if not math.isfinite(value):
             raise BocuError(f"value of decision {decision}, context {context}: found {value}; allowed: finite numbers")
-        cross = self._cross(np.array([decision]), np.array([context]))[:, 0]
+        covariances = prior.over_decisions.column(self._decisions[: self.count], decision)
+        cross = prior.variance * covariances * prior.context_gram[:, context].take(self._contexts[: self.count])
         noise_variance = float(prior.noise_at(context)) ** 2
         self._factor.append(cross, prior.variance + noise_variance, noise_variance)
         self._record(int(decision), int(context), float(value))
@@ -167,7 +170,8 @@ class GridPosterior:
         self._update_fields()
         if self._deviation is None:
             self._deviation = np.sqrt(self._variance)
-        return _read_only(self._deviation)
+            self._deviation.flags.writeable = False
+        return self._deviation
 
     def log_evidence(self) -> float:
         """Log density of the values that were told under the prior, in nats (Rasmussen and Williams 2006, Eq. 2.30).
@@ -289,7 +293,8 @@ class GridPosterior:
         """
         n, size = len(weights), len(self.prior.contexts)
         positions = self._positions[:n]
-        distinct = int(positions.max(initial=-1)) + 1  # not all of them: sums over more rows differ in the last bits
+        # Not all of them: sums over more rows differ in the last bits.
+        distinct = len(self._position_of) if n == self.count else int(positions.max(initial=-1)) + 1
         cells = np.bincount(positions * size + self._contexts[:n], weights, minlength=distinct * size)
         return (self.prior.variance * cells.reshape(distinct, size)) @ self.prior.context_gram
 
@@ -348,7 +353,7 @@ def _table(name: str, points: np.ndarray, kernel: Kernel) -> np.ndarray:
 
 def _read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 

@@ -17,10 +17,12 @@ from pydantic import Field
 from bocu.ambiguity import checks
 from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.mmd import whole_arrays
 from bocu.ambiguity.mmd.gram import JITTER, Gram, mmd_radius, squared_exponential_gram
 from bocu.ambiguity.mmd.lines_below import lines_below
-from bocu.ambiguity.mmd.path import PreparedReference, vertex_distances
+from bocu.ambiguity.mmd.path import PreparedReference, certificates, vertex_distances
 from bocu.ambiguity.parameters import SetParameters, named
+from bocu.ambiguity.rows import Normalised
 from bocu.core.about import About
 from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
@@ -113,6 +115,13 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         bound = largest if largest > 1.0 + _JITTER_ABOVE_ONE else 1.0
         return mmd_radius(observations, delta, largest_kernel_value=bound)
 
+    def spanning(self, f: Floats, p: Floats, leading: tuple[int, ...]) -> Normalised:
+        made = certificates()
+        if made is whole_arrays:
+            return super().spanning(f, p, leading)
+        rows, low, scale = made.spanning(f if f.flags.carray else f.copy(order="C"))
+        return Normalised(rows, p, low, scale, leading)
+
     def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         mean = expectation(f, p)
         if len(p) == 1:
@@ -140,8 +149,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
             return Rows(mean, slope, distribution, rate if wanted.rate else None, np.zeros(len(f)))
         (points,) = reference.at_radii(f, [self.epsilon])
         return Rows(
-            points.value(f, mean),
-            points.slope(),
+            *points.value_and_slope(mean),
             reference.p + points.r if wanted.distribution else None,
             points.rate_in_epsilon(f) if wanted.rate else None,
             points.gap,
@@ -154,7 +162,8 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
             points = dict(zip(positive, reference.at_radii(f[where], positive), strict=True))
             for column, radius in enumerate(radii):
                 if radius > 0.0:
-                    values[where, column] = points[radius].value(f[where], values[where, column])
+                    mean = np.ascontiguousarray(values[where, column])
+                    values[where, column], _ = points[radius].value_and_slope(mean)
         return values
 
     def lines_below(self, payoffs: Floats, reference: Floats, *, careful: bool) -> tuple[Floats, Floats] | None:

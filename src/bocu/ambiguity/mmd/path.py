@@ -6,13 +6,16 @@ a primal and a dual solution: value `E + f.r`, slope `-|r| / t`, and the lower b
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
 from bocu.ambiguity.base import ROUNDING, Tangent
 from bocu.ambiguity.checks import Floats
+from bocu.ambiguity.mmd import whole_arrays
 from bocu.ambiguity.mmd.departure import Departure
 from bocu.ambiguity.mmd.gram import SINGULAR, Gram
 from bocu.core.errors import BocuError
@@ -37,37 +40,38 @@ _FEW_LOST = 0.1
 
 @dataclass(slots=True)
 class PathPoints:
-    """One point a row: r `(B, n)`, t `(B,)` (0 at the reference, infinite on the floor), rate dr/dt `(B, n)`."""
+    """One point a row: r `(B, n)`, t `(B,)` (0 at the reference, infinite on the floor), rate dr/dt `(B, n)`.
+
+    And what `PreparedReference` says of it: its norm, its gain `f.r` and its duality gap, all `(B,)`.
+    """
 
     r: Floats
     t: Floats
     rate: Floats
     norm: Floats
+    gain: Floats
     gap: Floats
 
     @classmethod
     def empty(cls, shape: tuple[int, int]) -> PathPoints:
         """Return zeros for points of a shape (B, n), to be filled in by `put`."""
-        return cls(np.zeros(shape), np.zeros(shape[0]), np.zeros(shape), np.zeros(shape[0]), np.zeros(shape[0]))
+        (rows, _) = shape
+        return cls(np.zeros(shape), np.zeros(rows), np.zeros(shape), np.zeros(rows), np.zeros(rows), np.zeros(rows))
 
     def put(self, rows: np.ndarray, other: PathPoints) -> None:
         """Overwrite some rows."""
         self.r[rows], self.t[rows], self.rate[rows] = other.r, other.t, other.rate
-        self.norm[rows], self.gap[rows] = other.norm, other.gap
+        self.norm[rows], self.gain[rows], self.gap[rows] = other.norm, other.gain, other.gap
 
     @property
     def accepted(self) -> bool:
         """Whether no row has a gap to speak of."""
         return bool((self.gap <= _ACCEPTED_GAP).all())
 
-    def value(self, f: Floats, mean: Floats) -> Floats:
-        """`v = E + f.r` `(B,)`, exactly 0 on the floor."""
-        return np.where(np.isinf(self.t), 0.0, mean + np.einsum("bn,bn->b", f, self.r))
-
-    def slope(self) -> Floats:
-        """`-|r| / t` `(B,)`; 0 on the floor. At the reference r and t vanish and the norm of dr/dt is its limit."""
-        moving = (self.t > 0.0) & np.isfinite(self.t)
-        return -np.divide(self.norm, self.t, out=np.zeros_like(self.t), where=moving)
+    def value_and_slope(self, mean: Floats) -> tuple[Floats, Floats]:
+        """`v = E + f.r` and `-|r| / t`, both `(B,)`; exactly 0 on the floor."""
+        found: tuple[Floats, Floats] = certificates().value_and_slope(mean, self.gain, self.norm, self.t)
+        return found
 
     def rate_in_epsilon(self, f: Floats) -> Floats:
         """Derivative of q in epsilon `(B, n)`: `|r| d|r| = A2 t dt` with `A2 = -f.dr/dt`."""
@@ -119,11 +123,11 @@ class PreparedReference:
 
     def at_radii(self, f: Floats, radii: list[float]) -> list[PathPoints]:
         """Points at increasing positive radii, walking the path of a row once for all of them."""
-        varied = f.max(axis=1) > 0.0
-        if not self.positive and len(radii) == 1 and varied.all():
+        highest = f.max(axis=1)
+        if not self.positive and len(radii) == 1 and highest.all():
             return self._walked(f, radii)  # they are the answers: nothing is left to be put together
         answers = [PathPoints.empty(f.shape) for _ in radii]
-        left = np.flatnonzero(varied)
+        left = np.flatnonzero(highest)
         if self.positive:
             left = self._interior(f, left, radii, answers)
         if len(left):
@@ -132,7 +136,9 @@ class PreparedReference:
 
     def satisficing(self, f: Floats, tau: Floats) -> Tangent:
         """Where the tangent of v, of slope `-|r| / t`, passes through `(0, tau)`, for tau between floor and mean."""
-        points = self._follow(f, [np.inf], tau)[0]
+        (points,) = followed = self._follow_once(f, [np.inf], tau, _DRIFT)
+        if not points.accepted:
+            self._follow_doubtful(f, [np.inf], tau, followed)
         if not (points.gap <= _LARGEST_GAP).all():
             raise BocuError(f"the MMD path was not followed to tau: {SINGULAR}")
         # Where the path is still straight its tangents pass through the expectation only: the slope is that at 0.
@@ -192,8 +198,7 @@ class PreparedReference:
         """Fill in what was found, `(r, t, rate, solved)`; returns which rows need no other way."""
         r, t, rate, solved = found
         for index, (radius, answer) in enumerate(zip(radii, answers, strict=True)):
-            points = PathPoints(r[:, index], t[:, index], rate[:, index], np.empty(len(f)), np.empty(len(f)))
-            self._certified(f, points, radius)
+            points = self._certified(f, r[:, index], t[:, index], rate[:, index], radius)
             # Explicit inverses of nearly singular matrices cost digits.
             solved &= (points.gap <= _ACCEPTED_GAP) & (np.abs(points.norm - radius) <= 1e-9 * radius)
             answer.put(rows, points)
@@ -202,7 +207,7 @@ class PreparedReference:
     def _straight(self, f: Floats, direction: Floats, steepness: Floats, radius: float) -> PathPoints:
         t = radius / steepness
         r = np.maximum(t[:, None] * direction, -self.p)
-        return self._certified(f, PathPoints(r, t, direction, np.empty(len(f)), np.empty(len(f))), radius)
+        return self._certified(f, r, t, direction, radius)
 
     def _walk(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[PathPoints]) -> None:
         for answer, points in zip(answers, self._walked(f[rows], radii), strict=True):
@@ -210,23 +215,22 @@ class PreparedReference:
 
     def _walked(self, f: Floats, radii: list[float]) -> list[PathPoints]:
         """Points at the radii of rows that are not constant, from the floor."""
-        followed = self._follow(f, radii, np.empty(0))
+        followed = self._follow_once(f, radii, np.empty(0), _DRIFT)
+        if all(points.accepted for points in followed):
+            return followed
+        self._follow_doubtful(f, radii, np.empty(0), followed)
         for radius, points in zip(radii, followed, strict=True):
             if not points.accepted:
                 self._close_to_reference(f, np.flatnonzero(~(points.gap <= _ACCEPTED_GAP)), radius, points)
         return followed
 
-    def _follow(self, f: Floats, radii: list[float], tau: Floats) -> list[PathPoints]:
-        """Points at the radii, or at tau; rows with a gap are followed once more, without trust in updates."""
-        answers = self._follow_once(f, radii, tau, _DRIFT)
-        if all(points.accepted for points in answers):
-            return answers
+    def _follow_doubtful(self, f: Floats, radii: list[float], tau: Floats, answers: list[PathPoints]) -> None:
+        """Follow rows with a gap once more, without trust in updates, and keep what is better."""
         doubtful = np.flatnonzero(~np.all([points.gap <= _ACCEPTED_GAP for points in answers], axis=0))
         careful = self._follow_once(f[doubtful], radii, tau[doubtful] if len(tau) else tau, 0.0)
         for points, again in zip(answers, careful, strict=True):
             better = ~(points.gap[doubtful] <= again.gap)
             points.put(doubtful[better], _some(again, better))
-        return answers
 
     def _follow_once(self, f: Floats, radii: list[float], tau: Floats, drift: float) -> list[PathPoints]:
         from bocu.ambiguity.mmd.critical_line import follow
@@ -235,8 +239,7 @@ class PreparedReference:
         r, t, rate, _ = follow(payoffs, self.p, self.embedded, self.gram.matrix, np.array(radii), tau, drift)
         answers = []
         for index, radius in enumerate(radii):
-            points = PathPoints(r[:, index], t[:, index], rate[:, index], np.empty(len(f)), np.empty(len(f)))
-            answers.append(self._certified(payoffs, points, radius))
+            answers.append(self._certified(payoffs, r[:, index], t[:, index], rate[:, index], radius))
         return answers
 
     def _close_to_reference(self, f: Floats, rows: np.ndarray, radius: float, points: PathPoints) -> None:
@@ -251,21 +254,31 @@ class PreparedReference:
                 f"payoffs' range in row {int(rows[worst])}: {SINGULAR}"
             )
 
-    def _certified(self, f: Floats, points: PathPoints, radius: float) -> PathPoints:
-        """Pull points that rounding left outside the set onto it; fill in norms and duality gaps (in units of f)."""
+    def _certified(self, f: Floats, r: Floats, t: Floats, rate: Floats, radius: float) -> PathPoints:
+        """Pull points that rounding left outside the set onto it; with norms, gains and duality gaps, in units of f."""
+        made = certificates()
         # A walk that lost its way may have left the range of numbers: its gap is then not a number, and not accepted.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            image = points.r @ self.gram.matrix
-            points.norm = np.sqrt(np.maximum(np.einsum("bn,bn->b", points.r, image), 0.0))
-            shrink = 1.0 / np.maximum(points.norm / radius, 1.0)
-            points.r *= shrink[:, None]
-            image *= shrink[:, None]
-            points.norm *= shrink
-            scaled = image / points.t[:, None]
-            lower = (f + scaled).min(axis=1) - scaled @ self.p - points.norm**2 / points.t
-        # On the floor, at infinite t, the dual vector is 0 and the bound the smallest payoff.
-        points.gap = np.abs(points.value(f, f @ self.p) - lower)
-        return points
+            image = r @ self.gram.matrix
+            squares = np.einsum("bn,bn->b", r, image)
+            r, t = np.ascontiguousarray(r), np.ascontiguousarray(t)
+            norm, lowest = made.pull_in(f, r, image, squares, t, radius)
+            gain = np.einsum("bn,bn->b", f, r)
+            # On the floor, at infinite t, the dual vector is 0 and the bound the smallest payoff.
+            gap = made.gaps(f @ self.p, gain, lowest, image @ self.p, norm, t)
+        return PathPoints(r, t, rate, norm, gain, gap)
+
+
+def certificates() -> Any:
+    """Return the compiled `bocu.ambiguity.mmd.certificates` where a walk has loaded the compiler, or their likes."""
+    return _compiled_certificates() if "numba" in sys.modules else whole_arrays
+
+
+@cache
+def _compiled_certificates() -> Any:
+    from bocu.ambiguity.mmd import certificates  # the statement alone takes as long as a call
+
+    return certificates
 
 
 def vertex_distances(p: Floats, gram: Floats) -> Floats:
@@ -276,4 +289,4 @@ def vertex_distances(p: Floats, gram: Floats) -> Floats:
 
 
 def _some(points: PathPoints, chosen: np.ndarray) -> PathPoints:
-    return PathPoints(points.r[chosen], points.t[chosen], points.rate[chosen], points.norm[chosen], points.gap[chosen])
+    return PathPoints(*(getattr(points, name)[chosen] for name in PathPoints.__slots__))
