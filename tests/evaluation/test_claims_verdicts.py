@@ -130,6 +130,23 @@ def test_all_takes_its_weakest_part_and_any_pays_for_its_choice():
     assert verdict(claim("rank(a) == 1 among [b, c]"), data).for_it == both.for_it
 
 
+def test_so_many_of_several_pay_for_those_that_may_fail():
+    """Benjamini and Heller (2008): the u-th least of n p values, times n - u + 1; against it n - u + 1 have to fail."""
+    gaps = {"b": 4.0, "c": 1.0, "d": 0.6, "e": -3.0}
+    data = cube({"a": spread(10, 5), **{label: spread(10, 5 + gap, 1.4) for label, gap in gaps.items()}})
+    parts = [f"final(a) < final({label})" for label in gaps]
+    alone = [verdict(claim(part), data).findings[0] for part in parts]
+    assert [one.for_it < 0.05 for one in alone] == [True, True, True, False]
+    for wanted in (1, 2, 3, 4):
+        check = f"atleast({wanted}, {', '.join(parts)})"
+        found, denied = verdict(claim(check), data), verdict(claim(f"not({check})"), data)
+        assert found.for_it == pytest.approx(min(1.0, (5 - wanted) * sorted(one.for_it for one in alone)[wanted - 1]))
+        assert found.against_it == pytest.approx(min(1.0, wanted * sorted(one.against_it for one in alone)[4 - wanted]))
+        assert (denied.for_it, denied.against_it) == (found.against_it, found.for_it)
+    assert verdict(claim(f"atleast(3, {', '.join(parts)})"), data).outcome == HOLDS
+    assert verdict(claim(f"atleast(4, {', '.join(parts)})"), data).outcome == FAILS
+
+
 def test_one_part_that_fails_makes_all_fail_though_another_has_too_few_seeds():
     data = cube({"a": spread(10, 5), "b": spread(10, 2), "c": spread(4, 90)})
     assert verdict(claim("all(final(a) < final(b), final(a) < final(c))"), data).outcome == FAILS

@@ -260,8 +260,18 @@ def test_a_p_value_is_below_5_percent_just_where_the_interval_excludes_the_bound
 
 def test_p_values_of_equal_numbers_and_of_too_few():
     assert student_p_value(np.full(10, 2.0), 2.0) == 1.0
-    assert student_p_value(np.full(10, 2.0), 1.0) == 0.0
     assert np.isnan(student_p_value(np.array([2.0]), 1.0))
+    # No spread is no certainty: as many signs that are alike have this probability.
+    assert student_p_value(np.full(10, 2.0), 1.0) == 2 * 0.5**10
+    assert student_p_value(0.1 + np.array([0.0, 1e-17] * 5), 0.0) == 2 * 0.5**10
+
+
+@pytest.mark.parametrize("boundary", [0.0, 0.05, 0.1, 0.2, 0.5, 0.8, 1.0])
+def test_a_share_is_told_apart_just_where_its_interval_excludes_the_other(boundary):
+    for count in (10, 12, 20, 30, 50):
+        for times in range(count + 1):
+            found, p_value = share_interval(np.arange(count) < times, boundary)
+            assert (p_value < 0.05) == (not found.low <= boundary <= found.high), (count, times)
 
 
 def test_a_share_that_was_seen_is_more_than_none():

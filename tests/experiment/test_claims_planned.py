@@ -103,6 +103,7 @@ def shipped_plans(root):
         "kirschner2020-wind",
         "huang2024",
         "huang2024-runtime",
+        "huang2024-estimates",
         "drmobo",
     ]
     files = [root / "config/config.yaml", *(root / f"config/experiments/{name}.yaml" for name in names)]

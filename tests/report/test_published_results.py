@@ -96,6 +96,7 @@ def test_maps_of_regions_are_those_of_the_published_results(root):
         ("ziomek2025-regions", "ahead-of-fully-bayesian"): (
             "has less at {fails} of 32 points and is not told apart at {undecided}"
         ),
+        ("ziomek2025-regions", "mle-sticks"): "at {holds} of 32 points, for certain nowhere else",
         ("tay2024-regions", "hartmann-3-worst-case-behind"): (
             "| holds at {holds} (all up to radius 0.8), fails at {fails}, undecided at {undecided} |"
         ),

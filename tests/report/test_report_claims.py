@@ -111,12 +111,18 @@ def test_many_comparisons_are_counted_and_the_most_telling_shown():
     assert told[1] == "c2 (wells): −1.25 [−2.00, −0.50]"
     held = numbers({"comparisons": found, "problem": None, "verdict": "holds"})
     assert [text.partition(" ")[0] for text in held[1:]] == ["c1", "c3"]
+    either = {"comparisons": found, "problem": None, "verdict": "undecided", "check": "any(c0, c1, c2, c3, c4)"}
+    assert numbers(either) == held
     assert len(numbers({"comparisons": [comparison("for", "c")] * 4, "problem": None, "verdict": "holds"})) == 1
 
 
 def test_an_interval_without_width_is_not_written():
-    assert measured({"value": 0.95, "low": 0.95 - 1e-17, "high": 0.95 + 1e-16}) == "0.95"
-    assert measured({"value": 2.0, "low": None, "high": None}) == "2"
+    assert measured({"value": 0.95, "low": 0.95 - 1e-17, "high": 0.95 + 1e-16, "seeds": 10}) == "0.95"
+    assert measured({"value": 2.0, "low": None, "high": None, "seeds": 1}) == "2"
+
+
+def test_an_interval_without_bounds_is_told():
+    assert measured({"value": 0.0491, "low": None, "high": None, "seeds": 10}) == "0.0491 [−∞, ∞]"
 
 
 def test_a_section_takes_the_place_between_the_marks(claimed, tmp_path):

@@ -207,6 +207,9 @@ def probability_of_improvement(
 def sign_test(regrets: np.ndarray) -> float:
     """Return the p value of the sign test that two algorithms have less regret than the other equally often.
 
+    It speaks of the problems at hand: where chances differ from problem to problem, pairs vary less than the test has
+    it, and its p value is too large if anything.
+
     Args:
         regrets: of both on the same problem and seed, shape (2, pairs); ties tell nothing and are left out.
     """

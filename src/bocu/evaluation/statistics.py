@@ -16,6 +16,8 @@ CONFIDENCE = 0.95
 GROWTH_FROM = 0.3
 LEAST_SEEDS = 10
 """Paired seeds without which nothing is said of who has less regret."""
+_ROUNDING = 1e-12
+"""Share of the largest number below which a standard error is rounding."""
 _ENUMERATED = 13
 """Gaps with ties up to which all signs are gone through; scipy does so too."""
 MORE, LESS, TIED, TOO_FEW = "more regret", "less regret", "not told apart", "too few seeds"
@@ -178,20 +180,25 @@ def student_mean(values: np.ndarray, confidence: float = CONFIDENCE) -> Interval
 def student_p_value(values: np.ndarray, boundary: float) -> float:
     """Return the two-sided p value of one number a seed, shape (seeds,), against a mean of `boundary`.
 
-    It is below 5 % just where Student's 95 % interval excludes the boundary; not a number below two seeds.
+    It is below 5 % just where Student's 95 % interval excludes the boundary; not a number below two seeds. Numbers that
+    are equal in all seeds, up to rounding, tell of no spread: they have the least p value of a sign-flip test.
     """
     from scipy.stats import t
 
-    mean, error = (float(found) for found in mean_and_error(np.asarray(values, dtype=float) - boundary))
-    if not error > 0:  # equal in all seeds, or too few of them
-        return float("nan") if len(values) < 2 else float(mean == 0)
+    values = np.asarray(values, dtype=float)
+    mean, error = (float(found) for found in mean_and_error(values - boundary))
+    if len(values) < 2:
+        return float("nan")
+    if error <= _ROUNDING * np.abs(values).max():
+        return 1.0 if mean == 0 else 2.0 ** (1 - len(values))
     return float(2.0 * t.sf(abs(mean) / error, len(values) - 1))
 
 
 def share_interval(happened: np.ndarray, boundary: float, confidence: float = CONFIDENCE) -> tuple[Interval, float]:
     """Return the share of seeds in which something happened, and the two-sided p value against another share.
 
-    The interval is that of Clopper and Pearson (1934), the test the exact binomial one.
+    The interval is that of Clopper and Pearson (1934), the test the exact binomial one of both sides, twice its smaller
+    tail: below 5 % just where the 95 % interval excludes the other share.
 
     Args:
         happened: 1 or 0 a seed, shape (seeds,).
@@ -204,8 +211,10 @@ def share_interval(happened: np.ndarray, boundary: float, confidence: float = CO
     if not count:
         return Interval(float("nan"), float("nan"), float("nan"), 0), float("nan")
     ends = binomtest(times, count).proportion_ci(confidence)
-    p_value = float(binomtest(times, count, boundary).pvalue) if 0 <= boundary <= 1 else 0.0
-    return Interval(times / count, float(ends.low), float(ends.high), count), p_value
+    tails = [0.0]
+    if 0 <= boundary <= 1:
+        tails = [float(binomtest(times, count, boundary, side).pvalue) for side in ("less", "greater")]
+    return Interval(times / count, float(ends.low), float(ends.high), count), min(1.0, 2.0 * min(tails))
 
 
 def student_ratio(numerator: np.ndarray, denominator: np.ndarray, confidence: float = CONFIDENCE) -> Interval:

@@ -43,6 +43,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "portfolio-table": "bocu.problems.portfolio_table:PortfolioTable",
         "kirschner": "bocu.problems.kirschner:Kirschner",
         "satisficing": "bocu.problems.satisficing:SatisficingBumps",
+        "density-estimates": "bocu.problems.density_estimates:EstimateDistances",
         "wind-commitment": "bocu.problems.wind_commitment:WindCommitment",
         "wind": "wind-commitment",
         "irrigation": "bocu.problems.irrigation:Irrigation",

@@ -162,21 +162,30 @@ class Region(Figure[RegionParameters]):
         settings = self.parameters
         title = settings.title or settings.check
         cells = region(settings.stated, [cube.data for cube in cubes])
-        if not cells:
-            return nothing_to_show(cubes[0], title, "no run is finished", whole_experiment=True)
-        axes = list(dict.fromkeys(axis for cell in cells for axis in cell.at))
-        if not axes:
-            return nothing_to_show(cubes[0], title, "nothing that the check names is swept", whole_experiment=True)
-        layout, left = _layout(settings, axes)
-        if left:
-            found = f"'{left[0]}' is swept too, and a map has four places for parameters"
-            return nothing_to_show(cubes[0], title, found, whole_experiment=True)
-        values = {axis: _values(cells, axis) for axis in axes}
         shown = [cube for cube in cubes if cube.problem in {cell.problem for cell in cells}]
-        picture = self._drawn(cells, layout, values, shown[0].units)
-        caption, alternative = self._told(cells, layout, values)
+        drawn = self.map_of(cells, shown[0].units if shown else "")
+        if isinstance(drawn, str):
+            return nothing_to_show(cubes[0], title, drawn, whole_experiment=True)
         label = shared_data_label(shown)
-        return Drawing(picture, title, caption, alternative, "", label, pd.DataFrame(points_table(cells)))
+        return Drawing(drawn[0], title, *drawn[1:], "", label, pd.DataFrame(points_table(cells)))
+
+    def map_of(self, cells: Sequence[Cell], units: str) -> "tuple[Picture, str, str] | str":
+        """Return picture, caption and alternative text of the points of a sweep; a text: why there are none.
+
+        Args:
+            cells: what `region` says of the check.
+            units: those of the payoff.
+        """
+        axes = list(dict.fromkeys(axis for cell in cells for axis in cell.at))
+        if not cells:
+            return "no run is finished"
+        if not axes:
+            return "nothing that the check names is swept"
+        layout, left = _layout(self.parameters, axes)
+        if left:
+            return f"'{left[0]}' is swept too, and a map has four places for parameters"
+        values = {axis: _values(cells, axis) for axis in axes}
+        return self._drawn(cells, layout, values, units), *self._told(cells, layout, values)
 
     def _drawn(self, cells: Sequence[Cell], layout: Layout, values: Mapping[str, list[Value]], units: str) -> "Picture":
         from matplotlib.cm import ScalarMappable

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +105,8 @@ def numbers(record: Fields, titles: Titles = NO_TITLES) -> list[str]:
     if set(sides) == {HOLDS}:
         return [counted]
     # What the verdict rests on, or, where there is none, what stands in the way of one.
-    held = record["verdict"] == HOLDS
-    telling = sorted(found, key=lambda one: one["p_for"] if held else one["p_against"] - one["p_for"])
+    best_first = record["verdict"] == HOLDS or str(record.get("check")).startswith("any(")
+    telling = sorted(found, key=lambda one: one["p_for"] if best_first else one["p_against"] - one["p_for"])
     return [counted, *(compared(one, record, titles) for one in telling[: _LISTED - 1])]
 
 
@@ -126,6 +126,8 @@ def compared(one: Fields, record: Fields, titles: Titles = NO_TITLES) -> str:
 def measured(one: Fields) -> str:
     """Write a number with its interval, both to the second figure of a quarter of the interval."""
     value, low, high = (nan if one[key] is None else float(one[key]) for key in ("value", "low", "high"))
+    if isnan(low) and one["seeds"] > 1 and not isnan(value):
+        return f"{number(value, 4, significant=True)} [−∞, ∞]"
     if not high - low > NO_WIDTH * abs(value):
         return number(value, 4, significant=True)
     digits = decimals((high - low) / 4)

@@ -13,6 +13,7 @@ from bocu.evaluation.claims.numbers import Numbers, Source, as_numbers
 from bocu.evaluation.claims.reduced import Reduced, read_reduced
 from bocu.experiment.paths import PARTIAL, RESULTS, ResultPaths
 from bocu.experiment.record import config_of, settings_of
+from bocu.figures.reading import counted
 from bocu.io.files import write_text
 from bocu.report.claims import CAPTION, HEADER, row
 from bocu.report.records import Fields
@@ -79,7 +80,7 @@ class StandingCubes:
 def _scale(source: Source) -> str:
     with ExitStack() as files:
         numbers = as_numbers(source, files)
-        return f"{numbers.finished} seeds and {numbers.known.rounds} rounds"
+        return f"{counted(numbers.finished, 'seed')} and {counted(numbers.known.rounds, 'round')}"
 
 
 def section(records: Sequence[Fields], scales: Sequence[str], command: str) -> str:
