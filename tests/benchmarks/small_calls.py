@@ -1,12 +1,14 @@
 """What a call costs where there is little to do: `python tests/benchmarks/small_calls.py`, processor time, one thread.
 
-Values of one decision over 64 contexts, as the inner loop of a continuous search asks for them, beside those of 1,024
-decisions at once a decision and the sort that they contain, and an empty call and one sum of numpy, which are the floor
-of a call that checks and sorts; and the distances from a reference to 1,024 single contexts
-under MMD, with which every search for the best decision begins, beside those by the general formula.
+Worst cases of total variation for some decisions over 64 contexts, by machine code and by numpy by turns, as the inner
+loop of a continuous search asks for them (`search`), with checks (`worst_case`), and values alone (`values`); the sort
+that they contain, an empty call, one sum of numpy and the checks, which are the floor of a call that checks and sorts;
+and the distances from a reference to 1,024 single contexts under MMD, with which every search for the best decision
+begins, beside those by the general formula.
 """
 
 import argparse
+import math
 import os
 import time
 from collections.abc import Callable
@@ -17,12 +19,15 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
+from bocu.acquisition.functionals import WorstCaseValue  # noqa: E402
 from bocu.ambiguity import (  # noqa: E402
     AmbiguitySet,
     MaximumMeanDiscrepancy,
     TotalVariation,
     squared_exponential_gram,
+    worst_case,
 )
+from bocu.ambiguity.moved_mass import LINKED  # noqa: E402
 from bocu.contexts.estimates import product_grid  # noqa: E402
 
 
@@ -38,18 +43,43 @@ def microseconds(call: Callable[[], Any], calls: int, repeats: int = 15) -> floa
     return 1e6 * min(times)
 
 
+def side_by_side(call: Callable[[], Any], calls: int, linked: Callable[..., Any] | None) -> tuple[float, float]:
+    """Microseconds of a call by machine code and by numpy, by turns."""
+    least = [math.inf, math.inf]
+    for _ in range(5):
+        for place, function in enumerate((linked, None)):
+            LINKED._function = function
+            least[place] = min(least[place], microseconds(call, calls, 5))
+    return least[0], least[1]
+
+
+def total_variation(payoffs: Any, reference: Any) -> None:
+    """Print what calls of some decisions take."""
+    around = TotalVariation(0.3)
+    function = LINKED.find(make=True)
+    search = WorstCaseValue(around, reference)
+    ways: dict[str, Callable[[Any], Any]] = {
+        "search": search,
+        "worst_case": lambda rows: worst_case(rows, reference, around),
+        "values": lambda rows: around.values(rows, reference),
+    }
+    print("us a call of total variation by machine code, by numpy, their ratio, the sort in it")
+    for decisions in (1, 3, 8, 64, 1024):
+        rows, calls = payoffs[:decisions], max(5, 300 // decisions)
+        alone = microseconds(lambda rows=rows: (-rows).argsort(axis=1), calls)  # type: ignore[misc]
+        for way, call in ways.items():
+            linked, plain = side_by_side(lambda rows=rows, call=call: call(rows), calls, function)  # type: ignore[misc]
+            print(f"{decisions:>6} {way:>12} {linked:8.1f} {plain:8.1f} {plain / linked:6.2f} {alone:8.1f}")
+
+
 def main() -> None:
     """Measure and print."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     generator = np.random.default_rng(0)
     payoffs, reference = generator.standard_normal((1024, 64)), generator.dirichlet(np.ones(64))
-    around = TotalVariation(0.3)
-    one = microseconds(lambda: around.values(payoffs[0], reference), 300)
-    many = microseconds(lambda: around.values(payoffs, reference), 10) / len(payoffs)
-    alone = microseconds(lambda: np.argsort(-payoffs, axis=1), 10) / len(payoffs)
-    print(f"total variation: one decision {one:.1f} us, of 1,024 at once {many:.2f} us, their sort {alone:.2f} us")
+    total_variation(payoffs, reference)
     empty, total = microseconds(lambda: None, 3000), microseconds(lambda: payoffs[0].sum(), 3000)
-    checked = microseconds(lambda: around.normalise(payoffs[0], reference), 300)
+    checked = microseconds(lambda: TotalVariation(0.3).normalise(payoffs[0], reference), 300)
     print(f"an empty call {empty:.2f} us, one sum of numpy {total:.2f} us, checks and shapes alone {checked:.1f} us")
     contexts = product_grid([0.0, 0.0], [1.0, 1.0], 32)
     spread = generator.dirichlet(np.ones(len(contexts)))

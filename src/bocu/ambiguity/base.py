@@ -348,9 +348,9 @@ class AmbiguitySet(ABC):
             inside = p > 0.0
             f = np.where(inside, f, np.where(inside, f, np.inf).min(axis=1, keepdims=True))
         low = f.min(axis=1)
-        scale = f.max(axis=1) - low
+        f, scale = f - low[:, None], f.max(axis=1) - low
         scale[scale == 0.0] = 1.0
-        return Normalised((f - low[:, None]) / scale[:, None], p, low, scale, leading)
+        return Normalised(np.divide(f, scale[:, None], out=f), p, low, scale, leading)
 
     def solve_rows(self, f: Floats, p: Floats, leading: tuple[int, ...], wanted: Wanted) -> tuple[Normalised, Rows]:
         """Solve payoffs `(B, n)` under references `(1, n)` or `(B, n)` that have been checked, or are our own."""

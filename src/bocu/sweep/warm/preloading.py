@@ -40,6 +40,7 @@ _LATER = (
     "matplotlib.mathtext",
     "bocu.report.build",
     "jinja2",
+    "llvmlite.binding",
     "numba",
     "scipy.stats",
 )
