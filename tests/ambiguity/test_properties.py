@@ -149,9 +149,12 @@ def test_own_references_agree_with_shared_ones(kind: str, seed: int, n: int, zer
     references = np.stack([reference, other, reference, other])
     ambiguity_set = make_set(kind, epsilon, contexts)
     together = worst_case(payoffs.reshape(2, 2, n), references.reshape(2, 2, n), ambiguity_set)
+    # Two ways to solve with one Gram matrix agree as far as contexts that nearly coincide let them.
+    conditioning = np.linalg.cond(ambiguity_set.gram) if kind == "mmd" else 1.0
+    digits = max(1e-12, np.finfo(float).eps * conditioning)
     for row in range(4):
         alone = worst_case(payoffs[row], references[row], ambiguity_set)
-        assert together.value.reshape(-1)[row] == pytest.approx(alone.value, rel=1e-12, abs=1e-12)
+        assert together.value.reshape(-1)[row] == pytest.approx(alone.value, rel=digits, abs=digits)
         np.testing.assert_allclose(together.distribution.reshape(4, n)[row], alone.distribution, atol=1e-9)
 
 
