@@ -100,6 +100,13 @@ def test_maps_of_regions_are_those_of_the_published_results(root):
         ("tay2024-regions", "hartmann-3-worst-case-behind"): (
             "| holds at {holds} (all up to radius 0.8), fails at {fails}, undecided at {undecided} |"
         ),
+        ("huang2024-regions", "density-ahead-of-gp-ucb"): (
+            "sees no context: holds at {holds} of 12 points, undecided at {undecided}"
+        ),
+        ("huang2024-regions", "average-ahead-of-robust"): (
+            "than DRBO-KDE**: holds at {holds} of 12 points, undecided at {undecided}"
+        ),
+        ("huang2024-regions", "density-ahead-of-mmd"): "than DRBO-MMD**: holds at {holds} of 12 points",
     }
     for (experiment, label), told in maps.items():
         assert told.format(**tally(root, experiment, label)) in text, label
