@@ -91,6 +91,7 @@ def section(records: Sequence[Fields], scales: Sequence[str], command: str) -> s
         f"Made by `{command}`: {told}.",
         "",
         *([f"Judged by {'; '.join(scales)}."] if scales else ["No cube of these experiments stood."]),
+        "",
         CAPTION,
         "",
         *markdown_table(records),
