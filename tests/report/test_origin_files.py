@@ -12,8 +12,8 @@ SETTINGS = {"iterations": 30, "seeds": {"count": "6", "first": "0"}, "mirror": "
 
 @pytest.fixture
 def origin(tmp_path):
-    def make(settings):
-        made_from = {"files": ["experiments/wind.yaml"], "config": settings}
+    def make(settings, **more):
+        made_from = {"files": ["experiments/wind.yaml"], "config": settings, **more}
         (tmp_path / "experiment.json").write_text(json.dumps({"made_from": made_from}), encoding="utf-8")
         return OriginFiles({"name": "wind"}, tmp_path, tmp_path / "report")
 
@@ -24,6 +24,12 @@ def test_a_sweep_is_made_again_at_its_scale(origin):
     assert origin({}).sweep_command() == "snakemake --cores all --configfile experiments/wind.yaml"
     assert origin(SETTINGS).sweep_command() == (
         "snakemake --cores all --configfile experiments/wind.yaml --config iterations=30 'seeds={count: 6, first: 0}'"
+    )
+
+
+def test_outside_of_the_clone_the_snakefile_is_named(origin):
+    assert origin({}, snakefile="/opt/a clone/Snakefile").sweep_command() == (
+        "snakemake --snakefile '/opt/a clone/Snakefile' --cores all --configfile experiments/wind.yaml"
     )
 
 

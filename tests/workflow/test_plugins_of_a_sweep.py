@@ -1,6 +1,9 @@
 """A real sweep of classes in one file beside the experiment: algorithm, problem, set, objective, metric and figure."""
 
+import html
 import json
+import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -52,6 +55,13 @@ def test_its_files_say_what_the_classes_are_and_the_report_shows_them(swept):
         assert shown in page
     cube = read_netcdf(swept.folder / "results/own/cubes/seesaw.nc")
     assert set(cube["metric"].values) == {"contaminated", "median"}
+
+
+def test_the_pages_command_works_as_printed(swept):
+    page = (swept.folder / "results/own/report/index.html").read_text()
+    (printed,) = {html.unescape(found) for found in re.findall(r"snakemake [^<\n]*--cores all[^<\n]*", page)}
+    done = swept.run(*shlex.split(printed), "--dry-run")
+    assert "Nothing to be done" in done.stdout + done.stderr
 
 
 def test_a_pilot_and_a_run_outside_the_pipeline_find_them_too(swept):

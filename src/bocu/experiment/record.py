@@ -20,9 +20,23 @@ _OF_SCALE = ("name", "iterations", "seeds", "problems")
 """Settings of a command line that say at which scale results were made; others name places of one machine."""
 
 
-def write_record(plan: Plan, files: Sequence[str | Path] = (), overrides: Mapping[str, object] | None = None) -> None:
-    """Note the experiment, and the files and settings of the command line that it was made from."""
+def write_record(
+    plan: Plan,
+    files: Sequence[str | Path] = (),
+    overrides: Mapping[str, object] | None = None,
+    snakefile: str | Path | None = None,
+) -> None:
+    """Note the experiment, the files and settings of the command line that it was made from, and the Snakefile.
+
+    Args:
+        plan: of the experiment.
+        files: given by `--configfile`.
+        overrides: given by `--config`.
+        snakefile: given by `--snakefile`; None: the one that Snakemake finds in the working folder.
+    """
     made_from = {"files": [str(file) for file in files], "config": dict(overrides or {})}
+    if snakefile is not None:
+        made_from["snakefile"] = str(snakefile)
     write_json(plan.paths.record, {**plan.describe(), **({MADE_FROM: made_from} if files else {})})
 
 

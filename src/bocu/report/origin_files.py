@@ -37,15 +37,24 @@ class OriginFiles:
     @functools.cached_property
     def made_from(self) -> str:
         """The experiment file, or the name where no record says which it was."""
-        files = self._read("experiment.json").get(MADE_FROM, {}).get("files", [])
+        files = self._made.get("files", [])
         return " ".join(shlex.quote(_short(file)) for file in files) or self.name
 
     @functools.cached_property
     def _settings(self) -> Mapping[str, Any]:
         """What the command line changed, but for places of one machine."""
-        record = self._read("experiment.json")
-        simulated = record.get(MADE_FROM, {}).get("config", {}).get("data") == "simulate"
-        return {**settings_of(record), **({"data": "simulate"} if simulated else {})}
+        simulated = self._made.get("config", {}).get("data") == "simulate"
+        return {**settings_of(self._record), **({"data": "simulate"} if simulated else {})}
+
+    @functools.cached_property
+    def _record(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self._read("experiment.json")
+        return found
+
+    @property
+    def _made(self) -> Mapping[str, Any]:
+        made: Mapping[str, Any] = self._record.get(MADE_FROM, {})
+        return made
 
     @functools.cached_property
     def _per_job(self) -> Mapping[str, int]:
@@ -92,8 +101,10 @@ class OriginFiles:
 
     def sweep_command(self) -> str:
         """Return the command that makes all of the experiment."""
+        given = self._made.get("snakefile")
+        outside = "" if given is None else f"--snakefile {shlex.quote(_short(given))}"
         known = f"--configfile {self.made_from}" if self.made_from != self.name else ""
-        return " ".join(filter(None, ("snakemake --cores all", known, config_of(self._settings))))
+        return " ".join(filter(None, ("snakemake", outside, "--cores all", known, config_of(self._settings))))
 
     def _link(self, path: Path) -> str:
         return Path(os.path.relpath(path, self.page)).as_posix()

@@ -62,10 +62,18 @@ def begin(plan: Plan, workflow: Any, logs: str | Sequence[str]) -> None:
     from bocu.runs.compiling import compile_ahead
 
     keep(plan)
-    write_record(plan, workflow.configfiles, workflow.config_settings.config)
+    write_record(plan, workflow.configfiles, workflow.config_settings.config, _given(workflow))
     _keep_code(plan)
     compile_ahead(plan)
     calls.begin(plan.experiment.name, logs)
+
+
+def _given(workflow: Any) -> str | None:
+    """Return the Snakefile where the command line had to name it: Snakemake would find none or another by itself."""
+    from snakemake.api import resolve_snakefile
+
+    main, found = str(workflow.main_snakefile), resolve_snakefile(None, allow_missing=True)
+    return None if found is not None and main == str(Path(found).absolute()) else main
 
 
 def _keep_code(plan: Plan) -> None:
