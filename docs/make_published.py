@@ -21,18 +21,22 @@ from bocu.experiment.planning import make_plan
 from bocu.experiment.record import config_of
 from bocu.io.files import write_text
 from bocu.report.claims import HEADER
+from bocu.report.claims import numbers as numbers_of
 from bocu.report.claims_page import BEGIN as CLAIMS_BEGIN
 from bocu.report.claims_page import END as CLAIMS_END
-from bocu.report.claims_page import write_section
+from bocu.report.claims_page import StandingCubes, judge, markdown_row, write_section
 from bocu.report.overview import marks_of_overview, overview
 from bocu.report.published import PublishedNumbers, marks, scale_of
+from bocu.report.records import Fields
 
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
 PUBLISHED = Path("docs/results")
 NUMBERS = {
     "tay2024": ("figure-2", "figure-2-feasible-infection", "figure-3", "posterior-samples"),
+    "tay2024-as-coded": ("figure-2", "figure-3"),
     "kirschner2020": ("figure-2", "figure-2-variance"),
     "huang2024": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
+    "huang2024-as-published": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-runtime": ("table-1",),
     "drmobo": (
         *("figures-6-and-7", "figure-8", "figures-9-and-10", "front-tv", "front-newsvendor"),
@@ -50,6 +54,8 @@ READ = (
     "column where it is relative, and what is not told apart from it, where as many seeds can tell so many apart "
     "([how](statistics.md#verdicts)). Italic: not told apart from random decisions."
 )
+AS_PUBLISHED = {"huang2024-as-published": "huang2024"}
+"""Experiments with the settings of published code: that with ours, of the same labels, beside which they are judged."""
 FINAL_ALONE = ("grand-tour",)
 """Experiments of so many runs that their published results hold final numbers alone."""
 OUTCOMES = (HOLDS, FAILS, UNDECIDED, NOT_RUN)
@@ -121,6 +127,35 @@ def numbers(experiment: str, root: Path = Path()) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def marks_of_verdicts(experiment: str) -> tuple[str, str]:
+    """Return the lines above and below the verdicts by an experiment beside those by another."""
+    return f"<!-- verdicts of {experiment}: begin -->", f"<!-- verdicts of {experiment}: end -->"
+
+
+def side_by_side(experiment: str, root: Path = Path()) -> str:
+    """Return what is claimed of one experiment, judged by it and by another with the same labels."""
+    ours, cubes = AS_PUBLISHED[experiment], StandingCubes(root / PUBLISHED)
+    file = root / f"config/claims/{ours}.yaml"
+    left = [record for record in judge(file, cubes) if record["experiment"] == ours]
+    right = judge(file, cubes, experiment)
+    command = f"bocu claims config/claims/{ours}.yaml --results docs/results --experiment {experiment}"
+    lines = [
+        f"Made by `python docs/make_published.py`: verdicts of the table above, and those by `{command}`, corrected "
+        f"for {len(right)} claims.",
+        "",
+        f"| claim | `{ours}` | `{experiment}` |",
+        "|---|---|---|",
+    ]
+    for ours_of, theirs in zip(left, right, strict=True):
+        lines.append(markdown_row([ours_of["statement"], _verdict(ours_of), _verdict(theirs)]))
+    return "\n".join(lines) + "\n"
+
+
+def _verdict(record: Fields) -> str:
+    told = "; ".join(filter(None, (record["reason"], *numbers_of(record))))
+    return f"**{record['verdict']}**" + (f": {told}" if told else "")
+
+
 def page_of(experiment: str) -> Path:
     """Return the page that shows the numbers of an experiment."""
     paper = next((paper for paper in PAPERS if experiment.startswith(paper)), experiment)
@@ -137,6 +172,8 @@ def main() -> None:
         claims_command(Path(f"config/claims/{paper}.yaml"), PUBLISHED, page=Path(f"docs/{paper}.md"))
     for experiment in NUMBERS:
         write_section(page_of(experiment), numbers(experiment), marks(experiment))
+    for experiment in AS_PUBLISHED:
+        write_section(page_of(experiment), side_by_side(experiment), marks_of_verdicts(experiment))
     for experiment in SEEN:
         write_section(page_of(experiment), seen(experiment), marks_of_overview(experiment))
     page = Path("docs/claims.md")

@@ -6,15 +6,11 @@ from collections import Counter
 import pytest
 
 from bocu.core.parameters import Reading, validate
-from bocu.evaluation.claims import read_claims, verdicts
-from bocu.evaluation.claims.records import record
 from bocu.evaluation.claims.reduced import read_reduced
 from bocu.evaluation.regions import region
 from bocu.experiment.configuration import read_experiment_file
 from bocu.figures.region import RegionParameters
-from bocu.report.claims_page import BEGIN, END, StandingCubes, section
-from bocu.report.overview import marks_of_overview
-from bocu.report.published import marks
+from bocu.report.claims_page import BEGIN, END, StandingCubes, judge, section
 
 EACH, ALL = 500_000, 4_000_000
 """Bytes; a file of many problems may take 15,000 for each of them."""
@@ -31,9 +27,7 @@ def judged(root):
     standing = StandingCubes(root / "docs/results")
     found = {}
     for paper in PAPERS:
-        claims = read_claims(root / "config/claims" / f"{paper}.yaml").claims
-        outcomes = verdicts(claims, standing.cube)
-        found[paper] = [record(f"{paper}.yaml", claim, own) for claim, own in zip(claims, outcomes, strict=True)]
+        found[paper] = judge(root / "config/claims" / f"{paper}.yaml", standing)
     return found, standing
 
 
@@ -66,14 +60,19 @@ def test_the_totals_are_those_of_the_pages(root):
 
 
 @pytest.mark.parametrize(
-    ("experiments", "section", "marks_of"), [("NUMBERS", "numbers", marks), ("SEEN", "seen", marks_of_overview)]
+    ("experiments", "section", "marks_of"),
+    [
+        ("NUMBERS", "numbers", "marks"),
+        ("SEEN", "seen", "marks_of_overview"),
+        ("AS_PUBLISHED", "side_by_side", "marks_of_verdicts"),
+    ],
 )
 def test_sections_of_pages_are_made_of_the_published_results(root, experiments, section, marks_of):
     """After a change of results, figures or statistics: `python docs/make_published.py`."""
     maker = runpy.run_path(str(root / "docs/make_published.py"))
     for experiment in maker[experiments]:
         page = (root / maker["page_of"](experiment)).read_text(encoding="utf-8")
-        above, below = marks_of(experiment)
+        above, below = maker[marks_of](experiment)
         assert page[page.index(above) + len(above) + 1 : page.index(below)] == maker[section](experiment, root)
 
 

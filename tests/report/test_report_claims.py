@@ -183,6 +183,31 @@ def test_the_command_prints_what_is_asked_for(claimed, tmp_path, monkeypatch):
     assert isinstance(CliRunner().invoke(app, ["claims", "claims.yaml", "--json", "--csv"]).exception, BocuError)
 
 
+def test_claims_are_asked_of_another_experiment_with_the_same_labels(claimed, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from bocu.commands.main import app
+
+    (tmp_path / "results/as-coded/cubes").mkdir(parents=True)
+    (tmp_path / "results/as-coded/cubes/wells.nc").write_bytes(claimed[0].cubes[0].read_bytes())
+    claims = [{key: value for key, value in stated(**claim).items() if key != "file"} for claim in CLAIMS]
+    first, elsewhere = claims[0], {**claims[1], "experiment": "another"}
+    own = {key: value for key, value in first.items() if key != "experiment"} | {"ours": "the model"}
+    written = {"experiment": first["experiment"], "claims": [own, elsewhere]}
+    (tmp_path / "claims.yaml").write_text(json.dumps(written), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["claims", "claims.yaml", "--experiment", "as-coded", "--json"])
+    (found,) = json.loads(done.output)
+    assert (found["experiment"], found["ours"]) == ("as-coded", "")
+    assert found["comparisons"] == read_verdicts(claimed[1])[0]["comparisons"]
+    page = CliRunner().invoke(app, ["claims", "claims.yaml", "--experiment", "as-coded", "--markdown"]).output
+    assert "Made by `bocu claims claims.yaml --experiment as-coded --markdown`: 1 undecided." in page
+    (tmp_path / "claims.yaml").write_text(json.dumps({"claims": [first]}), encoding="utf-8")
+    refused = CliRunner().invoke(app, ["claims", "claims.yaml", "--experiment", "as-coded"]).exception
+    assert isinstance(refused, BocuError)
+    assert "no 'experiment'" in str(refused)
+
+
 def test_pages_of_results_hold_every_claim_of_their_paper(root):
     """A claim that was added or reworded wants `bocu claims FILE --page PAGE`."""
     for file in sorted((root / "config/claims").glob("*.yaml")):

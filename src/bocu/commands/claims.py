@@ -27,6 +27,10 @@ def claims_command(
             help="Results: a folder with one for each experiment, or with reduced ones, NAME.nc; or one of these."
         ),
     ] = Path("results"),
+    experiment: Annotated[
+        str | None,
+        typer.Option(help="Judge by this one, of the same labels, what the file says of its own experiment."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every comparison.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, a row a claim.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a section of a page.")] = False,
@@ -40,19 +44,17 @@ def claims_command(
     of its family; else it is undecided. Without a cube of its problems it is not run. Nothing is made anew.
     """
     from bocu.core.errors import BocuError
-    from bocu.evaluation.claims import read_claims, verdicts
-    from bocu.evaluation.claims.records import record
-    from bocu.report.claims_page import StandingCubes, section, write_section
+    from bocu.report.claims_page import StandingCubes, judge, section, write_section
 
     wanted = [form for form, asked in zip(list(Form)[1:], (as_json, as_csv, as_markdown), strict=True) if asked]
     if len(wanted) > 1:
         raise BocuError("--json, --csv, --markdown: found several; allowed: one of them")
-    stated, cubes = read_claims(file).claims, StandingCubes(results)
-    found = verdicts(stated, cubes.cube)
-    records = [record(file.name, claim, own) for claim, own in zip(stated, found, strict=True)]
+    cubes = StandingCubes(results)
+    records = judge(file, cubes, experiment)
     form = wanted[0] if wanted else Form.TEXT
     if form is Form.MARKDOWN or page is not None:
-        judged_by = "" if results == Path("results") else f" --results {results.as_posix()}"
+        judged_by = f" --experiment {experiment}" if experiment else ""
+        judged_by += "" if results == Path("results") else f" --results {results.as_posix()}"
         written = f" --page {page.as_posix()}" if page else " --markdown"
         command = f"bocu claims {file.as_posix()}{judged_by}{written}"
         text = section(records, list(cubes.scales(records)), command)

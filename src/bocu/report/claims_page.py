@@ -9,8 +9,11 @@ from pathlib import Path
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import Plain
+from bocu.evaluation.claims.model import read_claims
 from bocu.evaluation.claims.numbers import Numbers, Source, as_numbers
+from bocu.evaluation.claims.records import record as record_of
 from bocu.evaluation.claims.reduced import Reduced, read_reduced
+from bocu.evaluation.claims.verdicts import verdicts
 from bocu.experiment.paths import PARTIAL, RESULTS, ResultPaths
 from bocu.experiment.record import config_of, settings_of
 from bocu.figures.reading import counted
@@ -19,6 +22,8 @@ from bocu.report.claims import CAPTION, HEADER, row
 from bocu.report.records import Fields
 
 BEGIN, END = "<!-- claims: begin -->", "<!-- claims: end -->"
+BAR = r"\|"
+"""A vertical line inside a cell of a Markdown table."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,22 @@ def _scale(source: Source) -> str:
         return f"{counted(numbers.finished, 'seed')} and {counted(numbers.known.rounds, 'round')}"
 
 
+def judge(file: Path, cubes: StandingCubes, experiment: str | None = None) -> list[Fields]:
+    """Return the records of the claims of a file, judged by the results that stand.
+
+    Args:
+        file: the claims.
+        cubes: where results are looked for.
+        experiment: judge by it what is said of the file's own experiment, and that alone; None: all claims as stated.
+
+    Raises:
+        BocuError: the file is faulty, or names no experiment of its own and another one is asked for.
+    """
+    known = read_claims(file)
+    stated = known.claims if experiment is None else known.asked_of(experiment)
+    return [record_of(file.name, claim, own) for claim, own in zip(stated, verdicts(stated, cubes.cube), strict=True)]
+
+
 def section(records: Sequence[Fields], scales: Sequence[str], command: str) -> str:
     """Return the section: at which scale, how many of each verdict, and the table."""
     counts = Counter(record["verdict"] for record in records)
@@ -104,9 +125,14 @@ def markdown_table(records: Sequence[Fields]) -> Iterator[str]:
     yield f"| {' | '.join(HEADER)} |"
     yield "|---" * len(HEADER) + "|"
     for record in records:
-        cells = [cell.replace("|", "\\|").replace("<", "&lt;") for cell in row(record)]
+        cells = list(row(record))
         cells[2] = cells[2].replace(record["verdict"], f"**{record['verdict']}**", 1)
-        yield f"| {' | '.join(cells)} |"
+        yield markdown_row(cells)
+
+
+def markdown_row(cells: Sequence[str]) -> str:
+    """Return a line of a table."""
+    return f"| {' | '.join(cell.replace('|', BAR).replace('<', '&lt;') for cell in cells)} |"
 
 
 def write_section(page: Path, text: str, marks: tuple[str, str] = (BEGIN, END)) -> None:

@@ -94,6 +94,19 @@ class ClaimsFile(Parameters):
             raise BocuError(f"no claim '{name}'; {nearest(name, found)}")
         return found[name]
 
+    def asked_of(self, experiment: str) -> list[Claim]:
+        """Return the claims about the file's own experiment, asked of another one that has the same labels.
+
+        What is said to be ours is said of the former's settings, and left out.
+
+        Raises:
+            BocuError: the file names no experiment.
+        """
+        if self.experiment is None:
+            raise BocuError(f"claims of {experiment}: the file has no 'experiment' that it stands in for")
+        changes = {"experiment": experiment, "ours": ""}
+        return [claim.model_copy(update=changes) for claim in self.claims if claim.experiment == self.experiment]
+
 
 def read_claims(path: str | Path) -> ClaimsFile:
     """Read a claims file.
