@@ -5,6 +5,7 @@ import synthetic_objectives
 
 from bocu.core.errors import BocuError
 from bocu.evaluation.curves import medians as _medians
+from bocu.evaluation.curves import seconds_of_a_round
 from bocu.figures.base import save
 from bocu.figures.cost import Cost, CostParameters
 from bocu.report.pictures import pictures
@@ -16,6 +17,7 @@ def test_a_point_is_the_median_of_its_rounds_and_the_initial_design_is_left_out(
     rounds, medians = _medians(iterations, seconds, 3)
     assert rounds.tolist() == [3, 5]
     assert medians.tolist() == [[2.0, 5.0]]
+    assert seconds_of_a_round(iterations, seconds).tolist() == [(1.0 + 2.0 + 30.0 + 4.0 + 6.0) / 5]
 
 
 def test_it_draws_a_line_for_every_algorithm(cube_path):

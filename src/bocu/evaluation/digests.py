@@ -26,6 +26,7 @@ from bocu.evaluation.curves import (
     kept_rounds,
     medians,
     scored_throughout,
+    seconds_of_a_round,
     traced_rounds,
 )
 from bocu.evaluation.law_paths import metrics_off_paths
@@ -208,7 +209,8 @@ class _Digest:
         by_seed = (*_BRANCH, "seed")
         if "seconds" in branch:
             seconds = self._values(branch["seconds"])[done]
-            self._note("seconds_per_round", by_seed, (*place, done), seconds.mean(axis=1), "time of a round", "s")
+            mean = seconds_of_a_round(self.iterations, seconds)
+            self._note("seconds_per_round", by_seed, (*place, done), mean, "time of a round", "s")
             _, median = medians(self.iterations, seconds, MEDIAN_ROUNDS)
             self._note(
                 "seconds_median", (*by_seed, "group"), (*place, done), median, "median time of a group of rounds", "s"

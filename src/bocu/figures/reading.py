@@ -17,6 +17,7 @@ from bocu.evaluation.curves import (
     mean_curve,
     medians,
     scored_throughout,
+    seconds_of_a_round,
     traced_rounds,
 )
 from bocu.evaluation.digests import is_digest, shown_pairs
@@ -126,7 +127,7 @@ class Cube(Results):
         return Traces(rounds[kept], values[:, kept].astype(np.float32), seeds)
 
     def round_times(self, branch: CubeBranch) -> np.ndarray:
-        mean: np.ndarray = self.values("seconds", branch)[0].mean(axis=1)
+        mean = seconds_of_a_round(self.iterations, self.values("seconds", branch)[0])
         return mean[~np.isnan(mean)]
 
     def median_times(self, branch: CubeBranch, group: int) -> tuple[np.ndarray, np.ndarray]:

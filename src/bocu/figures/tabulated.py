@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NOTHING = "-"
 _ROW_INCHES = 0.24
+_GAP = 3  # letters between columns
 
 
 class RunTimesParameters(DigestedParameters):
@@ -177,12 +178,22 @@ def _drawn(
 
 
 def _table(rows: Sequence[str], cells: Mapping[str, Sequence[str]]) -> "matplotlib.figure.Figure":
+    from matplotlib.transforms import Bbox
+
     picture = style.new_figure(_ROW_INCHES * (len(rows) + 2))
     axes = picture.subplots()
     axes.axis("off")
     text = [[column[place] for column in cells.values()] for place in range(len(rows))]
+    letters = [max(map(len, (heading, *column))) + _GAP for heading, column in cells.items()]
+    heads = max(map(len, rows)) + _GAP
     table = axes.table(
-        text, rowLabels=list(rows), colLabels=list(cells), loc="center", cellLoc="right", edges="horizontal"
+        text,
+        rowLabels=list(rows),
+        colLabels=list(cells),
+        colWidths=[count / (sum(letters) + heads) for count in letters],
+        cellLoc="right",
+        edges="horizontal",
+        bbox=Bbox.from_bounds(heads / (sum(letters) + heads), 0.0, sum(letters) / (sum(letters) + heads), 1.0),
     )
     table.auto_set_font_size(False)
     table.set_fontsize(8)

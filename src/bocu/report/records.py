@@ -233,7 +233,7 @@ def spent(cube: Results) -> list[Spent]:
         times = cube.round_times(branch)
         total, rounds, seeds = found.get(branch.algorithm, (0.0, 0.0, 0))
         found[branch.algorithm] = (
-            total + float(times.sum()) * len(cube.iterations),
+            total + float(times.sum()) * float(cube.iterations[-1]),
             rounds + float(times.sum()),
             seeds + len(times),
         )
