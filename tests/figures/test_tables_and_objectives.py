@@ -77,7 +77,9 @@ def test_seconds_are_those_of_whole_runs(cube_path):
     with xr.open_dataset(cube_path) as data:
         played = data["seconds"].where(data["iteration"] >= 1, drop=True)
         whole = played.sel(objective=branch.objective, algorithm=branch.algorithm).sum("iteration").values
-    assert times[branch.algorithm].startswith(f"{whole.mean():.2f} ± ")
+    mean, _, error = times[branch.algorithm].partition(" ± ")
+    assert float(mean) == pytest.approx(whole.mean(), abs=0.5 * 10.0 ** -len(mean.partition(".")[2]))
+    assert float(error) == pytest.approx(whole.std(ddof=1) / np.sqrt(len(whole)), rel=0.05, abs=1e-9)
     one, other = list(times)[:2]
     parameters = {"rows": ["A", "B"], "columns": {"ours": [one, other]}, "published": {"paper": ["7 ± 1", "8 ± 2"]}}
     drawing = RunTimes(RunTimes.Parameters.model_validate(parameters)).draw({"cube": str(cube_path)})

@@ -199,6 +199,12 @@ def shown_unit(units: str) -> str:
     return SHOWN_UNITS.get(units, units)
 
 
+def decimals(error: float) -> int:
+    """Return the places after the point at which `error` shows two figures, 0 to 8."""
+    exponent = int(f"{error:e}".partition("e")[2])
+    return min(max(1 - exponent, 0), 8)
+
+
 def counted(number: int, noun: str) -> str:
     """Write a number with its noun: "1 seed", "30 seeds", "2 branches"."""
     plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"

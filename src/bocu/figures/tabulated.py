@@ -18,7 +18,7 @@ from bocu.core.protocols import CONTINUOUS, FINITE
 from bocu.evaluation.statistics import mean_and_error
 from bocu.figures import style
 from bocu.figures.base import DigestedParameters, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show, said_only
-from bocu.figures.reading import results_of
+from bocu.figures.reading import decimals, results_of
 from bocu.figures.realised import ProblemFigureParameters, problem_of
 from bocu.figures.results import Results
 
@@ -99,8 +99,9 @@ def seconds_of_runs(cube: Results) -> dict[str, str]:
     for branch in cube.branches():
         times = cube.round_times(branch)
         if len(times) and branch.algorithm not in found:
-            mean, error = mean_and_error(times * float(cube.iterations[-1]))
-            found[branch.algorithm] = f"{float(mean):.2f} ± {float(error):.2f}"
+            mean, error = map(float, mean_and_error(times * float(cube.iterations[-1])))
+            digits = decimals(error) if np.isfinite(error) else 2
+            found[branch.algorithm] = f"{mean:.{digits}f}" + (f" ± {error:.{digits}f}" if np.isfinite(error) else "")
     return found
 
 

@@ -11,9 +11,9 @@ from bocu.evaluation.claims.records import CLAIM_COLUMNS, COMPARISON_COLUMNS, re
 from bocu.evaluation.claims.verdicts import FAILS, HOLDS, NOT_RUN, UNDECIDED
 from bocu.evaluation.statistics import CONFIDENCE
 from bocu.experiment.papers import papers
-from bocu.figures.reading import counted
+from bocu.figures.reading import counted, decimals
 from bocu.report.records import Fields
-from bocu.report.tables import NO_WIDTH, NOTHING, Table, decimals, number, probability
+from bocu.report.tables import NO_WIDTH, NOTHING, Table, number, probability
 
 COLUMNS = {"claims": CLAIM_COLUMNS, "claim-comparisons": COMPARISON_COLUMNS}
 """The CSV files that a report with claims has besides, and their columns."""

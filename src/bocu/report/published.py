@@ -21,11 +21,11 @@ from bocu.experiment.branches import NO_OBJECTIVE
 from bocu.experiment.plan import Plan
 from bocu.figures.over_problems.ranks import RankingParameters, what_survives, who_is_best
 from bocu.figures.panels import PanelsParameters
-from bocu.figures.reading import spoken
+from bocu.figures.reading import decimals, spoken
 from bocu.figures.robust_front import RobustFrontParameters
 from bocu.figures.scoreboard import ScoreBlock, ScoreboardParameters
 from bocu.figures.tabulated import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
-from bocu.report.tables import NOTHING, decimals, number, probability
+from bocu.report.tables import NOTHING, number, probability
 
 REFERENCE = "random"
 """What regret is relative to in tables of scores."""

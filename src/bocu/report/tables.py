@@ -16,7 +16,7 @@ from bocu.evaluation.statistics import (
     seeds_for_verdict,
     smallest_p_value,
 )
-from bocu.figures.reading import NO_OBJECTIVE, counted, shown_unit
+from bocu.figures.reading import NO_OBJECTIVE, counted, decimals, shown_unit
 from bocu.figures.results import Results
 from bocu.io.files import atomic_path
 from bocu.report.records import LEADING, Fields, Spent
@@ -300,12 +300,6 @@ def exponent(record: Fields) -> str:
     if isnan(record["exponent"]) or isnan(record["low"]):
         return number(record["exponent"], 2)
     return f"{number(record['exponent'], 2)} [{number(record['low'], 2)}, {number(record['high'], 2)}]"
-
-
-def decimals(error: float) -> int:
-    """Return the places after the point at which `error` shows two figures, 0 to 8."""
-    exponent = int(f"{error:e}".partition("e")[2])
-    return min(max(1 - exponent, 0), 8)
 
 
 def times(spent: Sequence[Spent]) -> Table:
