@@ -146,8 +146,8 @@ def side_by_side(experiment: str, root: Path = Path()) -> str:
         f"| claim | `{ours}` | `{experiment}` |",
         "|---|---|---|",
     ]
-    for ours_of, theirs in zip(left, right, strict=True):
-        lines.append(markdown_row([ours_of["statement"], _verdict(ours_of), _verdict(theirs)]))
+    for first, second in zip(left, right, strict=True):
+        lines.append(markdown_row([first["statement"], _verdict(first), _verdict(second)]))
     return "\n".join(lines) + "\n"
 
 

@@ -72,7 +72,9 @@ def _given(workflow: Any) -> str | None:
     """Return the Snakefile where the command line had to name it: Snakemake would find none or another by itself."""
     from snakemake.api import resolve_snakefile
 
-    main, found = str(workflow.main_snakefile), resolve_snakefile(None, allow_missing=True)
+    # Where the workflow is read from a forge, its address may hold a token, and reports show what is recorded.
+    main = str(next(workflow.included).get_path_or_uri(secret_free=True))
+    found = resolve_snakefile(None, allow_missing=True)
     return None if found is not None and main == str(Path(found).absolute()) else main
 
 
