@@ -13,7 +13,14 @@ PIP_OPTIONS ?=
 
 BIN := $(abspath $(VENV))/bin
 INSTALLED := $(VENV)/installed
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS)
+PIP_LOUD := $(BIN)/python -m pip install --disable-pip-version-check $(PIP_OPTIONS)
+PIP_INSTALL := $(PIP_LOUD) --quiet
+# Run a silent command; a dot every two seconds says that it is at work.
+define dotted
+(trap '[ -z "$$said" ] || echo; exit' TERM; \
+	while sleep 2 >/dev/null 2>&1 & wait $$! && kill -0 $$$$ 2>/dev/null; do printf .; said=yes; done) & dots=$$!; \
+	$(1); status=$$?; kill $$dots; wait $$dots 2>/dev/null; exit $$status
+endef
 # One thread for numerics in each job: jobs are what runs side by side.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
@@ -63,9 +70,10 @@ $(INSTALLED): requirements.txt pyproject.toml
 	@echo "installing, once: 1 of 4, a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@echo "installing: 2 of 4, $$(grep '^torch==' requirements.txt), the largest package"
-	@$(PIP_INSTALL) "$$(grep '^torch==' requirements.txt)"
+	@torch="$$(grep '^torch==' requirements.txt)"; if [ -t 1 ]; then $(PIP_LOUD) "$$torch"; \
+	else $(call dotted,$(PIP_INSTALL) "$$torch"); fi  # a terminal gets pip's own bar
 	@echo "installing: 3 of 4, the other packages of requirements.txt ($$(grep -c '==' requirements.txt)); a minute"
-	@$(PIP_INSTALL) --requirement requirements.txt
+	@$(call dotted,$(PIP_INSTALL) --requirement requirements.txt)
 	@echo "installing: 4 of 4, bocu itself"
 	@$(PIP_INSTALL) --no-deps --editable .
 	@touch $@

@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bocu.commands.claims import claims_command
-from bocu.evaluation.claims import FAILS, HOLDS, NOT_RUN, UNDECIDED
+from bocu.evaluation.claims import OUTCOMES
 from bocu.evaluation.claims.reduced import Reduced, read_reduced, reduce_results
 from bocu.experiment.configuration import read_experiment_file
 from bocu.experiment.planning import make_plan
 from bocu.experiment.record import config_of
 from bocu.io.files import write_text
-from bocu.report.claims import HEADER
+from bocu.report.claims import HEADER, why
 from bocu.report.claims import numbers as numbers_of
 from bocu.report.claims_page import BEGIN as CLAIMS_BEGIN
 from bocu.report.claims_page import END as CLAIMS_END
@@ -28,6 +28,7 @@ from bocu.report.claims_page import StandingCubes, judge, markdown_row, write_se
 from bocu.report.overview import marks_of_overview, overview
 from bocu.report.published import PublishedNumbers, marks, scale_of
 from bocu.report.records import Fields
+from bocu.report.tables import NOTHING
 
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
 PUBLISHED = Path("docs/results")
@@ -51,41 +52,42 @@ SEEN = {"grand-tour": (("grid", "continuous", "time-varying"), ("grid-ranking", 
 """Likewise the scoreboards and rankings of which the page says what they come to."""
 READ = (
     "mean ± standard error over seeds, or relative to that of random decisions. Bold: the least of a row, or of a "
-    "column where it is relative, and what is not told apart from it, where as many seeds can tell so many apart "
-    "([how](statistics.md#verdicts)). Italic: not told apart from random decisions."
+    "column where it is relative, and what has hardly more, from 30 seeds on ([how](statistics.md#verdicts)). Italic: "
+    "not told apart from random decisions."
 )
 AS_PUBLISHED = {"huang2024-as-published": "huang2024"}
 """Experiments with the settings of published code: that with ours, of the same labels, beside which they are judged."""
 FINAL_ALONE = ("grand-tour",)
 """Experiments of so many runs that their published results hold final numbers alone."""
-OUTCOMES = (HOLDS, FAILS, UNDECIDED, NOT_RUN)
+OURS = "ours"
+"""Where claims that no paper makes stand."""
 BLOCK = re.compile(r"(?<=<!-- totals: begin -->\n).*?(?=<!-- totals: end -->)", re.DOTALL)
 
 
 def totals(docs: Path) -> str:
     """Return the table of verdicts by paper, and all claims with their numbers, from the sections of their pages."""
-    lines = [f"| claims of | {' | '.join(OUTCOMES)} |", "|---" * (1 + len(OUTCOMES)) + "|"]
+    lines = [f"| claims of | claims | {' | '.join(OUTCOMES)} |", "|---" * (2 + len(OUTCOMES)) + "|"]
     every = []
     for paper in PAPERS:
         link = f"[{paper}]({paper}.md#claims-and-verdicts)"
         claims = list(_claims((docs / f"{paper}.md").read_text(encoding="utf-8")))
-        verdicts = [claim[1].split("**")[1] for claim in claims]
-        lines.append(f"| {link} | {' | '.join(str(verdicts.count(outcome)) for outcome in OUTCOMES)} |")
-        every += ["", f"**{link}**", "", "| claim | verdict | numbers | seeds | p |", "|---|---|---|---|---|"]
+        for told, own in ((link, False), (f"ours, beside {paper}", True)):
+            verdicts = [claim[2].split("**")[1] for claim in claims if (claim[1] == OURS) == own]
+            counts = " | ".join(str(verdicts.count(outcome) or NOTHING) for outcome in OUTCOMES)
+            lines += [f"| {told} | {len(verdicts)} | {counts} |"] if verdicts else []
+        heads = ("Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "p, corrected")
+        every += ["", f"**{link}**", "", markdown_row(heads), "|---" * len(heads) + "|"]
         every += [f"| {' | '.join(claim)} |" for claim in claims]
-    told = (
-        "Each claim with its verdict and numbers; where it stands in its paper, and what of its settings is ours, say "
-        "the pages of the papers:"
-    )
+    told = "Each claim with its verdict and numbers; what of its settings is ours say the pages of the papers:"
     return "\n".join([*lines, "", told, *every]) + "\n"
 
 
-def _claims(page: str) -> Iterator[tuple[str, str, str, str, str]]:
-    """Return statement, verdict, numbers, seeds and p of every claim in the section of a page."""
+def _claims(page: str) -> Iterator[list[str]]:
+    """Return the cells of every claim in the section of a page, but for the settings that are ours."""
     for row in page[page.index(CLAIMS_BEGIN) : page.index(CLAIMS_END)].splitlines():
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
         if len(cells) == len(HEADER) and cells[2].startswith("**"):
-            yield cells[0], cells[2], cells[3], cells[4], cells[5]
+            yield cells[:-1]
 
 
 def published_of(experiment: str, root: Path = Path()) -> tuple[PublishedNumbers, Reduced | None]:
@@ -152,7 +154,7 @@ def side_by_side(experiment: str, root: Path = Path()) -> str:
 
 
 def _verdict(record: Fields) -> str:
-    told = "; ".join(filter(None, (record["reason"], *numbers_of(record))))
+    told = "; ".join(filter(None, (why(record), *numbers_of(record))))
     return f"**{record['verdict']}**" + (f": {told}" if told else "")
 
 

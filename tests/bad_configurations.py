@@ -100,6 +100,7 @@ def all_bad() -> list[Bad]:
         _refused_by_jobs,
         _encodings,
         _structure,
+        _yaml_1_1,
         _duplicate_keys,
     )
     return [entry for kind in kinds for entry in kind()]
@@ -110,9 +111,9 @@ def _top_level() -> Iterator[Bad]:
         "name": [None, 3, True, ["x"], {"a": 1}, "", "Über", "a b", "../up", ".hidden", "-", "two--hyphens", "a\nb"],
         "title": [3, ["x"], {"a": 1}],
         "description": [3, ["x"]],
-        "papers": ["ziomek2025", 3, {"a": 1}, [3], ["ziomek2052"], ["no-such-paper"], ["a\nb"]],
+        "papers": ["ziomek2025", 3, {"a": 1}, [3], ["ziomek2052"], ["no-such-paper"], ["a\nb"], ["tay2022", "tay2022"]],
         "data": [3, ["download"], {"source": "web"}, {"sorce": "download"}, "downlaod", {"source": "mirror"}],
-        "mirror": [3, ["x"], {"a": 1}],
+        "mirror": [3, ["x"], {"a": 1}, "", "no-such-folder", "x" * 300],
         "seeds": [-1, 0, "many", [1, 2], {}, {"count": "x"}, {"count": 2.5}, {"first": -1, "count": 1}, None, True],
         "iterations": [0, -1, 1.5, "many", [1], {"a": 1}, None, True, ".inf"],
         "threads": [0, -1, "x", 1.5, None, [1], True],
@@ -127,15 +128,15 @@ def _top_level() -> Iterator[Bad]:
             [["hills"]],
             [{}],
             [{"label": "x"}],
-            [{"name": 3}],
         ],
-        "priors": [3, "stated", [3], [None], [{"label": "x"}], [{"name": 3}]],
+        "priors": [3, "stated", [3], [None], [{"label": "x"}]],
         "objectives": [3, "dro", [3], [None], [{"label": "x"}]],
-        "algorithms": [[], None, 3, "random", [3], [None], [{"name": ["random"]}]],
-        "metrics": [[], 3, "so", [3], [{"name": None}]],
+        "algorithms": [[], None, 3, "random", [3], [None]],
+        "metrics": [[], 3, "so", [3]],
         "sweep": [3, "hills", {"noise": [1]}, {"problems.hills": [1]}, {"problems.hills.noise": []}, [3], [{}]],
         "figures": [3, "regret", [3], [{"label": "x"}], {"name": "regret"}],
         "reference": [3, ["random"], "randon", "Random", "hills", ""],
+        "leads_within": [3, "x", [0.1], {"least": -1}, {"least": "x"}, {"most": 0.1}, {"random": float("inf")}, None],
         "claims": [3, "claims.yaml", [3], [None], {"a": 1}, ["nowhere.yaml"], ["."], [""], ["a\nb"]],
         "overwrite": [3, "perhaps", [True], None],
         "checkpoint_seconds": [-1, "x", float("inf"), float("nan"), [1], True],
@@ -144,6 +145,9 @@ def _top_level() -> Iterator[Bad]:
     for key, values in wrong.items():
         for value in values:
             yield bad(f"top level: {key}: {value!r}", tiny(**{key: value}), key)
+    without = {key: value for key, value in tiny().items() if key not in ("seeds", "iterations")}
+    yield bad("top level: two keys are missing", without, "seeds: this key is required (and 1 more: iterations)")
+    yield bad("top level: a mirror beside data that is none", tiny(mirror="x", data=3), "data")
     for key in ("name", "seeds", "iterations", "problems", "algorithms"):
         experiment = tiny()
         del experiment[key]
@@ -188,13 +192,17 @@ def _names() -> Iterator[Bad]:
     ):
         yield bad(f"names: {section}, near", tiny(**{section: [near]}), f"{section}.0.name", f"did you mean '{meant}'")
         yield bad(f"names: {section}, far", tiny(**{section: ["zzz"]}), f"{section}.0.name", "'zzz'", "allowed: ")
+        for name in (3, [meant], {"a": 1}, None, "Regret over time"):
+            found = f"{section}.0.name: found {name!r}"
+            yield bad(f"names: {section}, {name!r}", tiny(**{section: [{"name": name}]}), found)
+        yield bad(f"names: {section}, none", tiny(**{section: [{}]}), f"{section}.0.name: this key is required")
         yield bad(f"names: {section}, lines", tiny(**{section: [{"name": "a\nb", "label": "x"}]}), f"{section}.0.name")
         yield bad(
             f"names: {section}, unknown key", tiny(**{section: [{"name": near, "lable": "x"}]}), f"{section}.0.lable"
         )
         found = {"name": meant, "parameters": [1]}
         yield bad(f"names: {section}, parameters a list", tiny(**{section: [found]}), f"{section}.0.parameters")
-    yield bad("names: a module of one's own", tiny(problems=[{"name": "os:system", "label": "x"}]), "os:system")
+    yield bad("names: Python's own", tiny(problems=[{"name": "os:system", "label": "x"}]), "'os' is Python's own")
 
 
 def _filters() -> Iterator[Bad]:
@@ -205,7 +213,7 @@ def _filters() -> Iterator[Bad]:
         ("metrics", "so", "problems"),
         ("figures", "regret", "problems"),
     ):
-        for wrong in (["kirschnr"], ["zzz"], "kirschner", [3], {"kirschner": 1}, ["A"]):
+        for wrong in (["kirschner", "kirschner"], ["kirschnr"], ["zzz"], "kirschner", [3], {"kirschner": 1}, ["A"]):
             entry = {"name": name, key: wrong}
             yield bad(f"filters: {section}.{key}: {wrong}", grid(**{section: [entry]}), f"{section}.0.{key}")
     yield bad(
@@ -248,6 +256,8 @@ def _unions() -> Iterator[Bad]:
         ({"delta": 0.1, "more": 1}, "more"),
         (float("nan"), "nan"),
         (float("inf"), "inf"),
+        (1e300, "up to 1e+12"),
+        ([0.1, 1e300], "found 1e+300"),
     ):
         yield bad(f"unions: radius {radius!r}", _set(name="mmd", radius=radius), where if radius != [] else "set", says)
     yield bad("unions: set, a near miss", grid(objectives=[{"name": "dro", "parameters": {"set": "tvv"}}]), "set")
@@ -552,17 +562,14 @@ def _refused_by_jobs() -> Iterator[Bad]:
         grid(objectives=[{"name": "wcs", "parameters": {"set": "tv"}}], algorithms=["random", "ucb-bocu-1"]),
         "algorithms.1",
     )
-    yield bad("jobs: mirror is no folder", sensors(data="download", mirror="no-such-folder"), "no-such-folder")
     matrices = [{"name": "sensors", "parameters": {"record": "matrices"}}]
     yield bad("jobs: data not offered", sensors(problems=matrices, data="download"), "matrices")
     yield bad(
         "jobs: interval", sensors(problems=[{"name": "sensors", "parameters": {"log": {"interval": 7}}}]), "interval"
     )
-    yield bad(
-        "jobs: a day that is none",
-        sensors(problems=[{"name": "sensors", "parameters": {"log": {"target": "2004-02-30"}}}]),
-        "target",
-    )
+    for day, says in (("2004-02-30", "target"), (20040305, "a day such as 2004-03-05 is wanted"), (0, "a day such as")):
+        log = {"name": "sensors", "parameters": {"log": {"target": day}}}
+        yield bad(f"jobs: the day {day}", sensors(problems=[log]), "parameters.log.target: found ", says)
     yield bad(
         "jobs: no settings",
         sensors(problems=[{"name": "sensors", "parameters": {"record": "log", "log": None}}]),
@@ -644,6 +651,27 @@ def _structure() -> Iterator[Bad]:
         line.replace("a0: ", "papers: ", 1) for line in laughs
     )
     yield raw("structure: laughs in an experiment", problems, "values")
+
+
+def _yaml_1_1() -> Iterator[Bad]:
+    """What YAML 1.1, by which Snakemake reads, takes for another thing than YAML 1.2 does."""
+    good = yaml.safe_dump({key: value for key, value in tiny().items() if key not in ("iterations", "name")})
+    for line, says in (
+        ("iterations: 1:30", "iterations: found '1:30' in line "),
+        (
+            "iterations: 010",
+            "YAML 1.1 takes it for 8, and YAML 1.2 does not; write 8 if that is meant, '010' in quotes",
+        ),
+        ("iterations: 1_0", "takes it for 10"),
+        ("iterations: 0b11", "takes it for 3"),
+        ("checkpoint_seconds: 1:30.5", "takes it for 90.5"),
+        ("name: no", "name: found 'no' in line "),
+        ("overwrite: yes", "write true"),
+        ("papers: [ziomek2025, off]", "papers.1: found 'off'"),
+        ("on: 3", "found 'on' in line "),
+    ):
+        yield raw(f"YAML 1.1: {line}", f"{good}\n{line}\n", says)
+    yield raw("YAML 1.1: a zero byte", f'{good}name: "a\\0b"\n', "name: found 'a\\x00b' in line ", "no zero byte")
 
 
 def _duplicate_keys() -> Iterator[Bad]:

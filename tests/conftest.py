@@ -6,6 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+from bocu.core.numerics import pin_kernel
+
+pin_kernel()  # before any test imports NumPy
 
 ROOT = Path(__file__).parent.parent
 NEEDS_MORE = ("real_data", "slurm", "browser")
@@ -15,6 +20,16 @@ LONG = (
     *("tests/repository/test_extending", "tests/experiment/test_fingerprint_mutations"),
     *("tests/ambiguity/test_machine_code", "tests/interop/test_botorch_acquisition", "tests/interop/test_audit"),
 )
+
+
+settings.register_profile("the same for all", derandomize=True, database=None, deadline=None, print_blob=True)
+settings.register_profile("exploring", derandomize=False, deadline=None, print_blob=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let random tests try new examples in drills, and the same ones everywhere else."""
+    drills = config.option.markexpr.strip() in ("", "drill")
+    settings.load_profile("exploring" if drills else "the same for all")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -109,6 +109,7 @@ class WavyParameters(FiniteParameters):
 
     decision_points: list[int] = Field([3, 3], description="points a decision coordinate")
     context_points: list[int] = Field([6], description="points of the context")
+    lengthscale: float = Field(0.1, description="length-scale of the model")
     initial: int = Field(3, description="points of the initial design")
 
 

@@ -7,6 +7,7 @@ from bocu.algorithms.simple import Random
 from bocu.core.about import About
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round
+from bocu.problems.candidates import Lengthscale
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 
 
@@ -15,6 +16,7 @@ class WavesParameters(FiniteParameters):
 
     decision_points: list[int] = Field([6])
     context_points: list[int] = Field([4])
+    lengthscale: Lengthscale = Field(0.1)
 
 
 class Waves(FiniteProblem):

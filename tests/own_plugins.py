@@ -74,6 +74,7 @@ class SeesawParameters(FiniteParameters):
 
     decision_points: list[Points] = Field([21], description="points of the seat")
     context_points: list[Points] = Field([11], description="points of the load")
+    lengthscale: Number = Field(0.3, description="length-scale of the model")
 
 
 class Seesaw(FiniteProblem):

@@ -23,6 +23,8 @@ LOG_LINES = 10  # of a failed job that are shown
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
 _STARTED_AGAIN = re.compile(r"Trying to restart job (\d+)\.")
 _ABOUT_A_JOB = re.compile(r"Job (\d+)(?= has been submitted)")
+_LOCKED = "Directory cannot be locked"
+_AFTER_A_LOCK = "`bocu resume FILE` waits for what still runs, removes a lock that nothing holds any more, and goes on."
 _NOISE = (  # said at every start, or of every step
     "Assuming unrestricted shared filesystem usage",
     "Building DAG of jobs...",
@@ -96,7 +98,8 @@ class LogHandler(LogHandlerBase):
 
     def _as_snakemake_does(self, record: LogRecord) -> Iterable[str]:
         text = self.format(record)
-        return (text,) if text and text != "None" else ()
+        lines = (text,) if text and text != "None" else ()
+        return (*lines, _AFTER_A_LOCK) if _LOCKED in text else lines
 
     def _started(self, record: LogRecord) -> Iterable[str]:
         """A job begins, or, of a dry run, would."""
@@ -128,6 +131,13 @@ class LogHandler(LogHandlerBase):
         hidden = self._statistics == before or "all" in self._quiet
         hidden = hidden or ("progress" in self._quiet and not self.common_settings.dryrun)
         return () if hidden else (self._statistics,)
+
+    def _provided(self, record: LogRecord) -> Iterable[str]:
+        """Cores, or how many jobs may be submitted."""
+        given = record.__dict__
+        if given.get("cores") or given.get("nodes"):
+            self._narrator.provide(int(given.get("cores") or given["nodes"]))
+        return self._unsaid(record)
 
     def _failed(self, record: LogRecord) -> Iterable[str]:
         given = record.__dict__
@@ -174,7 +184,7 @@ def _logs(given: Mapping[str, Any]) -> Sequence[str]:
 
 _TELL = {
     LogEvent.WORKFLOW_STARTED: LogHandler._unsaid,
-    LogEvent.RESOURCES_INFO: LogHandler._unsaid,
+    LogEvent.RESOURCES_INFO: LogHandler._provided,
     LogEvent.RULEGRAPH: LogHandler._unsaid,
     LogEvent.GROUP_INFO: LogHandler._unsaid,
     LogEvent.JOB_STARTED: LogHandler._unsaid,

@@ -63,13 +63,13 @@ def test_sensitivity_is_that_of_a_cone_programme(observed):
         assert found == pytest.approx(cvxpy.Problem(cvxpy.Maximize(-row @ d), inside).solve("CLARABEL"), rel=1e-6)
 
 
-def test_earlier_calls_leave_no_trace():
+def test_earlier_calls_of_a_search_leave_no_trace_but_rounding():
     """Payoffs as along an ascent, more of them than directions are kept."""
     points, ambiguity_set = set_on_grid(200)
     p = reference(200, 30)
     ends = payoffs(points, rows=2)
     path = np.linspace(0.0, 1.0, KEPT + 20)[:, None] * (ends[1] - ends[0]) + ends[0]
-    walking = MMDSensitivity(ambiguity_set, p)
+    walking = MMDSensitivity(ambiguity_set, p).warm()
     walked = [walking(each[None]) for each in path]
     for at in (0, 1, 70, len(path) - 1):
         value, gradient = MMDSensitivity(ambiguity_set, p)(path[at][None])
@@ -85,7 +85,7 @@ def test_what_is_enough_is_proven_and_the_rest_exact(share):
     u = payoffs(points, rows=12, roughness=6.0)
     exact, gradient = MMDSensitivity(ambiguity_set, p)(u)
     enough = exact * np.where(np.arange(12) % 2 == 0, share, 2.0)
-    sensitivity = MMDSensitivity(ambiguity_set, p)
+    sensitivity = MMDSensitivity(ambiguity_set, p).warm()
     for _ in range(2):
         value, found = sensitivity(u, enough)
         known = value < enough

@@ -174,19 +174,6 @@ def test_a_home_that_is_read_only_is_read(loops: Loops) -> None:
 
 
 @pytest.mark.drill
-def test_without_a_home_jobs_share_the_folder_that_they_name(loops: Loops) -> None:
-    loops.environment["HOME"] = "/dev/null"
-    named = (
-        "from pathlib import Path\nfrom bocu.ambiguity import machine_code as m\nm.shared.append(Path('results/m'))\n"
-    )
-    (loops.folder / "results").mkdir()
-    assert loops.run(named + RUN) == [12.0, 1]
-    assert loops.code(loops.folder / "results")
-    assert not loops.code(loops.temporary)
-    assert loops.run(named + RUN) == [12.0, 0]
-
-
-@pytest.mark.drill
 def test_where_nothing_can_be_kept_each_process_compiles(loops: Loops) -> None:
     nowhere = "from bocu.ambiguity import machine_code as m\nm.places = lambda: []\n"
     assert loops.run(nowhere + RUN) == [12.0, 1]
@@ -195,11 +182,15 @@ def test_where_nothing_can_be_kept_each_process_compiles(loops: Loops) -> None:
 
 
 @pytest.mark.drill
-def test_what_others_may_write_to_is_not_run(loops: Loops) -> None:
+@pytest.mark.parametrize("others", [0o777, 0o770, "a link"])
+def test_what_others_may_write_to_is_not_run(loops: Loops, others: int | str) -> None:
     assert loops.run() == [12.0, 1]
     place = loops.home / ".cache/bocu/machine-code"
     assert place.stat().st_mode & 0o077 == 0
-    place.chmod(0o777)
+    if isinstance(others, int):
+        place.chmod(others)
+    else:
+        place.symlink_to(place.rename(loops.folder / "theirs"))
     assert loops.run() == [12.0, 1]
     assert loops.code(loops.temporary)
 

@@ -14,7 +14,7 @@ seeds = st.integers(0, 2**20)
 sizes = st.integers(2, 12)
 radii = st.floats(1e-4, 1.5)
 zeros = st.booleans()
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=25)
 
 
 @few

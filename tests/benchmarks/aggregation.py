@@ -6,6 +6,10 @@ A block is 10 seeds x 1,000 rounds. One block is run for real; the others are co
 cannot tell from real ones. Each stage runs in a process of its own, one after the other.
 """
 
+from bocu.core.numerics import pin_kernel
+
+pin_kernel()  # before NumPy is imported
+
 import argparse
 import json
 import multiprocessing

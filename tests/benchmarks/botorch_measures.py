@@ -16,16 +16,16 @@ from typing import Any
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from botorch.acquisition import AcquisitionFunction, qUpperConfidenceBound  # noqa: E402
-from botorch.acquisition.risk_measures import CVaR, RiskMeasureMCObjective  # noqa: E402
-from botorch.models import SingleTaskGP  # noqa: E402
-from botorch.models.transforms.input import AppendFeatures  # noqa: E402
-from botorch.optim import optimize_acqf  # noqa: E402
-from botorch.sampling import SobolQMCNormalSampler  # noqa: E402
+import numpy as np
+import torch
+from botorch.acquisition import AcquisitionFunction, qUpperConfidenceBound
+from botorch.acquisition.risk_measures import CVaR, RiskMeasureMCObjective
+from botorch.models import SingleTaskGP
+from botorch.models.transforms.input import AppendFeatures
+from botorch.optim import optimize_acqf
+from botorch.sampling import SobolQMCNormalSampler
 
-from bocu.ambiguity import (  # noqa: E402
+from bocu.ambiguity import (
     AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,
@@ -35,7 +35,7 @@ from bocu.ambiguity import (  # noqa: E402
     Wasserstein,
     squared_exponential_gram,
 )
-from bocu.interop.botorch import RobustMeasure, RobustUpperConfidenceBound  # noqa: E402
+from bocu.interop.botorch import RobustMeasure, RobustUpperConfidenceBound
 
 DECISIONS = 2
 SQRT_BETA = 2.0

@@ -7,6 +7,10 @@ and the whole choice of a round by DRO and GEN (plain: GEN without chords). The 
 and the last side.
 """
 
+from bocu.core.numerics import pin_kernel
+
+pin_kernel()  # before NumPy is imported
+
 import argparse
 import json
 import os
@@ -22,16 +26,16 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import numpy as np  # noqa: E402
-from ambiguity.oracle import solve, worst_case_problem  # noqa: E402
+import numpy as np
+from ambiguity.oracle import solve, worst_case_problem
 
-from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram  # noqa: E402
-from bocu.ambiguity.mmd.path import PreparedReference  # noqa: E402
-from bocu.contexts.estimates import product_grid  # noqa: E402
-from bocu.experiment.planning import make_plan  # noqa: E402
-from bocu.objectives.functions import UncertaintyObjective  # noqa: E402
-from bocu.objectives.without_set import Expectation  # noqa: E402
-from bocu.runs.execution import Block, execute  # noqa: E402
+from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
+from bocu.ambiguity.mmd.path import PreparedReference
+from bocu.contexts.estimates import product_grid
+from bocu.experiment.planning import make_plan
+from bocu.objectives.functions import UncertaintyObjective
+from bocu.objectives.without_set import Expectation
+from bocu.runs.execution import Block, execute
 
 LENGTHSCALE = 0.1  # of both kernels, as the problem has it
 

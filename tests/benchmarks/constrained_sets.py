@@ -16,13 +16,13 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import numpy as np  # noqa: E402
-from ambiguity.cases import KINDS, make_set, random_instance  # noqa: E402
-from ambiguity.oracle import solve, worst_case_problem  # noqa: E402
+import numpy as np
+from ambiguity.cases import KINDS, make_set, random_instance
+from ambiguity.oracle import solve, worst_case_problem
 
-from bocu.ambiguity import worst_case  # noqa: E402
-from bocu.interop.cvxpy import programme_of  # noqa: E402
-from bocu.interop.cvxpy.programme import TOLERANCES  # noqa: E402
+from bocu.ambiguity import worst_case
+from bocu.interop.cvxpy import programme_of
+from bocu.interop.cvxpy.programme import TOLERANCES
 
 
 def seconds(function: Callable[[], object]) -> tuple[float, object]:

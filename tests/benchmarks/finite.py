@@ -7,6 +7,10 @@ compare on a machine that does other things as well. The growth is that of the s
 rounds over the second one. `--seeds` runs a block of ten seeds beside one, for the cost of a further seed.
 """
 
+from bocu.core.numerics import pin_kernel
+
+pin_kernel()  # before NumPy is imported
+
 import argparse
 import json
 import os

@@ -16,13 +16,13 @@ from pathlib import Path
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from bocu.experiment.branches import Branch  # noqa: E402
-from bocu.experiment.configuration import read_experiment_file  # noqa: E402
-from bocu.experiment.planning import make_plan  # noqa: E402
-from bocu.experiment.resources import estimate  # noqa: E402
-from bocu.runs.seed_run import SeedRun, build_problem  # noqa: E402
+from bocu.experiment.branches import Branch
+from bocu.experiment.configuration import read_experiment_file
+from bocu.experiment.planning import make_plan
+from bocu.experiment.resources import estimate
+from bocu.runs.seed_run import SeedRun, build_problem
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,6 +3,10 @@
 python tests/benchmarks/pilots.py
 """
 
+from bocu.core.numerics import pin_kernel
+
+pin_kernel()  # before NumPy is imported
+
 import argparse
 import os
 import tempfile

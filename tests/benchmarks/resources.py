@@ -15,6 +15,10 @@ that of the shortest; those of each prior have the share that they have uncompre
 only printed, beside those that stand.
 """
 
+from bocu.core.numerics import pin_kernel
+
+pin_kernel()  # before NumPy is imported
+
 import argparse
 import json
 import subprocess

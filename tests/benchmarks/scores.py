@@ -13,6 +13,10 @@ once a problem, however many branches there are. `--data` is a folder of prepare
 a mirror; problems whose files are not there are left out.
 """
 
+from bocu.core.numerics import pin_kernel
+
+pin_kernel()  # before NumPy is imported
+
 import argparse
 import json
 import os

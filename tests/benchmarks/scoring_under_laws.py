@@ -5,6 +5,10 @@
 Runs of Random on Hartmann-6 (one context) and modified Branin (two) are scored under ten laws; seconds of processor.
 """
 
+from bocu.core.numerics import pin_kernel
+
+pin_kernel()  # before NumPy is imported
+
 import json
 import os
 import tempfile

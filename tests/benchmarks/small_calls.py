@@ -1,14 +1,13 @@
 """What a call costs where there is little to do: `python tests/benchmarks/small_calls.py`, processor time, one thread.
 
-Worst cases of total variation for some decisions over 64 contexts, by machine code and by numpy by turns, as the inner
-loop of a continuous search asks for them (`search`), with checks (`worst_case`), and values alone (`values`); the sort
-that they contain, an empty call, one sum of numpy and the checks, which are the floor of a call that checks and sorts;
+Worst cases of total variation for some decisions over 64 contexts, as the inner loop of a continuous search asks for
+them (`search`), with checks (`worst_case`), and values alone (`values`); the sort that they contain, an empty call, one
+sum of numpy and the checks, which are the floor of a call that checks and sorts;
 and the distances from a reference to 1,024 single contexts under MMD, with which every search for the best decision
 begins, beside those by the general formula.
 """
 
 import argparse
-import math
 import os
 import time
 from collections.abc import Callable
@@ -17,18 +16,17 @@ from typing import Any
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from bocu.acquisition.functionals import WorstCaseValue  # noqa: E402
-from bocu.ambiguity import (  # noqa: E402
+from bocu.acquisition.functionals import WorstCaseValue
+from bocu.ambiguity import (
     AmbiguitySet,
     MaximumMeanDiscrepancy,
     TotalVariation,
     squared_exponential_gram,
     worst_case,
 )
-from bocu.ambiguity.moved_mass import LINKED  # noqa: E402
-from bocu.contexts.estimates import product_grid  # noqa: E402
+from bocu.contexts.estimates import product_grid
 
 
 def microseconds(call: Callable[[], Any], calls: int, repeats: int = 15) -> float:
@@ -43,33 +41,22 @@ def microseconds(call: Callable[[], Any], calls: int, repeats: int = 15) -> floa
     return 1e6 * min(times)
 
 
-def side_by_side(call: Callable[[], Any], calls: int, linked: Callable[..., Any] | None) -> tuple[float, float]:
-    """Microseconds of a call by machine code and by numpy, by turns."""
-    least = [math.inf, math.inf]
-    for _ in range(5):
-        for place, function in enumerate((linked, None)):
-            LINKED._function = function
-            least[place] = min(least[place], microseconds(call, calls, 5))
-    return least[0], least[1]
-
-
 def total_variation(payoffs: Any, reference: Any) -> None:
     """Print what calls of some decisions take."""
     around = TotalVariation(0.3)
-    function = LINKED.find(make=True)
     search = WorstCaseValue(around, reference)
     ways: dict[str, Callable[[Any], Any]] = {
         "search": search,
         "worst_case": lambda rows: worst_case(rows, reference, around),
         "values": lambda rows: around.values(rows, reference),
     }
-    print("us a call of total variation by machine code, by numpy, their ratio, the sort in it")
+    print("us a call of total variation, the sort in it")
     for decisions in (1, 3, 8, 64, 1024):
         rows, calls = payoffs[:decisions], max(5, 300 // decisions)
         alone = microseconds(lambda rows=rows: (-rows).argsort(axis=1), calls)  # type: ignore[misc]
         for way, call in ways.items():
-            linked, plain = side_by_side(lambda rows=rows, call=call: call(rows), calls, function)  # type: ignore[misc]
-            print(f"{decisions:>6} {way:>12} {linked:8.1f} {plain:8.1f} {plain / linked:6.2f} {alone:8.1f}")
+            least = microseconds(lambda rows=rows, call=call: call(rows), calls)  # type: ignore[misc]
+            print(f"{decisions:>6} {way:>12} {least:8.1f} {alone:8.1f}")
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 The setting is that of figure 2 of Tay et al. (2024): payoffs are a draw of a Gaussian process with lengthscale 0.1 over
 1,024 decisions x 64 contexts, the reference is N(0.5, 0.2 I) on the grid, radii are its distance to the uniform
 distribution (times `--scale`). The conic solver re-solves one parametrised problem a decision, measured on `--rows`
-decisions and scaled up. One numeric thread.
+decisions and scaled up. Times are processor seconds of one numeric thread; what a ratio compares is called by turns.
 """
 
 import argparse
@@ -21,11 +21,11 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import numpy as np  # noqa: E402
-from ambiguity.cases import KINDS, make_set, random_instance  # noqa: E402
-from ambiguity.oracle import TIGHT, solve, worst_case_problem  # noqa: E402
+import numpy as np
+from ambiguity.cases import KINDS, make_set, random_instance
+from ambiguity.oracle import TIGHT, solve, worst_case_problem
 
-from bocu.ambiguity import (  # noqa: E402
+from bocu.ambiguity import (
     AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,
@@ -38,8 +38,8 @@ from bocu.ambiguity import (  # noqa: E402
     squared_exponential_gram,
     worst_case,
 )
-from bocu.contexts.estimates import discretised, product_grid  # noqa: E402
-from bocu.objectives.functions import UncertaintyObjective  # noqa: E402
+from bocu.contexts.estimates import discretised, product_grid
+from bocu.objectives.functions import UncertaintyObjective
 
 LENGTHSCALE = 0.1
 
@@ -63,30 +63,45 @@ def at_margin(ambiguity_set: AmbiguitySet, reference: np.ndarray, scale: float) 
     return ambiguity_set.with_epsilon(scale * float(ambiguity_set.distance(uniform, reference)))
 
 
-def best_time(call: Callable[[], Any], repeats: int = 7) -> float:
-    """Smallest wall time of several calls after one to warm up, in seconds."""
+def in_turns(*calls: Callable[[], Any], turns: int = 5) -> list[float]:
+    """Least processor time of each call over turns in which each is called, in seconds; one turn before, to warm up."""
+    batches, times = [1] * len(calls), []
+    for turn in range(turns + 1):
+        spent = []
+        for call, batch in zip(calls, batches, strict=True):
+            start = time.process_time()
+            for _ in range(batch):
+                call()
+            spent.append((time.process_time() - start) / batch)
+        if turn:
+            times.append(spent)
+        else:  # the first call of some compiles: how many calls fill some milliseconds is asked of a second one
+            batches = [_batch(call) for call in calls]
+    return [min(column) for column in zip(*times, strict=True)]
+
+
+def _batch(call: Callable[[], Any]) -> int:
+    """How many calls take five milliseconds, far above what the clock can tell."""
+    start = time.process_time()
     call()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return max(1, round(5e-3 / max(time.process_time() - start, 1e-6)))
 
 
-def solver_time(
-    ambiguity_set: AmbiguitySet, reference: np.ndarray, payoffs: np.ndarray, rows: int
-) -> tuple[float, float]:
-    """Seconds of CVXPY for one whole acquisition, and the largest error of ours on the rows it solved."""
+def beside_solver(
+    ambiguity_set: AmbiguitySet, reference: np.ndarray, payoffs: np.ndarray, rows: int, *calls: Callable[[], Any]
+) -> tuple[float, list[float], float]:
+    """Seconds of CVXPY for one whole acquisition, of each call, and the largest error of ours on the rows it solved."""
     problem, parameter = worst_case_problem(ambiguity_set, reference)
+    values: list[float] = []
+
+    def conic() -> None:
+        values[:] = [solve(problem, parameter, row) for row in payoffs[:rows]]
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        solve(problem, parameter, payoffs[0])
-        start = time.perf_counter()
-        values = [solve(problem, parameter, row) for row in payoffs[:rows]]
-        seconds = (time.perf_counter() - start) / rows * len(payoffs)
+        solver, *own = in_turns(conic, *calls)
     ours = worst_case(payoffs[:rows], reference, ambiguity_set).value
-    return seconds, float(np.abs(ours - values).max())
+    return solver / rows * len(payoffs), own, float(np.abs(ours - values).max())
 
 
 def compare(rows: int, scale: float, only: str = "") -> list[dict[str, Any]]:
@@ -114,19 +129,22 @@ def compare(rows: int, scale: float, only: str = "") -> list[dict[str, Any]]:
         reference = normal_reference(contexts)
         ambiguity_set = at_margin(centre, reference, scale)
         is_mmd = isinstance(ambiguity_set, MaximumMeanDiscrepancy)
-        conic, error = solver_time(ambiguity_set, reference, payoffs, max(4, rows // 8) if "Wass" in name else rows)
-        values = best_time(lambda b=ambiguity_set, f=payoffs, p=reference: b.values(f, p))
+        dro, gen = UncertaintyObjective.dro(ambiguity_set), UncertaintyObjective.gen(ambiguity_set, 1.0, 1.0)
+        stepped = UncertaintyObjective.gen(ambiguity_set, 1.0, 1.0, difference=1e-3)
+        calls: list[Callable[[], Any]] = [lambda b=ambiguity_set, f=payoffs, p=reference: b.values(f, p)]
+        if is_mmd:
+            found = dro.argmax(payoffs, reference)
+            assert found.index == int(np.argmax(dro(payoffs, reference)))
+            calls.append(lambda o=dro, f=payoffs, p=reference: o.argmax(f, p))
+            calls += [lambda o=each, f=payoffs, p=reference: o(f, p) for each in (gen, stepped)]
+        solved = max(4, rows // 8) if "Wass" in name else rows
+        conic, (values, *more), error = beside_solver(ambiguity_set, reference, payoffs, solved, *calls)
         table.append(entry(f"{name}: values", ambiguity_set, conic, values, bar, error))
         if not is_mmd:
             continue
-        dro, gen = UncertaintyObjective.dro(ambiguity_set), UncertaintyObjective.gen(ambiguity_set, 1.0, 1.0)
-        stepped = UncertaintyObjective.gen(ambiguity_set, 1.0, 1.0, difference=1e-3)
-        found = dro.argmax(payoffs, reference)
-        assert found.index == int(np.argmax(dro(payoffs, reference)))
-        seconds = best_time(lambda o=dro, f=payoffs, p=reference: o.argmax(f, p))
-        table.append(entry(f"{name}: DRO argmax, {found.solved} solved", ambiguity_set, conic, seconds, 100, None))
-        for label, objective in (("GEN, analytic slope", gen), ("GEN, difference 1e-3", stepped)):
-            seconds = best_time(lambda o=objective, f=payoffs, p=reference: o(f, p))
+        argmax, *slopes = more
+        table.append(entry(f"{name}: DRO argmax, {found.solved} solved", ambiguity_set, conic, argmax, 100, None))
+        for label, seconds in zip(("GEN, analytic slope", "GEN, difference 1e-3"), slopes, strict=True):
             table.append({"case": f"{name}: {label}", "own_s": seconds, "times_dro": seconds / values, "bar": 1.5})
     return table
 
@@ -149,14 +167,14 @@ def large(scale: float) -> list[dict[str, Any]]:
     table = []
     for name, payoffs in (("related decisions", smooth), ("independent decisions", rough)):
         tv = at_margin(TotalVariation(0.0), reference, scale)
-        seconds = best_time(lambda f=payoffs, b=tv: b.values(f, reference), 3)
+        (seconds,) = in_turns(lambda f=payoffs, b=tv: b.values(f, reference), turns=3)
         table.append({"case": f"1,024 x 1,024, TV values, {name}", "own_s": seconds, "bar_s": 0.2})
         ambiguity_set = at_margin(MaximumMeanDiscrepancy(0.0, gram), reference, scale).prepare(reference)
         objective = UncertaintyObjective.dro(ambiguity_set)
         solved = objective.argmax(payoffs, reference).solved
-        seconds = best_time(lambda f=payoffs, o=objective: o.argmax(f, reference), 3)
+        (seconds,) = in_turns(lambda f=payoffs, o=objective: o.argmax(f, reference), turns=3)
         table.append({"case": f"1,024 x 1,024, MMD argmax ({solved} solved), {name}", "own_s": seconds, "bar_s": 5.0})
-        seconds = best_time(lambda f=payoffs, b=ambiguity_set: b.values(f, reference), 1)
+        (seconds,) = in_turns(lambda f=payoffs, b=ambiguity_set: b.values(f, reference), turns=1)
         table.append({"case": f"1,024 x 1,024, MMD all values, {name}", "own_s": seconds, "bar_s": None})
     return table
 
@@ -178,7 +196,7 @@ def transports(scale: float) -> list[dict[str, Any]]:
         ]
         for name, call in pairs:
             error = float(np.abs(call(ambiguity_set) - call(matrix)).max())
-            own, other = best_time(lambda c=call, b=ambiguity_set: c(b)), best_time(lambda c=call, b=matrix: c(b), 1)
+            own, other = in_turns(*(lambda c=call, b=each: c(b) for each in (ambiguity_set, matrix)))
             numbers = {"own_s": own, "other_s": other, "times_faster": other / own, "largest_error": error}
             table.append({"case": f"1-Wasserstein on a line, {name}", **numbers})
     return table

@@ -202,10 +202,10 @@ def test_a_raw_file_is_recorded_when_first_used_and_compared_from_then_on(tmp_pa
     check([raw])
     check([raw])
     raw.write_bytes(BODY[:-1])
-    with refused(f"{raw}: changed since it came", SHA256):
+    with refused(f"{raw}: its contents were changed: SHA-256", SHA256):
         check([raw])
     (tmp_path / "a.sha256").write_text("")
-    with refused(f"{raw}: changed since it came"):
+    with refused(f"{raw}: its contents were changed: SHA-256"):
         check([raw])
 
 

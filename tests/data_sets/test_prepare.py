@@ -7,7 +7,7 @@ import pytest
 from bocu.core.errors import BrokenFileError
 from bocu.data.intel_matrices import prepare_matrices
 from bocu.data.prepare import prepare
-from bocu.data.raw import digest_file
+from bocu.io.manifest import digest_file
 
 SEEN = f"{__name__}:note"
 seen: list[tuple[object, ...]] = []
@@ -41,7 +41,7 @@ def test_a_raw_file_that_changed_since_it_came_is_prepared_by_nobody(raw, tmp_pa
     prepare(SEEN, [raw], tmp_path / "a.nc", {"title": "t"})
     seen.clear()
     raw.write_text("2\n")
-    with pytest.raises(BrokenFileError, match="changed since it came"):
+    with pytest.raises(BrokenFileError, match="its contents were changed"):
         prepare(SEEN, [raw], tmp_path / "b.nc", {"title": "t"})
     assert not seen
     assert not (tmp_path / "b.nc").exists()

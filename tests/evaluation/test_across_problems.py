@@ -67,13 +67,24 @@ def test_too_few_problems_or_algorithms_have_no_ranks():
 
 def test_interquartile_mean_leaves_the_tails_out_and_draws_within_problems():
     values = [np.array([1.0, 2.0, 3.0, 1e6]), np.array([4.0, 5.0, 6.0, -1e6])]
-    found = interquartile_mean(values)
+    ones = [np.ones(4), np.ones(4)]
+    found = interquartile_mean(values, ones)
     assert found.value == (2 + 3 + 4 + 5) / 4
     assert found.low < found.value < found.high
-    assert found == interquartile_mean(values)
+    assert found == interquartile_mean(values, ones)
     # Problems differ, their seeds do not: drawing within problems changes nothing.
-    fixed = interquartile_mean([np.full(4, float(level)) for level in range(4)])
+    fixed = interquartile_mean([np.full(4, float(level)) for level in range(4)], [np.ones(4)] * 4)
     assert (fixed.low, fixed.value, fixed.high) == (1.5, 1.5, 1.5)
+
+
+def test_the_interquartile_mean_knows_its_reference_no_better_than_its_seeds_do():
+    base = [np.array([0.5, 1.0, 1.5, 3.0]), np.array([2.0, 4.0, 6.0, 8.0])]
+    own = [np.full(4, 2.0), np.full(4, 5.0)]
+    found = interquartile_mean(own, base)
+    assert found.value == (2.0 / 1.5 + 5.0 / 5.0) / 2
+    # What the algorithm has is the same in every seed: all the width is the reference's.
+    assert found.low < 0.9 * found.value
+    assert found.high > 1.1 * found.value
 
 
 def test_probability_of_improvement_by_hand():
@@ -83,7 +94,9 @@ def test_probability_of_improvement_by_hand():
     assert found.value == ((1 + 1 + 0.5 + 0) / 4 + (1 + 0) / 2) / 2
     assert 0 <= found.low < found.value < found.high <= 1
     certain = probability_of_improvement([np.zeros(5)], [np.ones(5)])
-    assert (certain.low, certain.value, certain.high) == (1.0, 1.0, 1.0)
+    assert (certain.value, certain.high) == (1.0, 1.0)
+    # Clopper and Pearson's end of five in five, where a bootstrap would have it that no seed can be otherwise.
+    assert certain.low == pytest.approx(0.025 ** (1 / 5))
 
 
 def test_performance_profile_by_hand():

@@ -177,10 +177,13 @@ def test_chunks_of_any_size_give_the_same_files(place, monkeypatch):
 def test_machines_that_differ_are_listed(place):
     branch = place.branch("coarse", "any", "mle")
     files = place.products.runs(branch)
-    write_netcdf(read_netcdf(files[1]).assign_attrs(cpu="another"), files[1])
+    write_netcdf(read_netcdf(files[1]).assign_attrs(cpu="another", commit="another", kernel="another"), files[1])
     metric(place, branch)
     build_cube(description(place, "coarse"), "cube.nc")
-    assert len(json.loads(read_netcdf("cube.nc").attrs["cpu"])) == 2
+    found, run = read_netcdf("cube.nc").attrs, read_netcdf(files[0]).attrs
+    for key in ("cpu", "commit", "kernel"):
+        assert json.loads(found[key]) == sorted([run[key], "another"])
+    assert run["fingerprint"] in json.loads(found["fingerprint"])
 
 
 def test_summary_sums_regret_and_says_what_is_not_defined(place):

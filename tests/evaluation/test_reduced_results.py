@@ -10,17 +10,17 @@ from typer.testing import CliRunner
 
 from bocu.commands.main import app
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.evaluation.agreement import AGREES, DIFFERS, EQUAL, OTHER_ROUNDS, TOO_FEW, agreements
-from bocu.evaluation.claims.expansion import Place, Scope
-from bocu.evaluation.claims.expressions import Measure, Runs, WrittenNumber
+from bocu.evaluation.agreement import AGREES, DIFFERS, EQUAL, TOO_FEW, agreements
+from bocu.evaluation.claims.expressions import Measure, Scope
 from bocu.evaluation.claims.model import Claim
 from bocu.evaluation.claims.numbers import CubeNumbers
+from bocu.evaluation.claims.places import Place
 from bocu.evaluation.claims.reduced import numbers_in, read_reduced, reduce_results
 from bocu.evaluation.claims.verdicts import verdicts
 from bocu.evaluation.regions import region
 from bocu.io.files import read_netcdf
 
-SEEDS, ROUNDS = 12, 24
+SEEDS, ROUNDS = 36, 24
 CHECKS = {
     "final": "final(pe-gp-ucb) < final(random)",
     "mean": "mean(mle) < mean(random)",
@@ -64,7 +64,7 @@ def results(tmp_path_factory):
     cube["regret"][0, 2, :, -1] = np.nan
     synthetic_cubes.write(cube, folder / "synthetic/cubes/wells.nc")
     synthetic_cubes.write(noisy().assign_attrs(problem_label="left"), folder / "synthetic/cubes/left.nc")
-    made = {"config": {"seeds": {"count": 12}, "mirror": "/secret"}, "files": ["/secret/wells.yaml"]}
+    made = {"config": {"seeds": {"count": SEEDS}, "mirror": "/secret"}, "files": ["/secret/wells.yaml"]}
     record = {"iterations_of": {"wells": ROUNDS}, "made_from": made, "data": {"mirror": "/secret"}, "title": "Wells"}
     (folder / "synthetic/experiment.json").write_text(json.dumps(record), encoding="utf-8")
     reduce_results(folder / "synthetic", folder / "published" / "synthetic.nc")
@@ -82,13 +82,13 @@ def test_verdicts_and_numbers_are_those_of_the_cubes(results):
         else:  # in single precision
             assert found.findings[0].value.value == pytest.approx(whole.findings[0].value.value, rel=1e-6)
             assert found.p_value == pytest.approx(whole.p_value, rel=1e-5)
-    assert {found.outcome for found in by_reduced} == {"holds", "fails", "undecided", "not run"}
+    assert {found.outcome for found in by_reduced} == {"holds", "fails", "open", "not run"}
 
 
 def test_a_round_that_was_not_kept_is_named_with_those_that_were(results):
     numbers = read_reduced(results / "published/synthetic.nc").problems["wells"]
     with pytest.raises(BocuError, match=r"round 11 of 'wells'; kept in reduced results: 2, 5, 6, 7, 10, 12, .*, 24$"):
-        numbers.measured(Measure("at", Runs("mle"), WrittenNumber(11.0)), Scope("wells"))
+        numbers.measured(Measure("at", "mle", 11.0), Scope("wells"))
 
 
 def test_final_numbers_alone_are_the_same_and_say_what_was_left_out(results, tmp_path):
@@ -103,13 +103,13 @@ def test_final_numbers_alone_are_the_same_and_say_what_was_left_out(results, tmp
         read_reduced(file).problems["wells"] for file in (results / "published/synthetic.nc", tmp_path / "final.nc")
     )
     for word in ("final", "mean", "seconds"):
-        measure = Measure(word, Runs("mle"))
+        measure = Measure(word, "mle")
         assert final.measured(measure, Scope("wells")) == whole.measured(measure, Scope("wells"))
     with pytest.raises(BocuError, match="'wells' was reduced without 'growth', which the check asks for; kept: final,"):
-        final.measured(Measure("growth", Runs("mle")), Scope("wells"))
+        final.measured(Measure("growth", "mle"), Scope("wells"))
     with pytest.raises(BocuError, match=r"found round 5 of 'wells'; kept in reduced results: 24$"):
-        final.measured(Measure("at", Runs("mle"), WrittenNumber(5.0)), Scope("wells"))
-    share = Measure("share", Runs("pe-gp-ucb"), options=(("prior", "b"),))
+        final.measured(Measure("at", "mle", 5.0), Scope("wells"))
+    share = Measure("share", "pe-gp-ucb", options=(("prior", "b"),))
     with pytest.raises(BocuError, match="has no 'chosen_prior'"):
         final.measured(share, Scope("wells"))
     by_final = verdicts(CLAIMS, lambda experiment, problem: final)
@@ -126,11 +126,22 @@ def test_a_map_of_regions_is_that_of_the_cubes(results):
 
 def test_the_file_says_what_was_run_and_names_no_place_of_a_machine(results):
     data = read_netcdf(results / "published/synthetic.nc")
-    assert json.loads(data.attrs["settings"]) == {"seeds": {"count": 12}}
+    assert json.loads(data.attrs["settings"]) == {"seeds": {"count": SEEDS}}
     assert len(data.attrs["experiment_sha256"]) == 64
     assert data.attrs["title"] == "Wells"
     assert list(data["problem"].values) == ["wells"]  # the other one is not planned
     assert b"secret" not in (results / "published/synthetic.nc").read_bytes()
+
+
+def test_the_file_says_by_what_its_runs_were_made(tmp_path):
+    told = {"commit": '["abc", "def-dirty"]', "kernel": '["Haswell, AVX2"]', "fingerprint": '["0123456789abcdef"]'}
+    synthetic_cubes.write(noisy().assign_attrs(told), tmp_path / "synthetic/cubes/wells.nc")
+    synthetic_cubes.write(noisy().assign_attrs(problem_label="before"), tmp_path / "synthetic/cubes/before.nc")
+    reduce_results(tmp_path / "synthetic", tmp_path / "reduced.nc")
+    found = read_netcdf(tmp_path / "reduced.nc").attrs
+    assert {key: json.loads(found[key]) for key in told} == {  # of the cube of an earlier version nothing is known
+        key: [*json.loads(value), "unknown"] for key, value in told.items()
+    }
 
 
 def test_what_is_no_reduction_is_refused(results, tmp_path):
@@ -172,8 +183,19 @@ def test_other_seeds_are_compared_unpaired_and_few_seeds_not_at_all():
     assert far["mle", "so"].verdict == DIFFERS
     few = compared(noisy(range(5)), noisy(stream=1))
     assert {(one.verdict, one.gap.count) for one in few.values()} == {(TOO_FEW, 5)}
-    shorter = noisy().isel(iteration=slice(0, 6))
-    assert {one.verdict for one in compared(noisy(), shorter).values()} == {OTHER_ROUNDS}
+
+
+def test_what_ran_for_fewer_rounds_is_compared_up_to_the_last_that_both_have():
+    def until_six(cube):
+        return cube.isel(iteration=cube["iteration"] <= 6)
+
+    whole, other = noisy(), noisy(stream=1)
+    found = compared(whole, until_six(other))
+    assert {one.word for one in found.values()} == {"to round 6"}
+    expected = compared(until_six(whole), until_six(other))
+    for place, one in found.items():
+        assert repr(one.gap) == repr(expected[place].gap)
+    assert {one.verdict for one in compared(whole, until_six(whole)).values()} == {EQUAL}
 
 
 def test_chance_differs_as_rarely_as_the_level_says():
@@ -190,8 +212,11 @@ def test_commands_reduce_compare_and_judge_by_what_is_published(results, tmp_pat
         return CliRunner().invoke(app, [str(word) for word in words])
 
     folder, published = results / "synthetic", tmp_path / "published"
+    published.mkdir()
     done = run("reduce", folder, "--output", published / "synthetic.nc")
     assert "1 problems of synthetic" in done.output, done.output
+    final_alone = tmp_path / "final.nc"
+    reduce_results(folder, final_alone, final=True)
     same = run("diff", folder, published / "synthetic.nc", "--within")
     assert (same.exit_code, same.output) == (0, "10 compared at 0.95, corrected together (Holm): 10 equal bits\n")
 
@@ -199,23 +224,31 @@ def test_commands_reduce_compare_and_judge_by_what_is_published(results, tmp_pat
     synthetic_cubes.write(noisy(shift=0.05), tmp_path / "other.nc")
     other = run("diff", tmp_path / "other.nc", tmp_path / "one.nc", "--within", "--level", 0.99)
     assert other.exit_code == 1
-    assert "wells    any        mle        so      final   differs  0.6 [0.6, 0.6]  12 paired" in other.output
+    assert f"wells    any        mle        so      final   differs  0.6 [0.6, 0.6]  {SEEDS} paired" in other.output
     synthetic_cubes.write(noisy().assign_attrs(problem_label="elsewhere"), tmp_path / "other.nc")
     assert run("diff", tmp_path / "other.nc", published / "synthetic.nc", "--within").exit_code == 2
 
+    rounds = synthetic_cubes.ITERATIONS
     shorter = run("diff", tmp_path / "one.nc", published / "synthetic.nc", "--within")
-    assert (shorter.exit_code, "more rounds than the other" in shorter.output) == (2, True)
+    assert f"to round {rounds}" in shorter.output
+    assert f"reduced: {rounds} of {ROUNDS} rounds\n" in shorter.output
+    none = run("diff", tmp_path / "one.nc", final_alone, "--within")
+    assert (none.exit_code, "none kept of both" in none.output) == (2, True)
 
     claims = [{"id": name, "statement": name, "problem": "wells", "check": check} for name, check in CHECKS.items()]
-    (tmp_path / "claims.yaml").write_text(json.dumps({"experiment": "synthetic", "claims": claims}), encoding="utf-8")
     places = (results, published, published / "synthetic.nc")
-    told = [run("claims", tmp_path / "claims.yaml", "--results", place).output for place in places]
-    assert told[0] == told[1] == told[2]
+    for written, exit_code in ((claims[:-1], 0), (claims, 1)):  # the last asks for an algorithm that is not there
+        file = tmp_path / "claims.yaml"
+        file.write_text(json.dumps({"experiment": "synthetic", "claims": written}), encoding="utf-8")
+        told = [run("claims", file, "--results", place) for place in places]
+        assert [done.exit_code for done in told] == [exit_code] * 3
+        assert len({(done.output, str(done.exception)) for done in told}) == 1
+    file.write_text(json.dumps({"experiment": "synthetic", "claims": claims[:-1]}), encoding="utf-8")
     page = tmp_path / "page.md"
     page.write_text("<!-- claims: begin -->\n<!-- claims: end -->\n", encoding="utf-8")
     run("claims", tmp_path / "claims.yaml", "--results", published, "--page", page)
     text = page.read_text(encoding="utf-8")
-    assert "12 seeds and 24 rounds, by `--config 'seeds={count: 12}'`" in text
+    assert f"{SEEDS} seeds and 24 rounds, by `--config 'seeds={{count: {SEEDS}}}'`" in text
     assert f"--results {published.as_posix()} --page" in text
 
 

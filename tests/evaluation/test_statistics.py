@@ -5,15 +5,10 @@ import pytest
 from scipy import stats
 
 from bocu.evaluation.statistics import (
-    MORE,
-    TIED,
-    TOO_FEW,
     growth_slopes,
     holm,
-    leaders,
     mean_and_error,
     mean_slope,
-    paired_differences,
     ranks,
     share_interval,
     student_intervals,
@@ -87,29 +82,6 @@ def test_ratio_to_a_mean_that_may_be_zero_has_no_bounded_interval():
     assert (found.low, found.high) == (-np.inf, np.inf)
 
 
-def test_paired_difference_ignores_what_all_seeds_share():
-    noise = {seed: 10.0 * seed for seed in range(8)}
-    regrets = {"a": noise, "b": {seed: value + 1.0 for seed, value in noise.items()}}
-    found = paired_differences(regrets, "a")["b"]
-    assert (found.difference.low, found.difference.value, found.difference.high) == (1.0, 1.0, 1.0)
-    assert found.worse == 1.0
-    assert found.p_value == pytest.approx(2 / 2**8)
-
-
-def test_paired_difference_uses_shared_seeds_only():
-    regrets = {"a": {0: 1.0, 1: 2.0, 2: 3.0}, "b": {1: 5.0, 2: 5.0, 9: 100.0}}
-    found = paired_differences(regrets, "a")["b"]
-    assert found.difference.count == 2
-    assert found.difference.value == pytest.approx((3.0 + 2.0) / 2)
-
-
-def test_identical_algorithms_do_not_differ():
-    same = {seed: float(seed) for seed in range(5)}
-    found = paired_differences({"a": same, "b": dict(same)}, "a")["b"]
-    assert found.p_value == 1.0
-    assert found.worse == 0.0
-
-
 def test_holm_by_hand():
     # Sorted: .01 * 3, then max(.03, .02 * 2), then max(.04, .04 * 1).
     assert holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
@@ -151,23 +123,6 @@ def test_one_round_has_no_growth():
     assert np.isnan(mean_slope(growth_slopes(np.array([1]), np.array([[1.0]]))).value)
 
 
-def test_rows_of_a_table_are_tested_as_if_each_were_alone():
-    draws = np.random.default_rng(3).normal(size=(4, 12))
-    draws[1, 4] = 0.0  # a zero
-    draws[2, 5] = -draws[2, 6]  # a tie
-    draws[3] = 0.0
-    base = np.zeros(12)
-    regrets = {"base": dict(enumerate(base)), **{f"a{i}": dict(enumerate(row)) for i, row in enumerate(draws)}}
-    found = paired_differences(regrets, "base")
-    for i, row in enumerate(draws):
-        alone = paired_differences({"base": regrets["base"], "a": dict(enumerate(row))}, "base")["a"]
-        assert found[f"a{i}"].difference.value == alone.difference.value
-        assert found[f"a{i}"].difference.low == pytest.approx(alone.difference.low, rel=1e-12)
-        assert found[f"a{i}"].worse == alone.worse
-    expected = holm([stats.wilcoxon(row).pvalue for row in draws[:3]] + [1.0])
-    assert [found[f"a{i}"].p_value for i in range(4)] == pytest.approx(expected, rel=1e-12)
-
-
 DRAWS = {
     "normal": lambda random, shape: random.normal(size=shape),
     "lognormal": lambda random, shape: random.lognormal(0.0, 0.75, shape) - np.exp(0.75**2 / 2),
@@ -188,66 +143,6 @@ def test_intervals_hold_the_mean_as_often_as_they_say(law):
             assert covered == pytest.approx(0.95, abs=margin)
         else:
             assert covered >= floors[law][place]
-
-
-def regrets_of(gaps):
-    """Return regrets over 12 seeds, each algorithm with a gap to a common course and some noise of its own."""
-    random = np.random.default_rng(8)
-    course = 10 * random.random(12)
-    return {label: dict(enumerate(course + gap + 0.1 * random.normal(size=12))) for label, gap in gaps.items()}
-
-
-def test_verdict_takes_ten_seeds_and_interval_and_test_at_one():
-    regrets = regrets_of({"a": 0.0, "b": 1.0, "same": 0.02})
-    found = paired_differences(regrets, "a")
-    assert {label: each.verdict for label, each in found.items()} == {"b": MORE, "same": TIED}
-    fewer = {label: dict(list(own.items())[:9]) for label, own in regrets.items()}
-    assert {each.verdict for each in paired_differences(fewer, "a").values()} == {TOO_FEW}
-    # Eleven seeds a little worse and one much better: the ranks are clear, the mean is not.
-    gaps = np.array([*np.linspace(0.1, 0.2, 11), -2.5])
-    torn = paired_differences({"a": dict.fromkeys(range(12), 0.0), "b": dict(enumerate(gaps))}, "a")["b"]
-    assert torn.p_value < 0.05
-    assert torn.verdict == TIED
-
-
-def test_comparison_with_a_chosen_reference_is_corrected_for_all_pairs():
-    regrets = regrets_of({"a": 0.0, "b": 0.05, "c": 0.1, "d": 0.3})
-    table = {label: np.array(list(own.values())) for label, own in regrets.items()}
-    pairs = [("b", "a"), ("c", "a"), ("d", "a"), ("b", "c"), ("b", "d"), ("c", "d")]
-    expected = holm([float(stats.wilcoxon(table[one] - table[other]).pvalue) for one, other in pairs])
-    found = paired_differences(regrets, "a", chosen=True)
-    assert [found[label].p_value for label in "bcd"] == pytest.approx(expected[:3])
-    assert {each.comparisons for each in found.values()} == {6}
-    assert {each.comparisons for each in paired_differences(regrets, "a").values()} == {3}
-
-
-def test_of_equal_algorithms_one_is_seldom_told_apart_from_the_least():
-    random = np.random.default_rng(21)
-    alone = 0
-    for _ in range(100):
-        draws = random.normal(size=(6, 15))
-        found = leaders({f"a{i}": dict(enumerate(row)) for i, row in enumerate(draws)}, [f"a{i}" for i in range(6)])
-        alone += len(found.group) < 6
-    assert alone <= 10  # 5 in the mean at most, by the correction; without it 30
-
-
-def test_leaders_are_the_least_and_what_is_not_told_apart_from_it():
-    regrets = regrets_of({"far": 2.0, "b": 0.02, "a": 0.0, "oracle": -3.0})
-    competing = ["far", "a", "b"]
-    found = leaders(regrets, competing)
-    assert (set(found.group), found.undecided) == ({"a", "b"}, ())
-    assert found.least == found.group[0]
-    regrets["late"] = {0: 50.0}
-    assert leaders(regrets, [*competing, "late"]).undecided == ("late",)
-    few = {label: dict(list(own.items())[:9]) for label, own in regrets.items()}
-    assert leaders(few, competing).group == ()
-    assert leaders({"oracle": {0: 1.0}}, competing) is None
-
-
-@pytest.mark.parametrize("gaps", [[1.0, -1.0, 2.0, 2.0, 3.0, 0.0], [0.5, 0.5, 0.5, -0.1, 0.5, 0.7, 0.7]])
-def test_ties_and_zeros_of_few_seeds_are_tested_as_scipy_does(gaps):
-    found = paired_differences({"a": dict.fromkeys(range(len(gaps)), 0.0), "b": dict(enumerate(gaps))}, "a")["b"]
-    assert found.p_value == pytest.approx(stats.wilcoxon(gaps).pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize("boundary", [-0.5, 0.0, 0.35, 1.0])
@@ -281,20 +176,6 @@ def test_a_share_that_was_seen_is_more_than_none():
     none, p_none = share_interval(np.zeros(30), 0.0)
     assert (none.low, p_none) == (0.0, 1.0)
     assert share_interval(np.zeros(10), 0.5)[1] == pytest.approx(2 * 0.5**10)
-
-
-@pytest.mark.parametrize(("algorithms", "seeds", "verdict"), [(7, 10, TIED), (8, 10, TOO_FEW), (8, 11, TIED)])
-def test_no_verdict_where_no_differences_could_have_one(algorithms, seeds, verdict):
-    drawn = np.random.default_rng(3).standard_normal((algorithms, seeds))
-    regrets = {f"algorithm {n}": dict(enumerate(row)) for n, row in enumerate(drawn)}
-    found = leaders(regrets, regrets)
-    least = paired_differences(regrets, found.least, chosen=True)
-    assert {each.verdict for each in least.values()} == {verdict}
-    assert bool(found.group) == (verdict == TIED)
-    clear = {f"algorithm {n}": {seed: float(n) for seed in range(seeds)} for n in range(algorithms)}
-    assert {each.verdict for each in paired_differences(clear, "algorithm 0", chosen=True).values()} == (
-        {MORE} if verdict == TIED else {TOO_FEW}
-    )
 
 
 def test_ratios_hold_the_truth_as_often_as_they_say():

@@ -193,11 +193,63 @@ def test_an_option_that_the_set_ignores_gets_one_line(option, tmp_path, monkeypa
     assert err.startswith(f"error: {option}: found '0.5'; the set 'tv' has no such key")
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--epsilon", "1e300"), "--epsilon: found 1e+300; allowed: up to 1e+12, or inf"),
+        (("--radius", "0.1"), "--radius: the radius is --epsilon here"),
+    ],
+)
+def test_a_radius_that_none_means_gets_one_line(options, says, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "payoffs.csv"
+    path.write_text(GOOD)
+    assert worst_case(path, monkeypatch, capsys, *options) == (1, "", f"error: {says}\n")
+
+
+def test_a_radius_beyond_all_distances_is_noted(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "payoffs.csv"
+    path.write_text(GOOD)
+    status, out, err = worst_case(path, monkeypatch, capsys, "--epsilon", "3")
+    assert err == "note: --epsilon: 3 is beyond 2, the largest by 'tv': every distribution is in the set\n"
+    assert (status, out) == worst_case(path, monkeypatch, capsys, "--epsilon", "2")[:2]
+    assert worst_case(path, monkeypatch, capsys, "--epsilon", "2")[2] == ""
+    sets = [("tv", 2.0), ("tv", 2.1), ("mmd", [1, 1.5]), ("kl", 1e11), ("tv", "margin")]
+    dro = [
+        {"name": "dro", "label": f"dro-{i}", "parameters": {"set": {"name": name, "radius": radius}}}
+        for i, (name, radius) in enumerate(sets)
+    ]
+    assert [note.partition(" is beyond")[0] for note in make_plan(grid(objectives=dro)).notes()] == [
+        "objective 'dro-1': set.radius: 2.1",
+        "objective 'dro-2': set.radius: 1.5",
+    ]
+
+
+# Where a command may write
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("run --experiment tiny.yaml --problem hills --algorithm random", "--output"),
+        ("design run.nc", "--output"),
+        ("reduce results/tiny", "--output"),
+        ("schema", "--output"),
+        ("report tiny", "--output"),
+        ("suggest log.csv", "--report"),
+        ("replay log.csv", "--report"),
+    ],
+)
+def test_a_folder_that_is_missing_is_named_and_not_made(command, option, folder, monkeypatch, capsys):
+    said = f"error: {option}: found new/file; there is no folder new; make it first, or name another\n"
+    assert told([*command.split(), option, "new/file"], monkeypatch, capsys) == (1, said)
+    assert [path.name for path in folder.iterdir()] == ["data"]
+
+
 # What a run may replace
 
 
-def run(monkeypatch, capsys, output, *more):
-    arguments = ["run", "--experiment", "tiny.yaml", "--problem", "hills", "--algorithm", "random"]
+def run(monkeypatch, capsys, output, *more, experiment="tiny.yaml"):
+    arguments = ["run", "--experiment", experiment, "--problem", "hills", "--algorithm", "random"]
     from bocu.commands import main as cli
 
     monkeypatch.setattr(sys, "argv", ["bocu", *arguments, "--output", str(output), "--iterations", "2", *more])
@@ -251,6 +303,13 @@ def test_a_run_file_is_replaced(folder, monkeypatch, capsys):
     before = Path("out.nc").stat().st_ino
     assert run(monkeypatch, capsys, "out.nc", "--seed", "3")[0] == 0
     assert Path("out.nc").stat().st_ino != before
+
+
+def test_a_run_takes_the_name_of_an_experiment(folder, monkeypatch, capsys):
+    (folder / "config/experiments").mkdir(parents=True)
+    (folder / "config/experiments/any.yaml").write_text(yaml.safe_dump(tiny()))
+    assert run(monkeypatch, capsys, "out.nc", experiment="tiny") == (0, "")
+    assert Path("out.nc").is_file()
 
 
 def test_a_folder_that_is_a_file_gets_one_line(folder, monkeypatch, capsys):
@@ -316,7 +375,7 @@ from bocu.core.errors import BocuError
 from bocu.io.files import write_text
 from bocu.sweep.jobs import job
 Path({filler!r}).write_bytes(b"x")
-with job(types.SimpleNamespace(log=[{log!r}], output=[], params={{}}, input=[])):
+with job(types.SimpleNamespace(log=[{log!r}], output=[], params={{}}, input=[], rule="score")):
     try:
         with open({filler!r}, "wb") as file:
             file.write(bytes(10_000_000))

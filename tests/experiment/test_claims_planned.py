@@ -39,6 +39,18 @@ def test_claims_become_a_file_and_no_run_knows_of_them(tmp_path):
     assert plan.parameters.cube("hills") == bare.parameters.cube("hills")
 
 
+def test_claims_follow_an_experiment_of_another_name_as_far_as_it_has_what_they_name(tmp_path):
+    lacking = "final(pe-gp-ucb) < final(oracle)"
+    both = f"  - {{id: second, statement: s, problem: hills, check: {lacking}}}\n  - id: elsewhere"
+    plan = planned(tmp_path, "  - id: elsewhere", both, name="trial", figures=["run-times"])
+    told = {one["id"]: one for one in json.loads(plan.parameters.claims()["claims"])}
+    assert {label: one["experiment"] for label, one in told.items()} == {
+        "first": "trial", "second": "tiny", "elsewhere": "another"
+    }  # fmt: skip
+    assert told["first"]["figure"] is None
+    assert plan.inputs.claims() == ["results/trial/cubes/hills.nc"]
+
+
 def test_a_comment_changes_nothing_and_a_check_does(tmp_path):
     before = planned(tmp_path).parameters.claims()
     assert planned(tmp_path, "claims:\n", "# of mine\nclaims:\n").parameters.claims() == before

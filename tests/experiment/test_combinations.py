@@ -13,7 +13,10 @@ from bocu.experiment.combinations import KINDS, combinations
 from bocu.experiment.planning import make_plan
 from bocu.experiment.registry import registered
 
-NEEDED = {"constant": {"decision": 0}, "botorch-acquisition": {"acquisition": "qUpperConfidenceBound"}}
+NEEDED = {
+    "constant": {"decision": 0},
+    "botorch-acquisition": {"acquisition": "qUpperConfidenceBound", "options": {"beta": 4.0}},
+}
 GRID = {"decision_points": [3, 3], "context_points": [2, 3]}
 PROBLEMS = {
     "arms that change with time": [{"name": "hills"}],

@@ -89,12 +89,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     "progress": ("io/progress.py", "SECONDS_BETWEEN_LINES = 15.0", "SECONDS_BETWEEN_LINES = 5.0", NOTHING),
     "the wrapper of jobs": ("sweep/jobs.py", "def job(", "def another():\n    return 1\n\n\ndef job(", NOTHING),
     "what a command says": ("commands/status.py", '"""', '"""\nMORE = 1\n"""', NOTHING),
-    "planning": (
-        "experiment/paths.py",
-        'MACHINE_CODE = f"{RESULTS}/.machine',
-        'MACHINE_CODE = f"{RESULTS}/.compiled',
-        NOTHING,
-    ),
+    "planning": ("experiment/planning.py", "an empty branch", "a branch of nothing", NOTHING),
     "a set that is not pursued": (
         "algorithms/confidence.py",
         "return UncertaintyObjective.ro()",
@@ -104,8 +99,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     # Runs
     "an algorithm": (
         "algorithms/time_varying.py",
-        "return int(np.argmax(weights)), offers.best_on_average(weights)",
-        "return int(np.argmin(weights)), offers.best_on_average(weights)",
+        "return first_best(weights), offers.best_on_average(weights)",
+        "return first_best(-weights), offers.best_on_average(weights)",
         ["run */any/fully-bayesian"],
     ),
     "the base class of two algorithms": (
@@ -206,7 +201,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         'GREY = "#0A0A0A", "#707070"',
         ["figure *", "report"],
     ),
-    "the report": ("report/tables.py", "NOTICEABLE = 0.01", "NOTICEABLE = 0.02", ["report"]),
+    "the report": ("report/tables.py", "NO_WIDTH = 1e-9", "NO_WIDTH = 1e-8", ["report"]),
     "another line of the registry": (
         "experiment/registry.py",
         '        "constant": ',

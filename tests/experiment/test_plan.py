@@ -145,7 +145,6 @@ FAULTS = {
         {"algorithms": ["mle", {"name": "random", "problems": []}]},
         r"algorithms\.1: 'random' runs on no problem",
     ),
-    "missing mirror folder": ({"problems": ["sensors"], "mirror": "no-such-folder"}, r"problems\.0: .*no-such-folder"),
 }
 
 

@@ -14,6 +14,9 @@ print([name for name in ("scipy", "pandas", "xarray", "torch", "cvxpy", "numba",
 
 
 def test_planning_shipped_experiments_imports_nothing_slow(root):
-    files = [str(root / f"config/experiments/{name}.yaml") for name in ("grand-tour", "drifting", "ziomek2025")]
+    files = [
+        str(root / f"config/experiments/{name}.yaml")
+        for name in ("grand-tour", "drifting", "ziomek2025", "botorch-baselines")
+    ]
     done = subprocess.run([sys.executable, "-c", CODE, *files], capture_output=True, text=True, check=True, cwd=root)
     assert done.stdout.strip() == "[]"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,13 +10,14 @@ from pathlib import Path
 
 import own_package
 import pytest
+import yaml
 
 from bocu.core import places
 from bocu.core.errors import BocuError
 from bocu.core.loading import load, refuse_unknown_classes
 from bocu.experiment import registry
 from bocu.experiment.planning import make_plan
-from bocu.experiment.plugins import lookup, memo, stand_ins
+from bocu.experiment.plugins import lookup
 from bocu.experiment.registry import RegisteredClass, find
 from bocu.experiment.resources import estimate
 
@@ -23,8 +25,6 @@ OWN = Path(__file__).parents[1] / "own_plugins.py"
 
 
 def forget():
-    memo.forget()
-    stand_ins.stand_in.cache_clear()
     lookup._points.cache_clear()
     own_package.forget()
 
@@ -134,13 +134,27 @@ def test_an_edit_reruns_what_uses_it_and_no_more(folder):
         before = after
 
 
+def test_an_edit_between_two_plans_of_a_process_is_noticed(folder):
+    def told():
+        plan = planned(folder)
+        return plan.algorithm_abouts["my-greedy"]["title"], plan.branches["seesaw", "any", "my-greedy"].specification
+
+    (title, before), text = told(), (folder / "own.py").read_text()
+    text = text.replace('title="My greedy"', 'title="Mine"').replace("return self.recommend()", "return 0")
+    (folder / "own.py").write_text(text)
+    assert title == "My greedy"
+    assert told()[0] == "Mine"
+    assert told()[1]["algorithm"]["class"] != before["algorithm"]["class"]
+
+
 def test_labels_titles_and_looks_come_of_themselves(folder):
     plan = planned(folder, algorithms=["random", "own.py:MyGreedy", "own.py:Sober", "own.py:Choosy", "ts-bocu"])
     told = plan.algorithm_abouts
     assert {label: about["title"] for label, about in told.items()}["my-greedy"] == "My greedy"
     assert len({about["look"] for about in told.values()}) == len(told) == 5
-    assert ("set", "Contamination", "own.py:Contamination") in plan.outside()
-    assert ("algorithm", "sober", "own.py:Sober") in plan.outside()
+    named = [(entry.kind, label, entry.origin) for label, entry in plan.outside()]
+    assert ("set", "Contamination", f"{folder / 'own.py'}:Contamination") in named
+    assert ("algorithm", "sober", "own.py:Sober") in named
 
 
 def test_a_class_is_told_what_does_not_fit_it(folder):
@@ -150,7 +164,7 @@ def test_a_class_is_told_what_does_not_fit_it(folder):
         planned(folder, algorithms=[{"name": "own.py:Choosy", "objectives": ["hopeful"]}])
 
 
-def test_a_stand_in_answers_as_the_class_does(folder):
+def test_a_class_from_outside_is_planned_as_ours(folder):
     day = {"dataset": "intel", "target": "2004-03-05", "priors_from": "2004-03-01"}
     common = {"algorithms": ["oracle", "pe-gp-ucb"], "objectives": [], "metrics": ["so"], "figures": ["regret"]}
     common["data"] = "simulate"
@@ -166,7 +180,7 @@ def test_a_stand_in_answers_as_the_class_does(folder):
         assert estimate(mine, 2) == estimate(branch, 2)
 
 
-def test_a_stand_in_takes_candidate_priors_and_a_given_design(folder):
+def test_a_class_from_outside_takes_candidate_priors_and_a_given_design(folder):
     rows = [f"{seed},0.5,0.5,0.5" for seed in (0, 1)]
     (folder / "design.csv").write_text("\n".join(["seed,decision_1,decision_2,context_1", *rows]) + "\n")
     parameters = {"initial": {"file": str(folder / "design.csv")}}
@@ -190,14 +204,33 @@ def _known(given):
     return {key: value for key, value in given.items() if key in Sensors.Parameters.model_fields}
 
 
-def test_planning_imports_nothing_and_asks_once(folder, root):
-    own = folder / "own.py"
-    own.write_text(own.read_text() + "\n\nwith open(__file__ + '.imports', 'a') as file:\n    file.write('once ')\n")
+@pytest.mark.parametrize(
+    ("top", "said"),
+    [
+        ("import torch", "imports torch"),
+        ("import pandas", "imports pandas"),
+        ("def late():\n    import torch", ""),
+    ],
+)
+def test_a_heavy_package_at_the_top_of_a_file_is_refused_by_check(folder, root, top, said):
+    (folder / "own.py").write_text(f"{OWN.read_text()}\n\n{top}\n")
     (folder / "own.yaml").write_text(json.dumps(experiment()))
     command = [sys.executable, "-m", "bocu.commands.main", "check", str(folder / "own.yaml")]
-    for _ in range(2):
-        subprocess.run(command, cwd=root, env=os.environ, check=True)
-        assert Path(f"{own}.imports").read_text() == "once "
+    done = subprocess.run(command, cwd=root, env=os.environ, capture_output=True, text=True)
+    assert done.returncode == bool(said)
+    if said:
+        (line,) = done.stderr.splitlines()
+        assert re.search(rf"^error: .* \(own\.py:\w+\): importing it {said}.*; import that inside the functions", line)
+    else:
+        assert "problem 'seesaw': from outside: own.py:Seesaw" in done.stdout
+
+
+def test_what_a_class_raises_while_it_is_planned_is_one_line(folder):
+    text = OWN.read_text() + "\n\ndef failing(*arguments):\n    1 / 0\n\n\nMyGreedy.plays = failing\n"
+    (folder / "own.py").write_text(text)
+    line = len(text[: text.index("1 / 0")].splitlines())
+    with pytest.raises(BocuError, match=rf"own\.py:\w+\): {folder / 'own.py'}, line {line}: ZeroDivisionError: div"):
+        planned(folder)
 
 
 BREACHES = {
@@ -257,13 +290,53 @@ def test_a_breach_of_the_contract_is_one_line(folder):
             "importing .* line 1 failed on .*: ModuleNotFoundError: No module",
         ),
         ("class Mine(:\n", "broken.py, line 1: invalid syntax"),
-        ("import sys\nsys.exit(3)\nclass Mine: pass\n", "the process that imports it ended with exit status 3"),
+        ("class Mine: pass\n\0", r"/broken\.py: source code string cannot contain null bytes"),
+        ("raise KeyError('no')\nclass Mine: pass\n", "importing .* line 1 failed on .*: KeyError: 'no'$"),
+        ("import sys\nsys.exit(3)\nclass Mine: pass\n", "importing .* line 2 failed on .*: SystemExit: 3$"),
+        (
+            "import os\nfor _ in range(2):\n    os.fork()\nclass Mine: pass\n",
+            "importing .* failed on .*: RuntimeError: it forks the process that imports it; start processes when",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_imported_is_one_line(folder, text, line):
     (folder / "broken.py").write_text(text)
     with pytest.raises(BocuError, match=line):
         planned(folder, algorithms=["broken.py:Mine"])
+
+
+def test_what_a_file_prints_when_it_is_imported_is_one_line_beside_the_plan(folder, capfd):
+    (folder / "loud.py").write_text(f"print('hello\\nthere' + 100 * '!')\n{OWN.read_text()}")
+    assert ("seesaw", "any", "my-greedy") in planned(folder, algorithms=["loud.py:MyGreedy"]).branches
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert re.fullmatch(
+        r"note: algorithm 'MyGreedy' \(loud.py:MyGreedy\): prints when it is imported: 'hello\\nthere!+ \.\.\. !+'\n",
+        said.err,
+    )
+
+
+@pytest.mark.parametrize("fault", ["raise ValueError('no')", "raise SystemExit", "1 / 0"])
+def test_a_class_that_fails_when_it_is_made_is_one_line_of_a_run(folder, root, fault):
+    for name in ("MyGreedy", "Seesaw"):
+        text = (root / OWN).read_text() + f"\n\ndef failing(*arguments):\n    {fault}\n\n\n{name}.__init__ = failing\n"
+        (folder / "failing.py").write_text(text)
+        own = experiment(problems=["failing.py:Seesaw"], algorithms=["failing.py:MyGreedy"])
+        (folder / "own.yaml").write_text(yaml.safe_dump(own))
+        command = ["run", "--experiment", folder / "own.yaml", "--problem", "seesaw", "--algorithm", "my-greedy"]
+        done = subprocess.run(
+            [sys.executable, "-m", "bocu.commands.main", *command, "--output", folder / "a.nc"],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 1
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("error: ")
+        assert f"/{name}@" in line
+        assert (
+            f"could not be made: {folder / 'failing.py'}, line {text[: text.index(fault)].count(chr(10)) + 1}: " in line
+        )
+        assert not (folder / "a.nc").exists()
 
 
 WRONG = [
@@ -274,6 +347,8 @@ WRONG = [
     ({"algorithms": [{"name": "own.py:MyGreedy", "parameters": {"epsilom": 2}}]}, "did you mean 'epsilon'"),
     ({"algorithms": ["elsewhere.py:MyGreedy"]}, "no file .*elsewhere.py on "),
     ({"algorithms": ["no_such_package.some:Mine"]}, "no module 'no_such_package.some' on "),
+    ({"algorithms": ["os:system"]}, "'os' is Python's own or a library"),
+    ({"algorithms": [f"{'x' * 300}.py:Mine"]}, "File name too long"),
     ({"algorithms": ["own.py:Median"]}, "does not derive from bocu.algorithms.base.Algorithm"),
     (
         {"algorithms": [{"name": "own.py:", "label": "own"}]},
@@ -506,7 +581,7 @@ def test_laws_and_shifts_of_a_package_are_named_by_their_entry_points(folder, tm
     plan = planned(folder, problems=[problem], algorithms=["random"], metrics=["so"], figures=["regret"])
     branch = plan.branches["newsvendor", "any", "random"]
     assert {"their_lab.parts:Alternating", "their_lab.parts:Beta"} <= set(branch.roots)
-    assert [(kind, name) for kind, name, _ in plan.outside()] == [("law", "beta"), ("shift", "alternating")]
+    assert [(entry.kind, name) for name, entry in plan.outside()] == [("law", "beta"), ("shift", "alternating")]
     before = plan.parameters.run(branch, 0, 1)["fingerprint"]
     own_package.edit(site / "their_lab/parts.py", "return base if t % 2 else", "return base if t % 3 else")
     again = planned(folder, problems=[problem], algorithms=["random"], metrics=["so"], figures=["regret"])

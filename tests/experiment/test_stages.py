@@ -63,3 +63,10 @@ def test_the_most_of_each_rule_is_kept_and_what_was_not_measured_stays(tmp_path,
         "simulate": {"seconds": 1.0, "memory_mb": 60},
         "prepare": {"seconds": 8.0, "memory_mb": 70},
     }
+    monkeypatch.setattr("sys.argv", ["stages.py", "--usual", str(results), str(data)])
+    write(results / "cubes/sensors.tsv", (4.0, 90.0))
+    benchmark.main()
+    found = json.loads(stored.read_text())
+    assert found["rules"]["score"] == {"seconds": 3.0, "memory_mb": 130}
+    usual = {"score": 2.5, "cube": 4.5, "summary": 0.4, "report": 7.0, "simulate": 1.0, "prepare": 8.0}
+    assert found["usual"]["seconds"] == usual

@@ -15,6 +15,7 @@ from bocu.core.randomness import Streams
 from bocu.evaluation.law_paths import metrics_off_paths
 from bocu.evaluation.price_of_robustness import prices
 from bocu.experiment.planning import make_plan
+from bocu.figures.base import draw_files
 from bocu.figures.price_of_robustness import PriceOfRobustness, PriceOfRobustnessParameters
 from bocu.figures.reading import results_at
 from bocu.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameters
@@ -144,15 +145,23 @@ def test_the_price_is_drawn_of_the_problem_alone(plan, problem):
     assert "at radius 0: 0 and 0" in drawing.alternative
 
 
+def test_the_job_of_a_figure_of_a_problem_is_told_the_problem(plan, tmp_path):
+    told = plan.parameters.figure("price-of-robustness", "grid")
+    handed = {key: json.loads(told[key]) for key in ("specification", "problem")}
+    outputs = {"png": tmp_path / "p.png", "svg": tmp_path / "p.svg", "description": tmp_path / "p.json"}
+    draw_files(handed, {}, outputs)
+    assert json.loads(outputs["description"].read_text())["problem"] == "grid"
+
+
 @pytest.mark.parametrize("file", ["cube", "digest"])
 def test_metrics_along_paths_are_shown_by_their_curves_alone(plan, file):
     path = getattr(plan.paths, file)("grid")
     results = results_at(path)
     assert len(results.metrics) == 8
     assert metrics_off_paths(results.data) == ["so", "one-law"]
-    assert [metric for _, metric in foremost(results)] == ["so"]  # which has the label of what is pursued
+    assert [metric for _, metric in foremost(results)] == ["so", "one-law"]  # but for those of a path
     regret = Regret(RegretParameters()).draw({file: path})
-    assert [axes.get_title() for axes in regret.figure.axes] == [""]
+    assert len(regret.figure.axes) == 2
     named = Regret(RegretParameters(metrics=[*results.metrics], cut=False)).draw({file: path}).figure
     assert len(named.axes) == 8
     assert named.get_size_inches()[0] == pytest.approx(8 * LEAST_PANEL_WIDTH)

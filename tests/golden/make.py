@@ -35,7 +35,13 @@ Digests = dict[str, dict[str, str]]
 def branches() -> dict[str, list[str]]:
     """Return the branches that are run, problem/objective/algorithm, by the name of their experiment file."""
     chosen = yaml.safe_load((HERE / "branches.yaml").read_text())
-    return {name: listed for name, listed in chosen.items() if name != "unscored"}
+    return {name: listed for name, listed in chosen.items() if name not in ("unscored", "by_torch")}
+
+
+def by_torch(name: str) -> set[str]:
+    """Return the branches of an experiment whose numbers hold for one processor, since torch has a part in them."""
+    listed = yaml.safe_load((HERE / "branches.yaml").read_text())["by_torch"]
+    return set(listed.get(name, []))
 
 
 def scored(chosen: Sequence[str]) -> list[str]:
@@ -55,7 +61,9 @@ def digest(values: np.ndarray) -> str:
     return f"{values.dtype} {values.shape} {hashed} {np.nansum(values):.12g}"
 
 
-def digests(tree: Path, name: str, chosen: Sequence[str], folder: Path, cores: int = 2) -> dict[str, Digests]:
+def digests(
+    tree: Path, name: str, chosen: Sequence[str], folder: Path, cores: int = 2, **variables: str
+) -> dict[str, Digests]:
     """Run branches of an experiment in a folder and return digests of runs and scores, by branch, file and variable."""
     seed = yaml.safe_load(experiment_file(tree, name).read_text())["seeds"]["first"]
     targets = {branch: {"runs": f"results/golden/runs/{branch}/seeds-{seed}-{seed}.nc"} for branch in chosen}
@@ -68,7 +76,7 @@ def digests(tree: Path, name: str, chosen: Sequence[str], folder: Path, cores: i
     command += ["--config", "name=golden", "data=simulate", f"iterations={ITERATIONS}", "seeds={count: 1}"]
     command += ["--", *(path for of in targets.values() for path in of.values())]
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    environment["PYTHONPATH"] = str(tree / "src")
+    environment |= {"PYTHONPATH": str(tree / "src"), **variables}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}\nexited with {done.returncode}\n{done.stdout}\n{done.stderr}")
@@ -85,14 +93,15 @@ def _of_file(path: Path) -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """Return what bits depend on besides the code: the processor and the versions of numeric packages."""
+    """Return what bits depend on besides the code: kernel and versions of numeric packages; by torch, the processor."""
     import importlib.metadata
     import platform
 
+    from bocu.core.numerics import kernel
     from bocu.io.provenance import cpu
 
     versions = {package: importlib.metadata.version(package).partition("+")[0] for package in PACKAGES}
-    return {"cpu": cpu(), "python": ".".join(platform.python_version_tuple()[:2]), **versions}
+    return {"kernel": kernel(), "cpu": cpu(), "python": ".".join(platform.python_version_tuple()[:2]), **versions}
 
 
 def merged(before: Mapping[str, Any], name: str, found: Mapping[str, Digests], cause: str) -> dict[str, Any]:

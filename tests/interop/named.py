@@ -9,5 +9,5 @@ from bocu.core.parameters import READING, Reading
 
 def stated(model: Any, folder: Path = Path(__file__).parent) -> dict[str, Any]:
     """Return what a specification holds of a model that a file in a folder states."""
-    context = {READING: Reading(folder, imports=True)}
+    context = {READING: Reading(folder)}
     return BotorchModelParameters.model_validate(model, context=context).model_dump(mode="json")

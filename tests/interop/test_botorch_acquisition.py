@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,8 +15,12 @@ import torch
 from continuous_games import after_design, announced, seed_run, specification
 from played import finished, numbers
 
+from bocu.algorithms.botorch_model import arguments_of
+from bocu.algorithms.signatures import arguments_written
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading, validate
+from bocu.core.places import import_place
+from bocu.experiment.planning import make_plan
 from bocu.interop.botorch.any_acquisition import AcquisitionParameters, Named
 from bocu.io.files import canonical_json, read_netcdf
 from bocu.runs.execution import Block, execute
@@ -43,7 +48,7 @@ EXAMPLES = [
 
 def stated(**given):
     """Parameters as a file in this folder states them, written out as a specification holds them."""
-    reading = Reading(HERE, imports=True)
+    reading = Reading(HERE)
     return validate(AcquisitionParameters, {"search": SEARCH, **given}, "", reading).model_dump(mode="json")
 
 
@@ -137,6 +142,55 @@ def test_what_an_acquisition_does_not_take_is_told_at_the_first_decision(given, 
     run = after_design("botorch-acquisition", **stated(**given))
     with pytest.raises(BocuError, match=message):
         run.algorithm.ask(announced(run))
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        (
+            "botorch-acquisition",
+            {"acquisition": "UpperConfidenceBound", "options": {"bta": 1}},
+            "options: it takes no 'bta'",
+        ),
+        (
+            "botorch-acquisition",
+            {"acquisition": "factories.py:farthest", "options": {"reech": 1}},
+            "options: it takes no 'reech'; did you mean 'reach'",
+        ),
+        ("botorch-acquisition", {"acquisition": "factories.py:no_model"}, "options: it wants 'inputs'"),
+        (
+            "gp-ucb",
+            {"model": {"botorch": "factories.py:matern", "parameters": {"smothness": 1}}},
+            r"model\.parameters: it takes no 'smothness'; did you mean 'smoothness'",
+        ),
+        (
+            "gp-ucb",
+            {"model": {"botorch": "botorch.models:SingleTaskGb"}},
+            r"model\.botorch: .*did you mean 'SingleTaskGP'",
+        ),
+    ],
+)
+def test_an_experiment_whose_factory_takes_something_else_is_not_planned(name, given, message, tmp_path):
+    shutil.copy(HERE / "factories.py", tmp_path)
+    config = {"name": "own", "seeds": 1, "iterations": 1, "problems": ["ackley"]}
+    config["algorithms"] = [{"name": name, "parameters": given}]
+    file = tmp_path / "own.yaml"
+    file.write_text(json.dumps(config))
+    with pytest.raises(BocuError, match=rf"algorithms\.0\.parameters\.{message}"):
+        make_plan(config, [file])
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(f"botorch.acquisition:{name}" for name in get_args(Named)),
+        *(f"botorch.models:{name}" for name in ("SingleTaskGP", "ModelListGP", "KroneckerMultiTaskGP")),
+        "gpytorch.models:ExactGP",  # handed on by a package with relative imports
+        f"{HERE / 'factories.py'}:farthest",
+    ],
+)
+def test_what_a_factory_takes_is_read_from_its_source(place):
+    assert arguments_written(place) == arguments_of(import_place(place))
 
 
 @pytest.mark.parametrize(("name", "given"), EXAMPLES)

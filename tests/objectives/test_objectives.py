@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from bocu.ambiguity import MaximumMeanDiscrepancy, TotalVariation, squared_exponential_gram, worst_case
 from bocu.contexts.estimates import product_grid
 from bocu.core.errors import BocuError
+from bocu.core.ties import first_best
 from bocu.objectives.functions import UncertaintyObjective
 
-few = settings(max_examples=20, deadline=None)
+few = settings(max_examples=20)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -168,11 +169,11 @@ def test_argmax_of_differences_solves_few_of_related_decisions() -> None:
 def test_a_search_that_excludes_nothing_is_given_up() -> None:
     contexts, payoffs, reference = random_instance(3, 12, 300)
     ambiguity_set = make_set("mmd", 0.2, contexts)
-    flat = np.tile(payoffs[:1], (300, 1)) + 1e-9 * payoffs
+    flat = np.tile(payoffs[:1], (300, 1)) + 1e-7 * payoffs
     for objective in (UncertaintyObjective.gen(ambiguity_set, 1.0, 1.0), UncertaintyObjective.dro(ambiguity_set)):
         best = objective.argmax(flat, reference)
         values = objective(flat, reference)
-        assert values[best.index] == pytest.approx(values.max(), abs=1e-11)
+        assert best.index == first_best(values)
         assert best.bound >= np.delete(values, best.index).max() - 1e-11
 
 

@@ -84,6 +84,11 @@ class Site:
         return Page(self.output.read_text(encoding="utf-8"))
 
 
+@pytest.fixture
+def taken_apart():
+    return lambda file: Page(file.read_text(encoding="utf-8"))
+
+
 @pytest.fixture(scope="session")
 def make_site(tmp_path_factory):
     def make(cubes, experiment=EXPERIMENT, drawn=False):

@@ -3,6 +3,7 @@
 import pytest
 import synthetic_cubes
 
+from bocu.evaluation.standings import Standings
 from bocu.figures.reading import results_at
 from bocu.report import records
 from bocu.report.answers import Comparison, answers, comparisons
@@ -11,8 +12,8 @@ from bocu.report.records import Spent
 TIMES = [Spent("hills", "mle", "MLE", 0.002, 90.0), Spent("hills", "random", "Random", 1e-5, 1.0)]
 
 
-def comparison(where, leading=(), behind=(), least="MLE", seeds=30, deployed=False, compared=3):
-    return Comparison(where, tuple(leading), tuple(behind), least, seeds, where.split()[0], deployed, compared)
+def comparison(where, leading=(), behind=(), least="MLE", seeds=30, deployed=False, neither=()):
+    return Comparison(where, tuple(leading), tuple(behind), least, seeds, where.split()[0], deployed, tuple(neither))
 
 
 def told(*found, times=TIMES):
@@ -28,7 +29,7 @@ def test_one_winner_is_named_with_where_it_does_not_win():
     )
     assert texts["Who wins?"] == "MLE: it leads 3 of 4 comparisons, alone in 2."
     assert texts["How surely?"] == (
-        "3 of 4 leads are told apart from all others by interval and corrected test; 1 is shared (wells (so): MLE and "
+        "3 of 4 leads are told apart from all others in the mean; 1 is shared (wells (so): MLE and "
         "PE), by regret summed over all rounds."
     )
     assert texts["Where not?"] == "MLE is behind in wells (ro), where PE leads."
@@ -59,14 +60,25 @@ def test_who_shares_the_lead_with_all_others_does_not_win():
     names = [f"algorithm {place}" for place in range(11)]
     texts = told(comparison("hills (so)", names), comparison("wells (so)", names))
     assert texts["Who wins?"].startswith("Nobody can be named: no two algorithms are told apart. MLE had the least")
-    assert texts["How surely?"] == "In 2 of 2 comparisons no two are told apart, by regret summed over all rounds."
+    assert (
+        texts["How surely?"] == "In 2 of 2 comparisons nobody is told to be behind, by regret summed over all rounds."
+    )
 
 
-def test_many_algorithms_take_more_seeds():
-    texts = told(comparison("hills (so)", seeds=10, compared=11), comparison("wells (so)", seeds=10, compared=11))
-    assert texts["Who wins?"].startswith("Nobody can be named: too few seeds.")
-    few = "10 seeds at most, and a verdict among 11 algorithms takes 12 paired ones"
-    assert texts["How surely?"] == f"Not at all: {few}."
+def test_who_is_open_is_neither_a_winner_nor_behind():
+    texts = told(comparison("hills (so)", ["PE"], ["Random"], neither=["MLE"]))
+    assert texts["Who wins?"] == "PE; open whether MLE too."
+    assert texts["How surely?"] == (
+        "In 1 it is open whether others lead too (hills (so): MLE), by regret summed over all rounds."
+    )
+    texts = told(
+        comparison("hills (so)", ["PE"], ["Random"], neither=["MLE"]), comparison("wells (so)", ["MLE"], ["PE"])
+    )
+    assert texts["Where not?"] == (
+        "PE is behind in wells (so), where MLE leads. MLE is behind nowhere, open in 1 comparison."
+    )
+    texts = told(comparison("hills (so)", neither=["PE", "MLE"]))
+    assert texts["Who wins?"].startswith("Nobody can be named: no two algorithms are told apart.")
 
 
 def test_what_is_deployed_is_said_to_count_on_a_simulator():
@@ -79,7 +91,7 @@ def test_what_is_deployed_is_said_to_count_on_a_simulator():
 def test_nobody_wins_with_too_few_seeds():
     texts = told(comparison("hills (so)", seeds=6), comparison("wells (so)", least="PE", seeds=5))
     assert texts["Who wins?"].startswith("Nobody can be named: too few seeds. MLE and PE had the least mean regret")
-    assert texts["How surely?"] == "Not at all: 6 seeds at most, and a verdict takes 10 paired ones."
+    assert texts["How surely?"] == "Not at all: 6 seeds at most, and a verdict takes 30 paired ones."
     assert texts["Where not?"] == "Not known before there is a winner."
 
 
@@ -87,7 +99,7 @@ def test_few_seeds_of_one_comparison_are_said():
     texts = told(comparison("hills (so)", ["MLE"], ["PE"]), comparison("wells (so)", seeds=3))
     assert texts["Who wins?"] == "MLE, alone."
     assert texts["How surely?"].endswith(
-        "; 1 cannot be told: 3 seeds at most, and a verdict takes 10 paired ones, by regret summed over all rounds."
+        "; 1 cannot be told: 3 seeds at most, and a verdict takes 30 paired ones, by regret summed over all rounds."
     )
 
 
@@ -100,11 +112,12 @@ def test_without_a_finished_run_there_is_no_answer_and_no_error(times):
 
 def test_who_runs_alone_wins_nothing(tmp_path):
     cube = results_at(synthetic_cubes.write(synthetic_cubes.cube("hills"), tmp_path / "cube.nc"))
-    final = records.final_regret(cube)
-    both = comparisons(cube, {"final-regret": final})
+    found = records.tables_of(cube)
+    both = comparisons(cube, found)
     assert both
     assert all(each.least for each in both)
-    assert comparisons(cube, {"final-regret": [record for record in final if record["algorithm"] == "random"]}) == []
+    alone = {key: Standings({"random": table.regrets["random"]}) for key, table in found.items()}
+    assert comparisons(cube, alone) == []
 
 
 def test_shared_leads_alone_say_of_how_many():

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from bocu.experiment.record import trial_of
 from bocu.figures.results import CubeBranch
 from bocu.report.origin_files import OriginFiles
 
@@ -25,6 +26,16 @@ def test_a_sweep_is_made_again_at_its_scale(origin):
     assert origin(SETTINGS).sweep_command() == (
         "snakemake --cores all --configfile experiments/wind.yaml --config iterations=30 'seeds={count: 6, first: 0}'"
     )
+
+
+def test_a_trial_is_told_by_what_its_file_asks_for():
+    stated = {"rounds": 200, "seeds": 30}
+    record = {"iterations": 50, "seeds": {"count": 10}, "made_from": {"stated": stated, "config": {}}}
+    assert trial_of(record) == "reduced: 50 of 200 rounds, 10 of 30 seeds"
+    record["made_from"]["config"] = {"data": "simulate"}
+    assert trial_of(record) == "reduced: 50 of 200 rounds, 10 of 30 seeds, simulated"
+    assert trial_of({**record, "iterations": 200, "seeds": {"count": 40}}) == "simulated"
+    assert trial_of({"iterations": 50, "made_from": {}}) == ""
 
 
 def test_outside_of_the_clone_the_snakefile_is_named(origin):

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ import synthetic_pages
 
 from bocu.core.about import Look
 from bocu.evaluation.curves import TRACED
+from bocu.evaluation.standings import VERDICTS
 from bocu.figures import style
 from bocu.figures.reading import results_at
 from bocu.report.build import build, build_page, table_files
@@ -18,13 +20,13 @@ from bocu.report.embedded import (
     BYTES_OF_SEEDS,
     LEAST_SEEDS_SHOWN,
     MOST_SEEDS_SHOWN,
-    VERDICTS,
     family,
     looks_of_page,
     script_json,
     seeds_shown,
     unpacked,
 )
+from bocu.report.tables import probability
 
 PROBLEMS = {"wells": {}, "dunes": {"missing": [("mle", seed) for seed in range(6)]}}
 
@@ -37,7 +39,7 @@ def islands(page):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("numbers")
-    part = synthetic_pages.part(folder, PROBLEMS, seeds=24, rounds=500, name="numbers")
+    part = synthetic_pages.part(folder, PROBLEMS, seeds=32, rounds=500, name="numbers")
     page = folder / "results/numbers/report/index.html"
     build_page([part], page)
     return part, page, islands(page)
@@ -55,9 +57,32 @@ def test_differences_against_any_algorithm_are_those_of_a_page_built_against_it(
         panel = numbers[f"numbers-{row['problem']}-any-{row['metric']}"]
         labels = [algorithm["label"] for algorithm in panel["algorithms"]]
         gap = panel["pairs"][labels.index(reference)][labels.index(row["algorithm"])]
-        keys = ("mean_difference", "low", "high", "seeds", "share_of_seeds_with_more_regret", "p_value_holm")
-        assert gap[:6] == [float(row[key]) for key in keys]
-        assert VERDICTS[gap[6]] == row["verdict"]
+        keys = ("mean_difference", "low", "high", "p_value", "seeds")
+        assert gap[:5] == [float(row[key]) for key in keys]
+        assert gap[5] / gap[6] == float(row["share_with_less_regret"])
+        assert gap[6] == float(row["differing_seeds"])
+        assert [VERDICTS[place] for place in gap[7:]] == [row["on_average"], row["usually"]]
+
+
+@pytest.mark.parametrize("reference", [None, "mle"])
+def test_page_csv_and_explorer_have_the_same_p_values_whoever_is_compared_with(made, tmp_path, taken_apart, reference):
+    part, _, numbers = made
+    page = tmp_path / "index.html"
+    # What an experiment's file names is taken where the command names nobody.
+    build_page([replace(part, experiment={**part.experiment, "reference": reference})], page)
+    shown = taken_apart(page).tables
+    with table_files(page)["differences"].open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["reference"] for row in rows} == {reference or "mle"}
+    titles = {one["label"]: one["title"] for one in numbers["numbers"]["algorithms"]}
+    for row in rows:
+        panel = numbers[f"numbers-{row['problem']}-any-{row['metric']}"]
+        labels = [algorithm["label"] for algorithm in panel["algorithms"]]
+        gap = panel["pairs"][labels.index(row["reference"])][labels.index(row["algorithm"])]
+        assert gap[3] == float(row["p_value"])
+        cells = {cells[0]: cells for cells in shown[f"problem-{row['problem']}-regret-any-{row['metric']}"]}
+        told = [probability(gap[3]), row["on_average"]]
+        assert cells[titles[row["algorithm"]]][3:5] == told
 
 
 def test_totals_are_those_of_the_digest_seed_by_seed(made):
@@ -69,7 +94,7 @@ def test_totals_are_those_of_the_digest_seed_by_seed(made):
         own, seeds = results.totals(branch, "ro")
         found = {seed: total for seed, total in zip(panel["seeds"], totals, strict=True) if total is not None}
         assert found == dict(zip(seeds.tolist(), own.tolist(), strict=True))
-        assert algorithm["seeds"] == len(own) == (18 if algorithm["label"] == "mle" else 24)
+        assert algorithm["seeds"] == len(own) == (26 if algorithm["label"] == "mle" else 32)
 
 
 def test_curves_and_single_seeds_are_thinned_and_end_where_the_totals_do(made):
@@ -100,9 +125,9 @@ def test_run_files_and_commands_are_those_of_the_branch(made):
     algorithm = next(a for a in numbers["numbers-dunes-any-so"]["algorithms"] if a["label"] == "mle")
     assert algorithm["folder"] == "../runs/dunes/any/mle/"
     # Seeds 0 to 5 are missing: the first block of five holds nothing.
-    assert algorithm["files"] == [f"seeds-{first}-{min(first + 4, 23)}.nc" for first in range(5, 24, 5)]
+    assert algorithm["files"] == [f"seeds-{first}-{min(first + 4, 31)}.nc" for first in range(5, 32, 5)]
     assert algorithm["command"].startswith("bocu run --experiment numbers --problem dunes --objective any")
-    assert "--algorithm mle --seed 6 --seeds 18 " in algorithm["command"]
+    assert "--algorithm mle --seed 6 --seeds 26 " in algorithm["command"]
     assert numbers["numbers"]["verify"] == f"bocu verify {page}"
 
 

@@ -36,7 +36,7 @@ class Played:
 def plan(root):
     config = {
         "name": "tour",
-        "seeds": {"count": 12},
+        "seeds": {"count": 30},
         "iterations": 60,
         "problems": [
             {"name": "kirschner", "label": label, "parameters": {"decision_points": [9 + place]}}
@@ -69,12 +69,12 @@ def rows(text):
 
 
 def test_wins_runs_and_hours_are_those_of_the_numbers(plan):
-    text = seen(plan, {label: Played(label, 12) for label in GRIDS})
+    text = seen(plan, {label: Played(label, 30) for label in GRIDS})
     assert text.startswith(
-        "6 problems, 12 seeds and 60 rounds: 288 runs, whose rounds took 2.5 hours on one core each."
+        "6 problems, 30 seeds and 60 rounds: 720 runs, whose rounds took 6.9 hours on one core each."
     )
-    assert "there are 6. With 12 seeds up to 14 methods" in text
-    assert "in 6 one method leads alone, in 0 nobody is told to be better than random" in text
+    assert "there are 6. In 0 columns nobody can be told to lead, in 6 one method leads and all others are" in text
+    assert "behind, in 0 nobody is told to be better than random" in text
     table = rows(text)
     assert table["UCB-SO"] == ["6", "6", "0", "6", "6"]
     assert table["UCB-RO"] == ["6", "6", "0", "0", "0"]
@@ -86,13 +86,16 @@ def test_few_seeds_and_few_problems_say_nothing_of_who_leads(plan):
     text = seen(plan, {label: Played(label, 3) for label in GRIDS[:2]})
     assert text.startswith("2 of 6 problems, 3 seeds")
     assert "With 3 seeds no two methods can be told apart. In 2 columns nobody can be told to lead" in text
+    leaning = seen(plan, {label: Played(label, 12) for label in GRIDS[:2]})
+    assert "With 12 seeds a test leans one way; who leads takes 30. In 2 columns nobody" in leaning
+    assert rows(leaning)["UCB-SO"] == ["2", "2", "0", "0", "0"]
     assert {tuple(row[1:]) for row in rows(text).values()} == {("0", "0", "0", "0")}
     assert "**Grids**: too few problems or algorithms to rank." in text
     assert seen(plan, {}) == "No results are published yet.\n"
 
 
 def test_a_ranking_is_told_with_halves_and_with_one_problem_of_each_kind(plan):
-    text = seen(plan, {label: Played(label, 12) for label in GRIDS})
+    text = seen(plan, {label: Played(label, 30) for label in GRIDS})
     assert "**Grids**, 6 problems: No method is best: UCB-SO and UCB-RO" in text
     assert "100% keep the whole order; of the pairs of methods 100% keep theirs" in text
     assert "With one problem of each kind alone (gp-sample, hartmann-3, kirschner-a and satisficing): " in text

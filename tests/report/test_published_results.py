@@ -77,7 +77,7 @@ def test_sections_of_pages_are_made_of_the_published_results(root, experiments, 
 
 
 def tally(root, experiment, label):
-    """Say how many points of a shipped map hold, fail and are undecided."""
+    """Say how many points of a shipped map have each outcome."""
     file = root / f"config/experiments/{experiment}.yaml"
     (figure,) = [one for one in read_experiment_file(file)["figures"] if one["label"] == label]
     stated = validate(RegionParameters, figure["parameters"], "", Reading(file.parent)).stated
@@ -88,24 +88,23 @@ def tally(root, experiment, label):
 def test_maps_of_regions_are_those_of_the_published_results(root):
     text = " ".join((root / "docs/regions.md").read_text(encoding="utf-8").split())
     maps = {
-        (
-            "ziomek2025-regions",
-            "ahead-of-mle",
-        ): "holds at {holds} of 32 points, fails at {fails}, undecided at {undecided}",
-        ("ziomek2025-regions", "ahead-of-fully-bayesian"): (
-            "has less at {fails} of 32 points and is not told apart at {undecided}"
+        ("ziomek2025-regions", "ahead-of-mle"): (
+            "holds at {holds} of 32 points, leans so at {leans for}, fails at {fails}, open at {open}"
         ),
-        ("ziomek2025-regions", "mle-sticks"): "at {holds} of 32 points, for certain nowhere else",
+        ("ziomek2025-regions", "ahead-of-fully-bayesian"): (
+            "has less at {fails} of 32 points and is not told apart at {open}"
+        ),
+        ("ziomek2025-regions", "mle-sticks"): "at {holds} of 32 points, leans so at one, for certain nowhere else",
         ("tay2024-regions", "hartmann-3-worst-case-behind"): (
-            "| holds at {holds} (all up to radius 0.8), fails at {fails}, undecided at {undecided} |"
+            "| leans for at {leans for} (all up to radius 0.8), against at {leans against}, open at {open} |"
         ),
         ("huang2024-regions", "density-ahead-of-gp-ucb"): (
-            "sees no context: holds at {holds} of 12 points, undecided at {undecided}"
+            "sees no context: leans so at {leans for} of 12 points, open at {open}"
         ),
         ("huang2024-regions", "average-ahead-of-robust"): (
-            "than DRBO-KDE**: holds at {holds} of 12 points, undecided at {undecided}"
+            "than DRBO-KDE**: leans so at {leans for} of 12 points, open at {open}"
         ),
-        ("huang2024-regions", "density-ahead-of-mmd"): "than DRBO-MMD**: holds at {holds} of 12 points",
+        ("huang2024-regions", "density-ahead-of-mmd"): "than DRBO-MMD**: leans so at {leans for} of 12 points",
     }
     for (experiment, label), told in maps.items():
         assert told.format(**tally(root, experiment, label)) in text, label

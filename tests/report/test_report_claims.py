@@ -11,12 +11,16 @@ from bocu.core.errors import BocuError
 from bocu.evaluation.claims.model import Claim, read_claims
 from bocu.evaluation.claims.records import read_verdicts, write_verdicts
 from bocu.report.claims import measured, numbers, opening
-from bocu.report.claims_page import BEGIN, END, StandingCubes, section, write_section
+from bocu.report.claims_page import BEGIN, END, StandingCubes, judge, section, write_section
 
 CLAIMS = [
     {"id": "few", "statement": "Random is <worst>.", "paper": "ziomek2025", "where": "figure 2", "figure": "regret"},
     {"id": "another", "statement": "Elsewhere.", "experiment": "another", "ours": "all of it"},
-    {"id": "all-figures", "statement": "Everywhere.", "check": "for problem in [wells]: final(mle) < final(random)"},
+    {
+        "id": "all-figures",
+        "statement": "Everywhere.",
+        "check": "all(final(mle) < final(random) for problem in [wells])",
+    },
     {"id": "untold", "statement": "Nothing tells.", "check": None},
 ]
 
@@ -39,7 +43,7 @@ def test_all_claims_stand_in_a_table_with_their_verdicts(claimed):
     page = claimed[2]
     assert page.faults == []
     head, *rows = page.tables["claims-table"]
-    assert head == ["Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "Ours"]
+    assert head == ["Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "p, corrected", "Ours"]
     assert [row[0] for row in rows] == [
         "Random is <worst>.",
         "Everywhere.",
@@ -47,11 +51,11 @@ def test_all_claims_stand_in_a_table_with_their_verdicts(claimed):
         "Nothing tells.",
     ]  # not run: last
     assert rows[0][1] == "Ziomek et al. 2025, figure 2"
-    assert rows[0][2] == "undecided: too few seeds: 5 paired, a verdict takes 10"
+    assert rows[0][2] == "open: too few seeds: 5 paired, a claim leans from 10 on"
     assert rows[0][3].startswith("final(mle) < final(random): ")
     assert rows[2][2] == "not run: there is no cube of 'wells' of another"
     assert rows[3][2] == "not run: nothing in a cube can tell"
-    assert "2 undecided, 2 not run" in page.words
+    assert "2 open, 2 not run" in page.words
 
 
 def test_a_claim_stands_beside_its_figure_alone(claimed):
@@ -71,7 +75,7 @@ def test_files_hold_claims_and_comparisons(claimed):
     site, verdicts, _ = claimed
     with (site.output.parent / "tables" / "claims.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["verdict"] for row in rows] == ["undecided", "not run", "undecided", "not run"]
+    assert [row["verdict"] for row in rows] == ["open", "not run", "open", "not run"]
     assert rows[0]["check"] == "final(mle) < final(random)"
     assert rows[1]["ours"] == "all of it"
     with (site.output.parent / "tables" / "claim-comparisons.csv").open(encoding="utf-8", newline="") as file:
@@ -111,9 +115,12 @@ def test_many_comparisons_are_counted_and_the_most_telling_shown():
     assert told[1] == "c2 (wells): −1.25 [−2.00, −0.50]"
     held = numbers({"comparisons": found, "problem": None, "verdict": "holds"})
     assert [text.partition(" ")[0] for text in held[1:]] == ["c1", "c3"]
-    either = {"comparisons": found, "problem": None, "verdict": "undecided", "check": "any(c0, c1, c2, c3, c4)"}
+    either = {"comparisons": found, "problem": None, "verdict": "open", "check": "any(c0, c1, c2, c3, c4)"}
     assert numbers(either) == held
-    assert len(numbers({"comparisons": [comparison("for", "c")] * 4, "problem": None, "verdict": "holds"})) == 1
+    weakest = {**comparison("for", "weak"), "p_for": 0.04}
+    all_for_it = [comparison("for", "c"), weakest, *[comparison("for", "c")] * 2]
+    (_, shown) = numbers({"comparisons": all_for_it, "problem": None, "verdict": "holds"})
+    assert shown.startswith("weak (wells)")
 
 
 def test_an_interval_without_width_is_not_written():
@@ -131,10 +138,10 @@ def test_a_section_takes_the_place_between_the_marks(claimed, tmp_path):
     page.write_text(f"# Title\n{BEGIN}\nold\n{END}\nbelow\n", encoding="utf-8")
     write_section(page, section(records, [], "bocu claims"))
     text = page.read_text(encoding="utf-8")
-    assert text.startswith(f"# Title\n{BEGIN}\nMade by `bocu claims`: 2 undecided, 2 not run.\n")
+    assert text.startswith(f"# Title\n{BEGIN}\nMade by `bocu claims`: 2 open, 2 not run.\n")
     assert text.endswith(f"{END}\nbelow\n")
     assert "old" not in text
-    assert "| Random is &lt;worst>. | Ziomek et al. 2025, figure 2 | **undecided**: too few seeds" in text
+    assert "| Random is &lt;worst>. | Ziomek et al. 2025, figure 2 | **open**: too few seeds" in text
     write_section(page, section(records, [], "bocu claims"))
     assert page.read_text(encoding="utf-8") == text
     page.write_text(f"{END}{BEGIN}", encoding="utf-8")
@@ -174,13 +181,71 @@ def test_the_command_prints_what_is_asked_for(claimed, tmp_path, monkeypatch):
         assert done.exit_code == 0, done.output
         return done.output
 
-    assert "few          undecided  5" in told()
-    assert told().endswith("4 claims: 2 undecided, 2 not run\n")
+    assert "few          open     5" in told()
+    assert told().endswith("4 claims: 2 open, 2 not run\njudged by synthetic (wells): 5 seeds and 12 rounds\n")
+    (tmp_path / "docs/results").mkdir(parents=True)
+    (tmp_path / "docs/results/synthetic.nc").write_bytes(b"")
+    assert told().endswith("published results of synthetic: --results docs/results\n")
+    refused = CliRunner().invoke(app, ["claims", "claims.yaml", "--results", "nowhere"]).exception
+    assert str(refused).endswith("it does not exist; published results of synthetic: --results docs/results")
     assert json.loads(told("--json")) == read_verdicts(claimed[1])
     assert [row["id"] for row in csv.DictReader(told("--csv").splitlines())] == [claim["id"] for claim in CLAIMS]
     told("--page", "page.md")
     assert "| Elsewhere. |" in (tmp_path / "page.md").read_text(encoding="utf-8")
     assert isinstance(CliRunner().invoke(app, ["claims", "claims.yaml", "--json", "--csv"]).exception, BocuError)
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "told"),
+    [
+        ({"problem": "wels"}, (), "claims.0.problem (one): no problem 'wels'; did you mean 'wells'? (allowed: wells)"),
+        (
+            {"check": "final(mel) < final(random)"},
+            (),
+            "claims.0.check (one): no algorithm 'mel' on 'wells'; did you",
+        ),
+        ({"metric": "os"}, (), "claims.0.check (one): no metric 'os' on 'wells'; "),
+        ({"check": "final(mle, problem=x) < 1"}, (), "claims.0.check (one): no problem 'x'; allowed: wells"),
+        (
+            {"experiment": "synthetics"},
+            (),
+            "no results of synthetics in results; did you mean 'synthetic'? (allowed: synthetic)",
+        ),
+        ({}, ("--results", "result"), "no results of synthetic in result; it does not exist"),
+        ({}, ("--results", "empty"), "no results of synthetic in empty; it holds none"),
+        ({}, ("--experiment", "syn"), "no results of syn in results; allowed: synthetic"),
+    ],
+)
+def test_a_name_that_no_results_have_is_refused_with_what_is_there(
+    claimed, tmp_path, monkeypatch, changes, options, told
+):
+    from typer.testing import CliRunner
+
+    from bocu.commands.main import app
+
+    for place in ("results/synthetic/cubes", "results/synthetic/partial/cubes", "empty/figures"):
+        (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "results/synthetic/cubes/wells.nc").write_bytes(claimed[0].cubes[0].read_bytes())
+    one = {key: value for key, value in stated(id="one", statement="A claim.").items() if key != "file"}
+    written = {"experiment": one.pop("experiment"), "claims": [one | changes]}
+    (tmp_path / "claims.yaml").write_text(json.dumps(written), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    refused = CliRunner().invoke(app, ["claims", "claims.yaml", *options]).exception
+    assert isinstance(refused, BocuError)
+    assert str(refused).removeprefix("claims.yaml: ").startswith(told), str(refused)
+
+
+def test_a_planned_problem_without_a_cube_is_not_run(claimed, tmp_path):
+    (tmp_path / "results/synthetic/cubes").mkdir(parents=True)
+    (tmp_path / "results/synthetic/cubes/wells.nc").write_bytes(claimed[0].cubes[0].read_bytes())
+    record = {"iterations_of": {"wells": 12, "sensors": 12}}
+    (tmp_path / "results/synthetic/experiment.json").write_text(json.dumps(record), encoding="utf-8")
+    claims = [stated(id="now", statement="Now."), stated(id="later", statement="Later.", problem="sensors")]
+    for claim in claims:
+        del claim["file"]
+    (tmp_path / "claims.yaml").write_text(json.dumps({"claims": claims}), encoding="utf-8")
+    found = judge(tmp_path / "claims.yaml", StandingCubes(tmp_path / "results"))
+    assert [record["verdict"] for record in found] == ["open", "not run"]
 
 
 def test_claims_are_asked_of_another_experiment_with_the_same_labels(claimed, tmp_path, monkeypatch):
@@ -201,7 +266,7 @@ def test_claims_are_asked_of_another_experiment_with_the_same_labels(claimed, tm
     assert (found["experiment"], found["ours"]) == ("as-coded", "")
     assert found["comparisons"] == read_verdicts(claimed[1])[0]["comparisons"]
     page = CliRunner().invoke(app, ["claims", "claims.yaml", "--experiment", "as-coded", "--markdown"]).output
-    assert "Made by `bocu claims claims.yaml --experiment as-coded --markdown`: 1 undecided." in page
+    assert "Made by `bocu claims claims.yaml --experiment as-coded --markdown`: 1 open." in page
     (tmp_path / "claims.yaml").write_text(json.dumps({"claims": [first]}), encoding="utf-8")
     refused = CliRunner().invoke(app, ["claims", "claims.yaml", "--experiment", "as-coded"]).exception
     assert isinstance(refused, BocuError)
@@ -237,12 +302,12 @@ def of_seeds(count):
 @pytest.mark.parametrize(
     ("seeds", "keys", "opens"),
     [
-        (12, {}, r"On wells Random loses 6\d % less \(95 % interval 6\d to 6\d\) than MLE \(12 paired seeds\)\."),
-        (12, {"sentence": "It is {value} of it"}, r"It is 0\.3\d+ \[0\.3\d+, 0\.3\d+\] of it \(12 paired seeds\)\."),
-        (12, {"check": "ratio(mle, random) < 1"}, r"Claimed, and not shown .*: Random beats MLE \(fails\)\."),
-        (5, {}, r"Claimed, and not shown .*: Random beats MLE \(undecided: too few seeds: 5 paired, .* 10\)\."),
-        (12, {"experiment": "another"}, ""),
-        (12, {"sentence": ""}, ""),
+        (30, {}, r"On wells Random loses 6\d % less \(95 % interval 6\d to 6\d\) than MLE \(30 paired seeds\)\."),
+        (30, {"sentence": "It is {value} of it"}, r"It is 0\.3\d+ \[0\.3\d+, 0\.3\d+\] of it \(30 paired seeds\)\."),
+        (30, {"check": "ratio(mle, random) < 1"}, r"Claimed, and not shown .*: Random beats MLE \(fails\)\."),
+        (5, {}, r"Claimed, and not shown .*: Random beats MLE \(open: too few seeds: 5 paired, .* 10 on\)\."),
+        (30, {"experiment": "another"}, ""),
+        (30, {"sentence": ""}, ""),
     ],
 )
 def test_a_page_opens_with_the_sentence_of_a_claim_that_holds(tmp_path, seeds, keys, opens):
@@ -250,7 +315,57 @@ def test_a_page_opens_with_the_sentence_of_a_claim_that_holds(tmp_path, seeds, k
     write_verdicts([stated(**{"id": "one", **OPENING, **keys})], "synthetic", [cube], tmp_path / "verdicts.json")
     found = opening(read_verdicts(tmp_path / "verdicts.json"))
     assert len(found) == (1 if opens else 0)
-    assert all(re.fullmatch(opens, sentence) for sentence in found), found
+    assert all(re.fullmatch(opens, sentence) for sentence, *_ in found), found
+
+
+EACH = {"check": "all(ratio(final(X), final(mle)) > 1 for X in [random, oracle])", "sentence": "Beside MLE: {each}."}
+
+
+@pytest.mark.parametrize(
+    ("seeds", "sides"),
+    [(12, ("1 of 1, more in none", "none of 1, more in 1")), (5, ("none of 1, more in none",) * 2)],
+)
+def test_a_page_opens_with_every_algorithm_whatever_came_out(tmp_path, seeds, sides):
+    data = of_seeds(seeds)
+    data["regret"].loc[{"algorithm": "oracle"}] = 3.0 * data["regret"].sel(algorithm="mle").values
+    cube = synthetic_cubes.write(data, tmp_path / "wells.nc")
+    write_verdicts([stated(**{"id": "one", **OPENING, **EACH})], "synthetic", [cube], tmp_path / "verdicts.json")
+    (record,) = read_verdicts(tmp_path / "verdicts.json")
+    assert record["verdict"] != "holds"
+    ((sentence, lines, figure),) = opening([record], {"algorithm": {"random": "Random"}})
+    assert sentence == (
+        f"Beside MLE: Random less in {sides[0]}; oracle less in {sides[1]} ({seeds} paired seeds; at 5 %, corrected by "
+        "Holm for all 2 comparisons)."
+    )
+    assert re.fullmatch(r"wells: Random −6\d % \[−\d+, −\d+\], oracle \+200 % \[\+200, \+200\]", *lines), lines
+    assert figure == ""
+
+
+def test_the_figure_of_what_a_page_opens_with_stands_above_the_answers(make_site):
+    site = make_site([synthetic_cubes.cube()], drawn=True)
+    words = json.loads(site.figures[0].read_text())
+    site.figures[0].write_text(json.dumps({**words, "problem": ""}))  # drawn once for all problems
+    verdicts = site.folder / "verdicts.json"
+    write_verdicts([stated(id="one", **{**OPENING, **EACH}, figure="regret")], "synthetic", site.cubes, verdicts)
+    source = site.rebuild(claims=[verdicts]).source
+    figures = [found.start() for found in re.finditer(r'<figure id="[^"]*regret"', source)]
+    assert len(figures) == 1
+    assert source.index('class="opening-lines"') < figures[0] < source.index('id="answers"')
+
+
+def test_problems_of_one_title_are_told_by_their_labels(make_site):
+    site = make_site([synthetic_cubes.cube("wells", title="Wells"), synthetic_cubes.cube("others", title="Wells")])
+    verdicts = site.folder / "verdicts.json"
+    claim = stated(
+        id="one",
+        statement="Both.",
+        problem=None,
+        check="all(final(mle) < final(random) for problem in [wells, others])",
+    )
+    write_verdicts([claim], "synthetic", site.cubes, verdicts)
+    words = site.rebuild(claims=[verdicts]).words
+    assert "final(mle) < final(random) (wells): " in words
+    assert "final(mle) < final(random) (others): " in words
 
 
 def test_what_a_page_opens_with_leads_to_its_claim(make_site):
@@ -271,6 +386,11 @@ def test_what_a_page_opens_with_leads_to_its_claim(make_site):
         (
             {"check": "all(final(mle) < final(oracle), final(mle) > final(random))"},
             "found '{less}'; allowed with this check: no word in braces",
+        ),
+        ({"check": EACH["check"]}, "found '{less}'; allowed with this check: each"),
+        (
+            {"check": "all(ratio(mle, random) < 1, ratio(mle, oracle) > 1)", **{"sentence": "{each}"}},
+            "found '{each}'; allowed with this check: no word in braces",
         ),
         ({"check": None}, "found '{less}'; allowed with this check: no word in braces"),
     ],

@@ -1,6 +1,7 @@
 """The page: whole, closed to the network, honest about holes and simulated data."""
 
 import itertools
+import json
 import re
 
 import pytest
@@ -63,11 +64,19 @@ def test_nothing_is_fetched_from_anywhere(site):
 def test_what_was_run_stands_on_top(site):
     words = site.page.words
     assert "Wells <and> more" in words
-    assert "Two problems without a world." in words
+    assert re.search(r"\d algorithms on 2 problems: 5 paired seeds, 12 rounds each\.", words), words[:900]
     assert "wells, simulated-wells" in words
     assert "46 done, 4 missing" in words
     assert "5 (0-4)" in words
     assert words.index("46 done") < words.index("No data set")
+
+
+def test_a_trial_is_marked_on_top(make_site):
+    site = make_site([synthetic_cubes.cube()])
+    stated = {"made_from": {"stated": {"rounds": 200, "seeds": 30}}, "iterations": 12, "seeds": {"count": 5}}
+    (site.cubes[0].parent.parent / "experiment.json").write_text(json.dumps(stated), encoding="utf-8")
+    words = site.rebuild().words
+    assert "12 rounds each. Reduced: 12 of 200 rounds, 5 of 30 seeds." in words, words[:900]
 
 
 def test_holes_are_named(site):
@@ -141,6 +150,16 @@ def test_one_machine_is_one_machine_and_two_are_flagged(site, make_site):
     rows = {row[0]: row[1] for row in page.tables["provenance-table"]}
     assert rows["CPU"] == "A CPU (wells); Another CPU (others) mixed"
     assert rows["numpy"] == "2.0"
+
+
+def test_processors_and_commits_may_differ_under_one_kernel(make_site):
+    cube = synthetic_cubes.cube()
+    cube.attrs |= {"kernel": '["Haswell, AVX2"]', "cpu": '["A CPU", "Another CPU"]', "commit": '["abc", "def-dirty"]'}
+    page = make_site([cube]).page
+    assert "mixed" not in page.words
+    rows = {row[0]: row[1] for row in page.tables["provenance-table"]}
+    assert rows["Commit"] == "abc; def-dirty"
+    assert (rows["Numerical kernel"], rows["CPU"]) == ("Haswell, AVX2", "A CPU; Another CPU")
 
 
 def test_packages_that_differ_within_one_problem_are_flagged(make_site):

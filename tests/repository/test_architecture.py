@@ -20,6 +20,13 @@ def test_the_layers_are_those_that_imports_are_held_to(root: Path, page: str) ->
     assert {name for row in maker["layers"]() for name in row} == rooms
 
 
+@pytest.mark.parametrize("room", ["core", "io"])
+def test_the_lowest_rooms_know_none_above_them_by_their_types_either(root: Path, room: str) -> None:
+    for file in (root / "src/bocu" / room).rglob("*.py"):
+        known = set(re.findall(r"^\s*(?:from|import) bocu\.(\w+)", file.read_text(), re.MULTILINE))
+        assert known <= {"core", room}, file
+
+
 def test_what_the_page_names_is_there(root: Path, page: str) -> None:
     for name in re.findall(r"`(bocu\.[\w.]+)", page):
         module, rest = name, []

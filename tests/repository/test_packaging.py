@@ -83,18 +83,19 @@ def test_the_package_and_its_plugins_are_what_a_wheel_takes(root):
 
 
 def test_installing_says_what_it_is_doing(root, tmp_path):
-    """With a Python and a pip that do nothing, each step says its line first, and nothing else is printed."""
+    """With a Python and a pip that do nothing, each step says its line first; one that takes seconds, dots."""
     for name in ("Makefile", "requirements.txt", "pyproject.toml"):
         shutil.copy(root / name, tmp_path)
     (tmp_path / "env/bin").mkdir(parents=True)
     nothing = tmp_path / "env/bin/python"
-    nothing.write_text("#!/bin/sh\n")
+    nothing.write_text("#!/bin/sh\ncase $* in *torch==*) sleep 5 ;; esac\n")
     nothing.chmod(0o755)
     command = ["make", "env/installed", "VENV=env", f"PYTHON={nothing}"]
     # Where `make test` runs this test, its make is none of ours.
     alone = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     done = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
+    assert set(lines.pop(2)) == {"."}
     assert [line.partition(",")[0] for line in lines] == [
         "installing",
         *(f"installing: {step} of 4" for step in (2, 3, 4)),

@@ -44,7 +44,7 @@ def same(a, b):
     return type(a) is type(b) and a == b and (not isinstance(a, float) or math.copysign(1, a) == math.copysign(1, b))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=contents)
 def test_whatever_is_saved_comes_back_bit_for_bit(tmp_path, content):
     CheckpointStore(tmp_path, "id").save(content)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from experiments import block
 
 from bocu.algorithms.base import Algorithm
 from bocu.core.errors import BocuError
+from bocu.core.numerics import kernel_in_use
 from bocu.io.files import canonical_json, read_netcdf
 from bocu.runs.execution import EXIT_TERMINATED, Block, execute, replayed_to
 
@@ -152,6 +154,10 @@ def test_run_file_says_where_it_comes_from(tmp_path):
     assert {"python", "numpy", "scipy", "xarray"} <= set(json.loads(data.attrs["package_versions"]))
     assert data.attrs["numeric_threads"] == 1
     assert data.attrs["cpu"]
+    assert data.attrs["kernel"] == kernel_in_use()
+    head = subprocess.run(["git", "-C", Path(__file__).parent, "rev-parse", "HEAD"], capture_output=True, text=True)
+    assert data.attrs["commit"].removesuffix("-dirty") == (head.stdout.strip() or "unknown")
+    assert data.attrs["commit"] not in data.attrs["identity"] + data.attrs["specification"]
     assert data.attrs["wall_seconds"] > 0
     assert data.sizes == {"seed": 3, "iteration": 40, "decision_dim": 1, "context_dim": 1, "prior": 11}
     assert (tmp_path / "run.nc").stat().st_size < 200_000

@@ -163,7 +163,7 @@ def test_where_it_is_not_installed_one_line_says_so(swept, tmp_path):
 def test_on_slurm_it_gives_the_same_bits(cluster, swept, tmp_path):
     there = Site(put_files(tmp_path / "cluster"), swept.python)
     text = there.snakemake("--workflow-profile", ROOT / "profiles/slurm", *HERE, "--", RUN, IN_TURN)
-    assert text.count("has been submitted with SLURM jobid") == 2
+    assert text.count("has been submitted with SLURM jobid") == 3  # the fit of its kernel, and two blocks
     for run in (RUN, IN_TURN):
         one, other = (read_netcdf(site.folder / run).drop_vars("seconds").drop_attrs() for site in (there, swept))
         assert one.identical(other), run

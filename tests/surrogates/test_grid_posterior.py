@@ -146,7 +146,7 @@ def test_solve_and_combination_are_the_dense_ones() -> None:
     np.testing.assert_allclose(posterior.combination(right[:, 0]), expected, atol=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 70))
 def test_order_of_observations_does_not_matter(seed: int, count: int) -> None:
     prior = a_prior(noise=0.05)

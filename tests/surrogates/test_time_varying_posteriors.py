@@ -187,7 +187,7 @@ def test_full_forgetting_returns_to_the_prior_at_the_next_step() -> None:
     np.testing.assert_allclose(sd[0] ** 2, np.diag(prior.covariance), rtol=1e-15)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), order=st.permutations(range(12)))
 def test_without_forgetting_the_order_of_observations_does_not_matter(seed: int, order: list[int]) -> None:
     generator = np.random.default_rng(seed)
@@ -199,7 +199,7 @@ def test_without_forgetting_the_order_of_observations_does_not_matter(seed: int,
     assert one.log_evidence[0] == pytest.approx(other.log_evidence[0], abs=1e-7)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), forgetting=st.floats(0.0, 1.0))
 def test_an_observation_never_widens_and_time_never_narrows(seed: int, forgetting: float) -> None:
     generator = np.random.default_rng(seed)

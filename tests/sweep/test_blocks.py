@@ -110,5 +110,5 @@ def test_a_broken_record_is_one_line():
     keep(plan)
     for text in ("{", json.dumps({"a": 0}), json.dumps([1])):
         Path("results/tiny/per-job.json").write_text(text)
-        with pytest.raises(BocuError, match=r"per-job\.json: not readable as seeds a job"):
+        with pytest.raises(BocuError, match=r"per-job\.json: not readable as seeds a job, by branch, or edited"):
             _ = plan_of(count=3).per_job

@@ -10,7 +10,7 @@ from experiments import block
 from bocu.core.errors import BocuError
 from bocu.io.files import read_netcdf, write_netcdf
 from bocu.runs.execution import execute
-from bocu.sweep.differences import file_differences, pairs
+from bocu.sweep.differences import file_differences, made_otherwise, pairs
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +140,13 @@ def test_the_exit_status_is_that_of_diff(run_file, tmp_path, other, status, outp
     assert output in done.stdout
     if status == 2:
         assert done.stderr == f"error: {tmp_path / other}: no such file or folder\n"
+
+
+def test_what_two_results_were_made_by_is_told_and_is_no_difference(run_file, tmp_path):
+    def edit(data):
+        data.attrs |= {"kernel": "SkylakeX, AVX512_SKX", "commit": "abc-dirty"}
+
+    assert edited(run_file, tmp_path, edit) == []
+    told, own = made_otherwise(run_file, tmp_path / "edited.nc"), read_netcdf(run_file).attrs
+    assert told == f"kernel {own['kernel']} against SkylakeX, AVX512_SKX; commit {own['commit']} against abc-dirty"
+    assert made_otherwise(run_file, run_file) == ""

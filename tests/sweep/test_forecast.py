@@ -109,3 +109,18 @@ def test_scores_and_cubes_grow_with_metrics_seeds_and_branches(sources):
 )
 def test_wall_time_is_shared_work_but_no_less_than_the_longest_block(blocks, cores, seconds):
     assert wall_seconds(blocks, cores) == seconds
+
+
+def test_jobs_are_forecast_by_their_names_and_blocks_that_stand_no_more(sources):
+    plan = make_plan(tiny(), sources_file=sources)
+    branch = plan.branch("hills", "any", "pe-gp-ucb")
+    names = [f"run hills/any/{label} seeds {seeds}" for label in ("random", "pe-gp-ucb") for seeds in ("0-1", "2-3")]
+    forecast = Forecaster(plan).jobs()
+    assert [name for name in forecast if " " in name] == names
+    assert forecast[names[2]] == pytest.approx(model(branch, 2))
+    assert forecast["run"] == pytest.approx(sum(forecast[name] for name in names) / 4)
+    assert forecast["score"] > 0
+    run(plan, branch, 0, 1, 300.0)
+    again = Forecaster(plan).jobs()
+    assert names[2] not in again
+    assert again[names[3]] == pytest.approx(300.0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bocu.sweep.narrator import SHOWN_RUNNING, Job, Narrator
+from bocu.sweep.narrator import SHOWN_RUNNING, Job, Narrator, expect
 
 
 class Clock:
@@ -15,6 +15,13 @@ class Clock:
 @pytest.fixture
 def clock():
     return Clock()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_forecast():
+    expect({})
+    yield
+    expect({})
 
 
 def run(tmp_path, text, label="random"):
@@ -46,20 +53,23 @@ def test_a_job_is_named_by_what_it_does(job, name):
     ],
 )
 def test_a_finished_job_says_what_it_came_to_and_how_many_are_left(tmp_path, clock, text, came_to):
+    expect({"run": 7.0, "all": 0.0})
     narrator = Narrator(clock)
     narrator.plan({"run": 3, "all": 1})
     narrator.start(5, run(tmp_path, text))
     clock.now = 7
     narrator.finish(5)
     assert list(narrator.progress(1, 4)) == [
-        f"run hills/any/random seeds 0-14: {came_to}; 1 of 4 jobs, about 21 s left"
+        f"run hills/any/random seeds 0-14: {came_to}; 1 of 4 jobs, about 14 s left"
     ]
     assert list(narrator.progress(1, 4)) == []
 
 
 def test_time_left_counts_what_runs_side_by_side_and_what_runs_already(tmp_path, clock):
+    expect({"run": 10.0})
     narrator = Narrator(clock)
     narrator.plan({"run": 6})
+    narrator.provide(2)
     assert narrator.seconds_left() is None
     for number in (1, 2):
         narrator.start(number, run(tmp_path, ""))
@@ -71,6 +81,37 @@ def test_time_left_counts_what_runs_side_by_side_and_what_runs_already(tmp_path,
         narrator.start(number, run(tmp_path, ""))
     clock.now = 15
     assert narrator.seconds_left() == pytest.approx((4 * 10 - 2 * 5) / 2)
+
+
+def test_the_first_job_of_all_does_not_stand_for_others_that_are_forecast_to_take_less(tmp_path, clock):
+    """A job before all others that takes long, on many cores, then blocks that are forecast one by one."""
+    short, long = (run(tmp_path, "", label) for label in ("short", "long"))
+    expect({"prepare": 100.0, "run": 55.0, short.name: 10.0, long.name: 100.0, "score": 0.5})
+    narrator = Narrator(clock)
+    clock.now = 30  # of compiling, before any job begins
+    narrator.plan({"prepare": 1, "run": 2, "score": 40})
+    narrator.provide(4)
+    narrator.start(1, Job("prepare", {"prepared": "x"}, (), ["x.nc"]))
+    clock.now = 130
+    narrator.finish(1)
+    assert 130 / 4 <= narrator.seconds_left() <= 130
+    narrator.start(2, short)
+    clock.now = 140
+    narrator.finish(2)
+    assert 120 / 4 <= narrator.seconds_left() <= 120
+
+
+@pytest.mark.parametrize("slower", [0.1, 10.0])
+def test_what_takes_longer_or_less_than_forecast_is_learnt(tmp_path, clock, slower):
+    expect({"run": 10.0})
+    narrator = Narrator(clock)
+    narrator.plan({"run": 100})
+    narrator.provide(1)
+    for number in range(50):
+        narrator.start(number, run(tmp_path, ""))
+        clock.now += 10 * slower
+        narrator.finish(number)
+    assert narrator.seconds_left() == pytest.approx(50 * 10 * slower, rel=0.1)
 
 
 def test_running_jobs_tell_rounds_and_the_time_that_they_still_need(tmp_path, clock):

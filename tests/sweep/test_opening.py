@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -10,7 +11,7 @@ from experiments import tiny
 
 from bocu.core.errors import BocuError
 from bocu.experiment.planning import make_plan
-from bocu.experiment.record import write_record
+from bocu.experiment.record import trial_of, write_record
 from bocu.sweep.opening import differences_from_record, name_in, open_plan, open_plan_as_made
 
 
@@ -107,6 +108,7 @@ def test_an_experiment_that_was_run_under_another_name_is_found_by_that_name(fol
     run = open_plan(file, settings=["name=trial", "iterations=7", "seeds={count: 2}"])
     write_record(run, [file], settings)
     assert open_plan("trial").describe() == run.describe()
+    assert trial_of(json.loads(Path(run.paths.record).read_text())) == "reduced: 7 of 30 rounds, 2 of 4 seeds"
     plan = open_plan("trial", settings=["seeds={per_job: 1}"])
     assert plan.blocks_of(next(iter(plan.branches.values()))) == [(0, 0), (1, 1)]
     assert differences_from_record(open_plan("trial")) == []

@@ -1,6 +1,8 @@
 """Pages made of finished experiments, and computed again from their run files."""
 
+import random
 import re
+import shutil
 
 import pytest
 import yaml
@@ -57,8 +59,11 @@ def test_a_page_that_was_just_made_stands(there):
             r"\g<1>0.1 ± 0.1\g<3>",
             "PE-GP-UCB: Final regret: the page says 0.1 ± 0.1",
         ),
+        (r"(<dt>Seeds</dt><dd>[^<]*)\d", r"\g<1>7", "after #overview: the page says "),
+        (r'(id="time-table".*?<td>)\d', r"\g<1>X", "table time-table: "),
+        (r"(grid: )60", r"\g<1>61", "after #problem-hills-data: the page says grid: 61; the run files say grid: 60"),
     ],
-    ids=["a mean", "a total", "a curve", "a cell"],
+    ids=["a mean", "a total", "a curve", "a cell", "a sentence", "a cell of another table", "a parameter"],
 )
 def test_a_number_that_was_edited_is_named(there, pattern, edited, named):
     text = (there / PAGE).read_text()
@@ -68,6 +73,30 @@ def test_a_number_that_was_edited_is_named(there, pattern, edited, named):
     page.write_text(changed)
     (fault,) = verify_page(page).faults
     assert named in fault
+
+
+def test_digits_of_tables_and_sentences_are_all_compared(there):
+    text, rng, page = (there / PAGE).read_text(), random.Random(29), there / "edited.html"
+    shown = text[: text.index('<script type="application/json"')]
+    digits = [
+        match.start() + place
+        for match in re.finditer(r"(?<=>)[^<>]+(?=</)", shown[shown.index("<main") :])
+        for place, letter in enumerate(match[0], shown.index("<main"))
+        if letter.isdecimal()
+    ]
+    for place in rng.sample(digits, 8):
+        page.write_text(f"{text[:place]}{(int(text[place]) + 1) % 10}{text[place + 1 :]}")
+        assert verify_page(page).faults, text[place - 40 : place + 20]
+
+
+def test_a_cell_of_a_table_beside_the_page_is_compared(there):
+    folder = there / "copied"
+    shutil.copytree((there / PAGE).parent, folder)
+    table = folder / "tables/final-regret.csv"
+    (digits,) = re.findall(r"\d+\.\d{3}", table.read_text())[:1]
+    table.write_text(table.read_text().replace(digits, f"{digits[:-1]}{(int(digits[-1]) + 1) % 10}", 1))
+    (fault,) = verify_page(folder / "index.html").faults
+    assert fault.startswith(f"{table}: hills: ")
 
 
 def test_several_experiments_share_a_page_that_is_verified_too(there):

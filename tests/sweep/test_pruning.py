@@ -7,6 +7,7 @@ import pytest
 from experiments import tiny
 
 from bocu.experiment.planning import make_plan
+from bocu.io.manifest import digest_file
 from bocu.runs.checkpoints import CheckpointStore, hold
 from bocu.runs.run_cache import digest
 from bocu.sweep.pruning import leftovers
@@ -64,6 +65,16 @@ def test_partial_results_logs_and_benchmarks_go_with_the_files_they_belong_to(pl
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
     assert set(found(plan)) == {name for name in files if "gone" in name}
+
+
+def test_hashes_go_with_the_files_they_are_of(plan):
+    for name in ("random", "gone"):
+        path = Path(f"results/tiny/scores/hills/any/{name}.nc")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for file in (path, digest_file(path)):
+            file.touch()
+    gone = "results/tiny/scores/hills/any/gone.nc"
+    assert set(found(plan)) == {gone, f"{gone}.sha256"}
 
 
 def test_broken_files_that_were_set_aside_go(plan):

@@ -2,18 +2,26 @@
 
 import json
 import os
+import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
+import netCDF4
 import pytest
 from experiments import tiny
 
 from bocu.experiment.planning import make_plan
+from bocu.io.manifest import record_digest
 from bocu.runs.checkpoints import CheckpointStore, hold, peek
 from bocu.runs.execution import Block, execute
+from bocu.runs.run_cache import digest
 from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.sweep.jobs import ATTEMPT
+from bocu.sweep.pruning import leftovers
 from bocu.sweep.staleness import Staleness
-from bocu.sweep.status import BlockState, statuses
+from bocu.sweep.status import KILLED, BlockState, statuses
 
 
 @pytest.fixture
@@ -84,7 +92,7 @@ def test_a_held_lock_is_a_running_block_however_old_its_files_and_looking_takes_
         grow_old(store.folder)
         found = first_block(plan)
         assert (found.state, found.rounds, found.of) == (BlockState.RUNNING, 7, 24)
-    assert first_block(plan).state is BlockState.MISSING
+    assert first_block(plan).state is BlockState.FAILED
 
 
 def test_a_lock_of_another_machine_is_known_by_files_written_lately(plan, branch):
@@ -92,10 +100,42 @@ def test_a_lock_of_another_machine_is_known_by_files_written_lately(plan, branch
     (store.folder / "lock").touch()
     assert first_block(plan).state is BlockState.RUNNING
     grow_old(store.folder)
-    assert first_block(plan).state is BlockState.MISSING
+    found = first_block(plan)
+    assert (found.state, found.rounds) == (BlockState.FAILED, 7)
+    assert found.error == f"{KILLED}; 7 of 24 rounds are saved"
     log(plan, branch, "2026-11-21 03:31:00,785 INFO rounds: 11 of 24, 16 s\n")
     found = first_block(plan)
     assert (found.state, found.rounds) == (BlockState.RUNNING, 11)
+
+
+def test_a_process_of_this_machine_that_is_no_more_was_killed_however_lately_it_wrote(plan, branch):
+    store = checkpoint(plan, branch, 7)
+    (store.folder / "lock").touch()
+    killed = subprocess.Popen(["sleep", "60"])
+    told = f"2026-11-21 03:31:00 INFO {ATTEMPT} on {socket.gethostname()}, process {killed.pid}, after waiting 0 s\n"
+    log(plan, branch, told + "2026-11-21 03:31:15,785 INFO rounds: 11 of 24, 16 s\n")
+    assert first_block(plan).state is BlockState.RUNNING
+    killed.kill()
+    os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)  # its parent has not asked how it ended
+    found = first_block(plan)
+    killed.wait()
+    assert (found.state, found.rounds, found.error) == (BlockState.FAILED, 7, f"{KILLED}; 7 of 24 rounds are saved")
+
+
+def test_a_run_that_the_keyboard_stopped_has_not_failed(plan, branch):
+    store = checkpoint(plan, branch, 7)
+    code = """
+import os, signal, sys, types
+from bocu.sweep.jobs import block_job
+with block_job(types.SimpleNamespace(output=sys.argv[1:], params={}, rule="run")):
+    os.kill(os.getpid(), signal.SIGINT)
+    signal.pause()
+"""
+    run_file = plan.paths.run_file(branch, 0, 1)
+    assert subprocess.run([sys.executable, "-c", code, run_file], stderr=subprocess.DEVNULL).returncode
+    assert (store.folder / "lock").exists()
+    found = first_block(plan)
+    assert (found.state, found.rounds) == (BlockState.MISSING, 7)
 
 
 def test_what_a_stopped_run_saved_counts_and_it_is_not_running(plan, branch):
@@ -143,3 +183,18 @@ def test_peeking_at_a_damaged_checkpoint_falls_back_to_the_one_before(plan, bran
     (store.folder / "generation-0").write_bytes(b"nothing")
     assert peek(store.folder)["content"]["runs"][0]["done"] == 7
     assert peek("nowhere") is None
+
+
+def test_a_run_that_was_edited_is_stale_and_its_checkpoint_stays(plan, branch):
+    make(plan, branch)
+    make(plan, branch, 2, 3)
+    file = plan.paths.run_file(branch, 0, 1)
+    record_digest(file, "rule run")
+    CheckpointStore(plan.paths.checkpoint(branch, 0, 1), digest(Staleness(plan).identity(branch, 0, 1))).save(
+        {"runs": []}
+    )
+    assert [entry.why for entry in leftovers(plan)] == ["checkpoints: the run file stands"]
+    with netCDF4.Dataset(file, "a") as data:
+        data["payoff"][:] += 1.0
+    assert [block.state for block in statuses(plan, Staleness(plan))] == [BlockState.STALE, BlockState.DONE]
+    assert list(leftovers(plan)) == []

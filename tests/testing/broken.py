@@ -274,7 +274,7 @@ class Wordless(Figure):
 
 class Restless(Wordless):
     alternative = "A line."
-    level = staticmethod(lambda: float(np.random.default_rng().random()))
+    level = staticmethod(itertools.cycle([0.2, 0.8]).__next__)
 
 
 class HalfMarginal(Gaussian):

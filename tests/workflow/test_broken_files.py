@@ -11,6 +11,7 @@ from experiments import tiny
 from workflow.conftest import Pipeline
 
 from bocu.core.errors import BocuError, BrokenFileError
+from bocu.io.files import read_netcdf
 from bocu.runs.records import read_runs
 from bocu.sweep.broken import fault_told
 
@@ -88,7 +89,7 @@ def test_a_truncated_file_is_set_aside_and_made_by_the_next_call(there, product)
     truncate(there.folder / product)
     first = everything(there, check=False)
     assert first.returncode != 0
-    lines = [line for line in error_lines(first) if line.startswith(f"error: {product}: not a readable NetCDF file")]
+    lines = [line for line in error_lines(first) if line.startswith(f"error: {product}: its contents were changed")]
     name = product.rpartition("/")[2]
     assert lines
     assert all(line.endswith(f"; renamed to {name}.broken, the next call makes it again") for line in lines)
@@ -110,6 +111,27 @@ def test_a_run_file_that_was_edited_in_place_is_refused_and_run_again(there):
     assert read_runs(there.folder / RUN)["payoff"].identical(before)
 
 
+def test_no_cube_is_made_from_scores_that_were_edited(there):
+    before, cube = read_netcdf(there.folder / SCORE)["regret"], (there.folder / CUBE).read_bytes()
+    with netCDF4.Dataset(there.folder / SCORE, "a") as file:
+        file["regret"][:] += 5.0
+    ((fault,), _) = verified(there, 1)
+    assert re.fullmatch(
+        rf"{SCORE}: its contents were changed: SHA-256 [0-9a-f]{{64}}; written by rule score, [-0-9]+ [:0-9]+, with "
+        r"[0-9a-f]{64}; delete it, and `snakemake --snakefile \S+ --cores all --configfile \S+` makes it again",
+        fault,
+    )
+    first = everything(there, *LOCAL, check=False)
+    assert first.returncode != 0
+    (line,) = error_lines(first)
+    assert line.startswith(f"error: {SCORE}: its contents were changed: ")
+    assert line.endswith("; renamed to random.nc.broken, the next call makes it again")
+    assert not (there.folder / CUBE).exists() or (there.folder / CUBE).read_bytes() == cube
+    everything(there)
+    assert read_netcdf(there.folder / SCORE)["regret"].identical(before)
+    assert verified(there, 0)[0] == []
+
+
 def test_a_broken_data_set_is_set_aside_and_prepared_again(pipeline, root):
     (pipeline.folder / "data").mkdir()
     shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
@@ -121,7 +143,7 @@ def test_a_broken_data_set_is_set_aside_and_prepared_again(pipeline, root):
     first = pipeline.snakemake("--configfile", config, *LOCAL, "--", run, check=False)
     assert first.returncode != 0
     (line,) = error_lines(first)
-    assert line.startswith(f"error: {prepared}: not a readable NetCDF file")
+    assert line.startswith(f"error: {prepared}: its contents were changed")
     assert (pipeline.folder / f"{prepared}.broken").exists()
     pipeline.snakemake("--configfile", config, "--", run)
     read_runs(pipeline.folder / run)
@@ -150,7 +172,7 @@ def verified(pipeline, status):
 
 
 def test_verify_reads_all_and_finds_nothing_in_what_was_just_made(there):
-    assert verified(there, 0) == ([], "results/tiny: 16 files read, 0 faults, 0 not made yet")
+    assert verified(there, 0) == ([], "results/tiny: 26 files read, 0 faults, 0 not made yet")
 
 
 def test_links_of_a_page_lead_to_files_of_the_sweep(there):
@@ -172,8 +194,21 @@ def test_verify_names_each_fault_and_changes_nothing(there):
     (there.folder / RUN.replace("0-1", "2-3")).unlink()
     faults, count = verified(there, 1)
     assert [fault.partition(": ")[0] for fault in faults] == [*products, f"{REPORT}/index.html"]
-    assert count == "results/tiny: 15 files read, 9 faults, 1 not made yet"
+    assert count == "results/tiny: 25 files read, 9 faults, 1 not made yet"
     assert not list(there.folder.rglob("*.broken"))
+
+
+def test_results_of_an_earlier_version_are_recorded_once(there):
+    recorded = list((there.folder / "results/tiny").rglob("*.sha256"))
+    for record in recorded:
+        record.unlink()
+    told = "results/tiny: {} files read, 0 faults, 0 not made yet"
+    first = f"{told.format(24)}, 24 without a record of their SHA-256, which they have from now on"
+    assert verified(there, 0) == ([], first)
+    assert verified(there, 0) == ([], told.format(24))
+    truncate(there.folder / f"{FIGURE}.svg")
+    ((fault,), _) = verified(there, 1)
+    assert "; written by bocu verify, " in fault
 
 
 def test_verify_compares_raw_files_and_those_of_the_mirror(pipeline, root):
@@ -189,7 +224,7 @@ def test_verify_compares_raw_files_and_those_of_the_mirror(pipeline, root):
     pipeline.snakemake("--configfile", config, "--", prepared)
     faults, count = verified(pipeline, 0)
     assert faults == []
-    assert count.startswith("results/tiny: 3 files read, 0 faults, ")
+    assert count.startswith("results/tiny: 6 files read, 0 faults, ")
     own.write_text(own.read_text().replace("447", "448"))
     copy = pipeline.folder / "data/mirror/wind/raw" / table
     copy.write_text(copy.read_text().replace("447", "449"))

@@ -29,10 +29,10 @@ def pipeline(tmp_path_factory):
 
 def test_verdicts_are_made_from_cubes_and_shown_in_the_report(pipeline):
     records = json.loads((pipeline.folder / "results/tiny/claims/verdicts.json").read_text())["claims"]
-    assert [record["verdict"] for record in records] == ["holds", "not run"]
+    assert [record["verdict"] for record in records] == ["leans for", "not run"]
     assert records[0]["seeds"] == 10
     with (pipeline.folder / "results/tiny/report/tables/claims.csv").open(encoding="utf-8", newline="") as file:
-        assert [row["verdict"] for row in csv.DictReader(file)] == ["holds", "not run"]
+        assert [row["verdict"] for row in csv.DictReader(file)] == ["leans for", "not run"]
     page = (pipeline.folder / "results/tiny/report/index.html").read_text(encoding="utf-8")
     assert page.count("It is ahead.") == 2  # beside its figure, and in the table
 

@@ -14,6 +14,7 @@ from experiments import tiny
 from workflow.conftest import Pipeline
 
 from bocu.io.files import open_netcdf, read_netcdf
+from bocu.io.manifest import record_digest
 from bocu.io.seals import SEAL, seal
 
 pytestmark = pytest.mark.workflow
@@ -281,7 +282,9 @@ def test_status_shows_a_running_block_its_progress_and_then_its_death(pipeline, 
     for path in pipeline.folder.glob("results/tiny/**/*"):
         os.utime(path, (1, 1))
     dead = status(pipeline, "experiment.yaml")
-    assert (dead["running"], dead["missing"]) == (0, 1)
+    assert (dead["running"], dead["failed"], dead["missing"]) == (0, 1, 0)
+    told = pipeline.run("bocu", "status", "experiment.yaml").stdout
+    assert re.search(r"seeds-0-1\.log: ended without a word, .* rounds are saved$", told, re.MULTILINE)
 
 
 def test_status_shows_the_line_of_a_failed_run(pipeline, root):
@@ -297,7 +300,7 @@ def test_status_shows_the_line_of_a_failed_run(pipeline, root):
     assert status(pipeline, "experiment.yaml")["failed"] == 1
     text = pipeline.run("bocu", "status", "experiment.yaml").stdout
     assert "results/tiny/logs/runs/sensors/any/random/seeds-0-1.log: error: " in text
-    assert "not a readable NetCDF file" in text
+    assert "its contents were changed" in text
 
 
 # prune
@@ -318,6 +321,7 @@ def test_prune_lists_exactly_what_the_plan_no_longer_names_and_deletes_it_when_t
     gone |= {name.replace("random", "pe-gp-ucb") for name in gone}
     gone |= {f"results/tiny/{kind}/hills/any/random.{suffix}"
              for kind, suffix in (("scores", "nc"), ("logs/scores", "log"), ("benchmarks/scores", "tsv"))}  # fmt: skip
+    gone |= {f"{name}.sha256" for name in gone if name.endswith(".nc")}
     assert listed(there) == gone
     assert {path for path in there.folder.rglob("*") if path.is_file()} >= before
     there.run("bocu", "prune", "experiment.yaml", "--delete")
@@ -326,8 +330,8 @@ def test_prune_lists_exactly_what_the_plan_no_longer_names_and_deletes_it_when_t
     assert not (there.folder / "results/tiny/runs").exists()
     assert (there.folder / CUBE).exists()
     # Now nothing links to the shared runs.
-    shared = {str(path.relative_to(there.folder)) for path in there.folder.glob("results/.run-cache/*/*.nc")}
-    assert len(shared) == 4
+    shared = {str(path.relative_to(there.folder)) for path in there.folder.glob("results/.run-cache/*/*.nc*")}
+    assert len(shared) == 8  # four, each with its record
     assert listed(there, "--delete") == shared
     assert not (there.folder / "results/.run-cache").exists()
     assert listed(there) == {"results/tiny:"}
@@ -404,10 +408,12 @@ def test_fitted_priors_are_the_same_bytes_in_every_experiment_so_their_runs_are_
     prior = pipeline.folder / PRIOR.format("two")
     with netCDF4.Dataset(prior, "a") as data:
         data["mean"][:] += 1.0
+    record_digest(prior)
     with open_netcdf(prior, decode_times=False) as data:  # as if fitted so: contents are known by their seal
         changed = seal(data.load())
     with netCDF4.Dataset(prior, "a") as data:
         data.setncattr(SEAL, changed)
+    record_digest(prior)
     stages = table(pipeline.run("bocu", "plan", "two.yaml").stdout, "stage")
     assert (stages["data"], stages["priors"]) == (["1", "1", "0"], ["3", "3", "0"])
     lines = [line for line in why(pipeline, run, experiment="two.yaml") if line.startswith("input ")]

@@ -52,8 +52,8 @@ DOWNSTREAM = LATER | {("score", "scores/hills/any/fully-bayesian.nc")}
         ("workflow/scripts/run.py", '"""Run a block of seeds."""', '"""Run seeds."""', set()),
         (
             "src/bocu/algorithms/time_varying.py",
-            "int(np.argmax(weights)), offers",
-            "int(np.argmin(weights)), offers",
+            "first_best(weights), offers",
+            "first_best(-weights), offers",
             {("run", FULLY_BAYESIAN.format(seeds)) for seeds in ("0-1", "2-3")} | DOWNSTREAM,
         ),
         (

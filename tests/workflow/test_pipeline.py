@@ -1,6 +1,7 @@
 """The contracts of the pipeline, on the pipeline itself: what reruns when, and what never does."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -153,8 +154,12 @@ def test_snakemake_killed_in_the_middle_is_taken_up_again_to_the_same_bits(pipel
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
     assert not (pipeline.folder / CUBE).exists()
-    pipeline.snakemake("--configfile", config, "--unlock")
-    pipeline.snakemake("--configfile", config, "--", CUBE)
+    told = pipeline.run("bocu", "status", config).stdout
+    assert re.search(
+        r"^results/tiny/logs/runs/hills/\S+\.log: ended without a word, as a job that is killed", told, re.M
+    )
+    again = pipeline.snakemake("--configfile", config, "--", CUBE)
+    assert f"note: removed the lock of Snakemake of {time.strftime('%Y-%m-%d')}" in again.stderr
     shutil.rmtree(pipeline.folder / "results/.run-cache")
     undisturbed = pipeline.configuration({**experiment, "name": "undisturbed"}, "undisturbed.yaml")
     pipeline.snakemake("--configfile", undisturbed, "--", "results/undisturbed/cubes/hills.nc")

@@ -57,6 +57,8 @@ def test_the_second_is_told_what_to_do_and_resume_waits_for_the_first(pipeline, 
         assert f"process {first.pid} on " in note
         assert "for 'first'" in note
         assert "`bocu resume FILE` waits for it" in note
+        _, _, after = refused.stderr.partition("Directory cannot be locked")
+        assert "\n`bocu resume FILE` waits for what still runs" in after
         again = [*snakemake[1:], "--configfile", second_file, "--", target[1]]
         second = start(pipeline, "bocu", "resume", second_file, "--every", "0.2", "--", *again)
         assert "waiting for Snakemake of " in (line := second.stdout.readline()), line

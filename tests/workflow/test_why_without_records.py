@@ -67,8 +67,8 @@ EDITS = {
     "a docstring": ("src/bocu/runs/execution.py", "Run a block of seeds and write its run file.", "Run seeds.", ""),
     "an algorithm": (
         "src/bocu/algorithms/time_varying.py",
-        "int(np.argmax(weights)), offers",
-        "int(np.argmin(weights)), offers",
+        "first_best(weights), offers",
+        "first_best(-weights), offers",
         "runs/hills/any/fully-bayesian/seeds-0-0.nc",
     ),
     "a problem": (
@@ -101,7 +101,7 @@ EDITS = {
         "MARKED_LINES = 7",
         "figures/sensors/regret.svg",
     ),
-    "the report": ("src/bocu/report/tables.py", "NOTICEABLE = 0.01", "NOTICEABLE = 0.02", "report/tables"),
+    "the report": ("src/bocu/report/tables.py", "NO_WIDTH = 1e-9", "NO_WIDTH = 1e-8", "report/tables"),
     "the page": (
         "src/bocu/report/templates/page.html.jinja",
         "<!DOCTYPE html>",

@@ -26,7 +26,7 @@ wildcard_constraints:
 
 
 onstart:
-    snakefile.begin(plan, workflow, log)
+    snakefile.begin(plan, forecaster, workflow, log)
 
 
 onsuccess:

@@ -6,8 +6,7 @@ from bocu.sweep.jobs import job
 
 with job(snakemake):
     from bocu.data.raw import record_raw
-    from bocu.io.hashes import sha256
 
     simulated = importlib.import_module(f"bocu.data.simulated.{snakemake.wildcards.dataset}")
     simulated.simulate(snakemake.wildcards.file, snakemake.output[0])
-    record_raw(snakemake.output[0], sha256(snakemake.output[0]))
+    record_raw(snakemake.output[0])

@@ -9,7 +9,7 @@ payoff) of a decision in each of M contexts, and a functional that makes one num
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -38,6 +38,10 @@ class Acquisition(ABC):
     def screen(self, decisions: np.ndarray) -> np.ndarray:
         """Return values (B,) that may be cheap and rough: they only choose where an ascent starts."""
         return self(decisions)[0]
+
+    def warm(self) -> "Acquisition":
+        """Return the same function for one search: its calls may begin where those before ended, ours do not."""
+        return self
 
     def draft(self) -> "Acquisition | None":
         """Return nearly the same function, for ascents to come near their tops; None where none is much cheaper."""
@@ -96,6 +100,14 @@ class Functional(Protocol):
         """
 
 
+@runtime_checkable
+class Warming(Functional, Protocol):
+    """A functional of which calls that come one after another, on payoffs that are alike, can be cheaper."""
+
+    def warm(self) -> Self:
+        """Return the same functional, for the calls of one search: answers depend on those before by rounding."""
+
+
 class SurfaceAcquisition(Acquisition):
     """A functional of a surface.
 
@@ -127,6 +139,10 @@ class SurfaceAcquisition(Acquisition):
     def values(self, decisions: np.ndarray) -> np.ndarray:
         """Return values (B,) at decisions (B, Dx), without gradients."""
         return _valued(self.surface, self.functional, decisions)
+
+    def warm(self) -> "SurfaceAcquisition":
+        functional = self.functional
+        return SurfaceAcquisition(self.surface, functional.warm()) if isinstance(functional, Warming) else self
 
     def draft(self) -> "SurfaceAcquisition | None":
         draft = self.surface.draft()

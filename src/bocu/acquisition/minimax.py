@@ -6,7 +6,8 @@ the chord `max(E - (E - m) s / s_max, m)`; the approximation is the middle. Wher
 sensitivity, by far the most expensive part, is not asked for.
 """
 
-from typing import Protocol
+import copy
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -171,6 +172,13 @@ class MinimaxFunctional:
             lower[rows] = (mean - self._scale * steep)[above]
             lower_weights[rows] = start - self._scale * gradient[above]
         return 0.5 * (lower + upper), 0.5 * (lower_weights + upper_weights)
+
+    def warm(self) -> Self:
+        """Return the same functional, for the calls of one search."""
+        warm = copy.copy(self)
+        if isinstance(self.sensitivity, MMDSensitivity):
+            warm.sensitivity = self.sensitivity.warm()
+        return warm
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
         """Return all contexts, and the chord, which is cheaper."""

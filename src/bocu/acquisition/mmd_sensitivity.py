@@ -1,5 +1,8 @@
 """The sensitivity of the worst expectation over an MMD set at radius 0, exactly, for many payoffs that are alike."""
 
+import copy
+from typing import Self
+
 import numpy as np
 
 from bocu.ambiguity import checks
@@ -14,8 +17,7 @@ class MMDSensitivity:
     """How fast the worst expectation over an MMD set falls at the reference, with its gradient.
 
     Every direction in which a worst case leaves the reference, see `bocu.ambiguity.mmd.departure`, bounds the
-    sensitivity of all payoffs from below. The latest are kept: the steepest of them for new payoffs decides whether
-    these need solving at all, and where to start. Answers depend on earlier calls by rounding only.
+    sensitivity of all payoffs from below.
 
     Args:
         ambiguity_set: an MMD set.
@@ -28,8 +30,18 @@ class MMDSensitivity:
     def __init__(self, ambiguity_set: MaximumMeanDiscrepancy, reference: np.ndarray) -> None:
         p = checks.distribution(reference, ambiguity_set.contexts)
         self._departure = Departure(p, ambiguity_set.gram)
-        self._directions = np.zeros((KEPT, len(p)))
+        self._directions: np.ndarray | None = None
         self._found = 0
+
+    def warm(self) -> Self:
+        """Return the same sensitivity, for the calls of one search.
+
+        The latest directions are kept: the steepest of them for new payoffs decides whether these need solving at all,
+        and where to start. Answers depend on the calls before by rounding.
+        """
+        warm = copy.copy(self)
+        warm._directions, warm._found = np.zeros((KEPT, len(self._departure.p))), 0
+        return warm
 
     def __call__(self, payoffs: np.ndarray, enough: np.ndarray | float = np.inf) -> tuple[np.ndarray, np.ndarray]:
         # Constant payoffs are to be 0 to the last digit.
@@ -48,14 +60,16 @@ class MMDSensitivity:
             value[row] = np.sqrt(max(-direction @ payoffs[row], 0.0))
             if value[row] > 0.0:
                 gradient[row] = -direction / value[row]
-                self._directions[self._found % KEPT] = -gradient[row]
-                self._found += 1
+                if self._directions is not None:
+                    self._directions[self._found % KEPT] = -gradient[row]
+                    self._found += 1
         return value, gradient
 
     def _steepest(self, payoffs: np.ndarray) -> tuple[float, np.ndarray]:
         """Return what the kept directions say of payoffs (M,), 0 or more, and the steepest, scaled to match."""
-        steepness = -self._directions[: self._found] @ payoffs
-        if not len(steepness) or steepness.max() <= 0.0:
-            return 0.0, np.zeros_like(payoffs)
-        best = int(steepness.argmax())
-        return float(steepness[best]), steepness[best] * self._directions[best]
+        if self._directions is not None and self._found:
+            steepness = -self._directions[: self._found] @ payoffs
+            best = int(steepness.argmax())
+            if steepness[best] > 0.0:
+                return float(steepness[best]), steepness[best] * self._directions[best]
+        return 0.0, np.zeros_like(payoffs)

@@ -71,6 +71,7 @@ def maximise(
     """
     if not 1 <= restarts <= raw:
         raise BocuError(f"restarts: found {restarts}; allowed: 1 to {raw}, the number of raw samples")
+    acquisition = acquisition.warm()
     dimension = acquisition.dimension
     points = scrambled_sobol(np.zeros(dimension), np.ones(dimension), raw, generator)
     values = acquisition.screen(points)

@@ -158,7 +158,7 @@ def stated_set(
         raise BocuError("--radius: found inf; allowed: a finite number, or --objective ro, which trusts no forecast")
     if not family.has_radius:
         raise BocuError(f"--set: '{name}' has no radius; allowed here: a set that has one, or --objective cvar")
-    return validate(SetParameters, {**keys, "name": name}, "--", Reading(Path(), imports=True))
+    return validate(SetParameters, {**keys, "name": name}, "--", Reading(Path()))
 
 
 def read_radius(radius: float | str | None) -> float | str | None:

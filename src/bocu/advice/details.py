@@ -13,6 +13,7 @@ from bocu.advice.logs import Forecast, Log
 from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Combined, Outcome, front
 from bocu.advice.search import Search
+from bocu.core.ties import first_best
 
 #: A row is an outlier where what it earned lies further than so many standard deviations from what all others tell.
 OUTLYING = 3.0
@@ -306,7 +307,7 @@ def _curve(search: Search, best: np.ndarray, steady: np.ndarray, sign: float) ->
 def _trade_off(search: Search, sign: float) -> TradeOff:
     expected, guaranteed = search.expectations(search.pool), search.rule.guaranteed(search.payoffs(search.pool))
     both = np.stack([guaranteed, expected], axis=1)
-    chosen = front(both, [int(np.argmax(guaranteed)), int(np.argmax(expected))])
+    chosen = front(both, [first_best(guaranteed), first_best(expected)])
     chosen.sort(key=lambda i: -guaranteed[i])
     short = ((both.max(axis=0) - both) / np.maximum(np.ptp(both, axis=0), 1e-300)).sum(axis=1)
     others = np.argsort(short, kind="stable")[:_NEAR_THE_FRONT]

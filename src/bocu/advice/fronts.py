@@ -6,6 +6,7 @@ from bocu.advice.details import NINETY_FIVE
 from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Combined, ExpectedOutcome, OnFront, Outcome, front
 from bocu.advice.search import Rule, Search
+from bocu.core.ties import first_best
 
 
 def earned_by(value: np.ndarray, learnt: Combined, rule: Rule) -> tuple[ExpectedOutcome, ...]:
@@ -39,7 +40,7 @@ def front_of(learnt: Combined, search: Search, best: np.ndarray) -> tuple[OnFron
     pool = np.vstack([best, search.pool])
     payoffs = [model.means(pool) for model in learnt.models]
     values = np.stack([rule.values(table) for table in payoffs], axis=1)
-    heads = [int(np.argmax(column)) for column in values.T]
+    heads = [first_best(column) for column in values.T]
     told = {0: ["suggested"]}
     for one, row in zip(learnt.outcomes, heads, strict=True):
         told.setdefault(row, []).append(f"{'least' if one.minimise else 'most'} {one.name}")

@@ -14,6 +14,7 @@ from bocu.advice.logs import Log
 from bocu.advice.model import Learnt
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
+from bocu.core.ties import first_best
 
 #: Most decisions of a front that are told.
 _MOST_ON_A_FRONT = 9
@@ -240,5 +241,5 @@ def front(values: np.ndarray, always: Sequence[int]) -> list[int]:
         distance = np.linalg.norm(scaled[best][:, None] - scaled[chosen], axis=2).min(axis=1)
         if not distance.size or distance.max() < 0.02:
             break
-        chosen.append(int(best[np.argmax(distance)]))
+        chosen.append(int(best[first_best(distance)]))
     return chosen

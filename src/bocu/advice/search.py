@@ -12,6 +12,7 @@ from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Combined
 from bocu.ambiguity.base import AmbiguitySet, worst_case
 from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
+from bocu.core.ties import first_best
 
 #: A decision differs from another where a number is this share of its range away, or a name is another.
 DIFFERENT = 0.1
@@ -175,7 +176,7 @@ class Search:
         found = []
         most = self.expectations(self.pool)
         for rule in self.rule.sizes():
-            top = int(np.argmax(most))
+            top = first_best(most)
             least = rule.guaranteed(self._of_pool[top : top + 1])[0]
             left = np.flatnonzero(most >= least - _ROUNDING * (abs(least) + np.ptp(most)))
             most = np.full(len(most), -np.inf)
@@ -193,13 +194,14 @@ class Search:
 
     def _refined(self, measure: Measure, found: np.ndarray) -> np.ndarray:
         """Return the decision (d,) that ever smaller steps lead to from the best of what candidates measure (n,)."""
-        at, top = self.pool[int(np.argmax(found))], float(found.max())
+        best = first_best(found)
+        at, top = self.pool[best], float(found[best])
         step = _LARGEST_STEP
         while step > _SMALLEST_STEP:
             near = self.allowed.neighbours(at, step)
-            values = measure(near) if len(near) else np.array([-np.inf])
-            if values.max() > top:
-                at, top = near[int(np.argmax(values))], float(values.max())
+            values = np.append(top, measure(near) if len(near) else [])
+            if best := first_best(values):
+                at, top = near[best - 1], float(values[best])
             else:
                 step /= 2.0
         return at
@@ -211,4 +213,4 @@ class Search:
             least = 0.5 if isinstance(part, OneOfNames) else DIFFERENT * part.span
             differs |= np.abs(self.pool[:, i] - value[i]) >= least
         found = np.where(differs, self._values_of_pool, -np.inf)
-        return self.pool[int(np.argmax(found))] if differs.any() else None
+        return self.pool[first_best(found)] if differs.any() else None

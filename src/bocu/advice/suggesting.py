@@ -37,6 +37,7 @@ from bocu.ambiguity.checks import radius as checked_radius
 from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
+from bocu.core.ties import first_best
 
 #: The least change of a weight that counts as one.
 MOVED = 1e-9
@@ -260,6 +261,7 @@ def _ranked(offered: Alternatives, search: Search, judge: _Judge) -> tuple[Ranke
     allowed = {tuple(value) for value in search.pool.tolist()}
     kept = [i for i, value in enumerate(offered.values.tolist()) if tuple(value) in allowed]
     values = search.values(offered.values[kept])
-    return tuple(
-        Ranked(offered.lines[kept[i]], judge(offered.values[kept[i]])) for i in np.argsort(-values, kind="stable")
-    )
+    left, order = list(range(len(kept))), []
+    while left:
+        order.append(left.pop(first_best(values[left])))
+    return tuple(Ranked(offered.lines[kept[i]], judge(offered.values[kept[i]])) for i in order)

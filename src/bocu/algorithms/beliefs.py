@@ -14,6 +14,7 @@ from bocu.algorithms.prior_confidence import SQRT_BETA
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Round
+from bocu.core.ties import first_best
 from bocu.surrogates.time_varying import ArmPosteriors
 
 
@@ -130,7 +131,7 @@ class TimeVaryingOffers(Offers):
         return prior, int(self._available[position])
 
     def best_on_average(self, weights: np.ndarray) -> int:
-        return int(self._available[np.argmax(weights @ self._upper)])
+        return int(self._available[first_best(weights @ self._upper)])
 
 
 class SampledOffers(Offers):
@@ -157,7 +158,7 @@ class SampledOffers(Offers):
 
     def best_on_average(self, weights: np.ndarray) -> int:
         trusted = np.flatnonzero(weights)
-        return int(self._available[np.argmax(weights[trusted] @ self._drawn(trusted))])
+        return int(self._available[first_best(weights[trusted] @ self._drawn(trusted))])
 
     def _drawn(self, priors: Sequence[int] | np.ndarray) -> np.ndarray:
         return self._posteriors.draw(priors, self._t, self._generator)[:, self._available]
@@ -192,7 +193,7 @@ class TimeVaryingBeliefs(Beliefs):
         self.posteriors.observe(int(decision), int(context), value)
 
     def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: np.ndarray) -> int:
-        return int(np.argmax(weights @ self.posteriors.mean(self.posteriors.time)))
+        return first_best(weights @ self.posteriors.mean(self.posteriors.time))
 
     def state(self) -> State:
         return self.posteriors.state()
@@ -203,5 +204,5 @@ class TimeVaryingBeliefs(Beliefs):
 
 def first_maximum(ratings: np.ndarray, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:
     """Find the largest among the rows `priors` of `ratings`; ties go to the first prior, then to the first decision."""
-    row, position = divmod(int(np.argmax(ratings[priors])), ratings.shape[1])
+    row, position = divmod(first_best(ratings[priors].ravel()), ratings.shape[1])
     return int(priors[row]), position

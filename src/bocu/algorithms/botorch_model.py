@@ -5,16 +5,18 @@ A factory is called with the inputs (t, D), decisions and contexts side by side 
 are made, is fitted by `fit_gpytorch_mll`; one in evaluation mode is taken as it is. Nothing here imports BoTorch.
 """
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 import pydantic
 from pydantic import Field
 
+from bocu.algorithms.signatures import Arguments, arguments_written
 from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError, shown
 from bocu.core.loading import from_registry, load
-from bocu.core.parameters import READING, Parameters
+from bocu.core.parameters import READING, Parameters, nearest
 from bocu.core.plain import Plain
 
 LIBRARIES = ("botorch", "gpytorch")
@@ -65,6 +67,50 @@ def factory(kind: str, called: str) -> Any:
     return found
 
 
+def arguments_of(make: Any) -> Arguments:
+    """Return what a factory takes."""
+    taken = (one for one in inspect.signature(make).parameters.values() if one.kind is not one.VAR_POSITIONAL)
+    return [("**", False) if one.kind is one.VAR_KEYWORD else (one.name, one.default is one.empty) for one in taken]
+
+
+def refuse_arguments(key: str, taken: Arguments, given: Collection[str], filled: Collection[str]) -> None:
+    """Refuse keyword arguments that a factory does not take, and the lack of one that it wants.
+
+    Args:
+        key: what they stand under in experiment files.
+        taken: by the factory.
+        given: their names.
+        filled: the arguments that are not the user's to give.
+
+    Raises:
+        BocuError: one does not fit.
+    """
+    free = {name: wanted for name, wanted in taken if name not in filled}
+    for name in given:
+        if name not in free and "**" not in free:
+            raise BocuError(f"{key}: it takes no '{name}'; {nearest(name, free)}")
+    for name, wanted in free.items():
+        if wanted and name not in given:
+            raise BocuError(f"{key}: it wants '{name}'; give it under the key '{key}'")
+
+
+def arguments_planned(kind: str, key: str, called: str) -> Arguments | None:
+    """Return what a factory takes, as far as its source tells: it imports torch, perhaps.
+
+    Args:
+        kind: "model" or "acquisition".
+        key: what names the factory in experiment files.
+        called: as `settled` returned it.
+
+    Raises:
+        BocuError: there is none of that name.
+    """
+    try:
+        return arguments_written(called if ":" in called else from_registry("find")(kind, called).target)
+    except BocuError as error:
+        raise BocuError(f"{key}: found {shown(called)}; {error}") from None
+
+
 class BotorchModelParameters(Parameters):
     """Any BoTorch model, fitted to all observations before every decision."""
 
@@ -87,6 +133,11 @@ class BotorchModelParameters(Parameters):
     @classmethod
     def _settled(cls, written: str, info: pydantic.ValidationInfo) -> str:
         return settled("model", written, info)
+
+    @planning_only
+    def refuse_misfits(self) -> None:
+        if (taken := arguments_planned("model", "botorch", self.botorch)) is not None:
+            refuse_arguments("parameters", taken, self.parameters, [name for name, _ in taken[:2]])
 
     @planning_only
     def expense(self, context_coordinates: int) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Round
+from bocu.core.ties import first_best
 from bocu.surrogates.box_time_varying import BoxPosteriors, BoxPrior
 
 
@@ -137,7 +138,7 @@ class BoxOffers(Offers):
         rows = np.asarray(priors)
         point = self._best([LargestBound(*self._over(rows), corners) for corners in self._available])
         bounds = LargestBound(*self._over(rows), self._available[0]).bounds(point[None])[:, 0]
-        return int(rows[bounds.argmax()]), point
+        return int(rows[first_best(bounds)]), point
 
     def best_on_average(self, weights: np.ndarray) -> np.ndarray:
         rows = np.flatnonzero(weights)
@@ -151,7 +152,7 @@ class BoxOffers(Offers):
 
         search = self._search
         found = [maximise(each, self._generator, raw=search.raw, restarts=search.restarts) for each in acquisitions]
-        first = int(np.argmax([best.value for best in found]))
+        first = first_best([best.value for best in found])
         point: np.ndarray = acquisitions[first].points(found[first].decision[None])[0]
         return point
 

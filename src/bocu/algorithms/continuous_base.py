@@ -26,6 +26,7 @@ from bocu.core.kernels import KernelName
 from bocu.core.parameters import Integer, Parameters
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.core.ties import first_best
 from bocu.surrogates.continuous.model import ContinuousGP, FitSettings
 from bocu.surrogates.continuous.structure import Structure, joint, product
 
@@ -228,7 +229,7 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         points, functional = self._game(posteriors, round, generator)
         expected = SurfaceAcquisition(self._surface(posteriors, points, 0.0, round), functional)
         tried = self.models[0].inputs[:, : self.description.decisions.dimension]
-        return self._member(tried[expected(tried)[0].argmax()])
+        return self._member(tried[first_best(expected(tried)[0])])
 
     def report(self) -> dict[str, Any]:
         values = [value for model in self.models for value in model.found()]

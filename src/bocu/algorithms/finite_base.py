@@ -22,6 +22,7 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Round
+from bocu.core.ties import first_best
 from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior
 
@@ -106,13 +107,13 @@ class FiniteAlgorithm(Algorithm[Bounds]):
 
     def choose_context(self, decision: Decision, round: Round) -> Context:
         """Choose the context in which the payoff of the decision is least known."""
-        return int(self._moments(int(decision))[1].argmax())
+        return first_best(self._moments(int(decision))[1])
 
     def tell(self, decision: Decision, context: Context, value: float) -> None:
         chosen = int(decision)
         self._told = self._pending if self._asked in (None, chosen) else math.nan
         self._asked, self._pending = None, math.nan
-        if not math.isnan(self._told) and (self._best is None or self._told > self._best_value):
+        if not math.isnan(self._told) and (self._best is None or first_best((self._best_value, self._told))):
             self._best, self._best_value = chosen, self._told
         self.posterior.add(chosen, int(context), float(value))
 

@@ -31,7 +31,6 @@ from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Decision, Outline
 from bocu.surrogates.box_time_varying import BoxPrior
 from bocu.surrogates.forgetful import Fading, ForgetfulPosteriors, InformationGain, Memory, Restarts, Window
-from bocu.surrogates.grid import GridPrior
 from bocu.surrogates.time_varying import ArmPosteriors, TimeVaryingPosteriors, TimeVaryingPrior, drifting
 
 MOST_ARMS = 2_000
@@ -184,7 +183,7 @@ class KnownPriorAlgorithm(UnknownPriorAlgorithm[Known]):
             self._source = offered[0 if label == FIRST else places[label]]
         return (self._over_arms(self._source),)
 
-    def _over_arms(self, prior: TimeVaryingPrior | BoxPrior | GridPrior) -> TimeVaryingPrior:
+    def _over_arms(self, prior: Any) -> TimeVaryingPrior:
         if isinstance(prior, TimeVaryingPrior):
             return prior
         if isinstance(prior, BoxPrior):

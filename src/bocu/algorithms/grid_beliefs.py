@@ -15,6 +15,7 @@ from bocu.algorithms.beliefs import Beliefs, Offers
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Round
+from bocu.core.ties import first_best
 from bocu.objectives.functions import UncertaintyObjective
 from bocu.surrogates.grid import GridPosterior, GridPrior
 from bocu.surrogates.time_varying import ArmPosteriors
@@ -49,7 +50,7 @@ class GridOffers(Offers):
 
     def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:
         best = [self._rule.argmax(self._payoffs(int(prior)), self._reference) for prior in priors]
-        first = int(np.argmax([offer.value for offer in best])) if len(best) > 1 else 0
+        first = first_best([offer.value for offer in best])
         return int(priors[first]), self._index(best[first].index)
 
     def best_on_average(self, weights: np.ndarray) -> int:
@@ -60,7 +61,7 @@ class GridOffers(Offers):
         averaged = sum(weight * self._rule(table, self._reference) for weight, table in tables)
         if np.isneginf(averaged).all():  # an aspiration out of reach: the decision that comes nearest to it
             averaged = sum(weight * (table @ self._reference) for weight, table in tables)
-        return self._index(int(np.argmax(averaged)))
+        return self._index(first_best(averaged))
 
     def _index(self, position: int) -> int:
         return position if self._available is None else int(self._available[position])

@@ -20,6 +20,7 @@ from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number, Parameters
 from bocu.core.rounds import Context, Decision, Round
+from bocu.core.ties import first_best
 from bocu.objectives.functions import Slice, UncertaintyObjective
 from bocu.objectives.stated import DistributionallyRobustParameters, ValueAtRiskParameters
 from bocu.objectives.without_set import Quantile
@@ -66,7 +67,7 @@ class _LacingAlgorithm(UpperConfidenceAlgorithm[LacingParameters]):
         level = self._level(lower, upper, reference)
         slack = _ROUNDING * float(deviation.max())
         lacing = (lower <= level(lower, reference) + slack) & (upper >= level(upper, reference) - slack)
-        return int(np.argmax(np.where(lacing, reference, -1.0)))
+        return first_best(np.where(lacing, reference, -1.0))
 
     def recommend(self) -> int:
         return self.best_tried()

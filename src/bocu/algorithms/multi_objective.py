@@ -27,6 +27,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import SCALARISED
 from bocu.core.rounds import Description, Outline, Round
+from bocu.core.ties import first_best
 from bocu.objectives.functions import UncertaintyObjective
 from bocu.objectives.without_set import Expectation
 
@@ -116,12 +117,12 @@ class MOBO(ContinuousAlgorithm[MOBOParameters]):
         if self.candidates is None:
             return super()._best(acquisition, round)
         available = self._available(round)
-        return int(available[acquisition.values(self.candidates[available]).argmax()])
+        return int(available[first_best(acquisition.values(self.candidates[available]))])
 
     def _member(self, point: np.ndarray) -> Any:
         if self.candidates is None:
             return super()._member(point)
-        return int(((self.candidates - point) ** 2).sum(axis=1).argmin())
+        return first_best(-((self.candidates - point) ** 2).sum(axis=1), 0.0)
 
     def _available(self, round: Round) -> np.ndarray:
         """Return the indices of the finite decisions that may be taken."""

@@ -8,7 +8,7 @@ say) is named instead: the run tells a fresh algorithm again what was told, then
 import random
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,10 @@ _HANDED_IN = ("description", "objective", "parameters", "generator")
 _BUILT = (*_HANDED_IN, "reports", "ambiguity")
 """Attributes that are the same in every object built alike."""
 _LEAVES = (bool, int, float, str, type(None))
+_BIT_GENERATORS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)
+}
 
 
 class _NotPlain(Exception):
@@ -143,19 +147,13 @@ class _Writer:
             return [kind.__name__, *limit, *map(self._write, value)]
         if kind is dict:
             return ["dict", *([self._write(key), self._write(each)] for key, each in value.items())]
-        if kind is Round:
-            return ["round", *([each.name, self._write(getattr(value, each.name))] for each in fields(value))]
-        if isinstance(value, np.generic) and not value.dtype.hasobject:
-            return ["scalar", np.asarray(value)]
         if kind is np.ndarray and not value.dtype.hasobject:
             return self._array(value)
-        if kind in _GENERATORS:
-            return [kind.__name__, *(self._write(part) for part in _GENERATORS[kind].take(value))]
+        if parts := _parts(value):
+            return ["made", *map(self._write, parts)]
         torch = sys.modules.get("torch")
         if torch is not None and kind is torch.Tensor and not value.requires_grad and value.device.type == "cpu":
             return ["tensor", *self._array(_numpy(value))]
-        if torch is not None and kind is torch.Generator:
-            return ["torch-generator", value.get_state().numpy().copy()]
         if callable(getattr(value, "state", None)) and callable(getattr(value, "restore", None)):
             return ["own", value.state()]
         raise _NotPlain(f"{kind.__module__}.{kind.__qualname__}")
@@ -203,29 +201,18 @@ class _Reader:
             return deque(map(read, rest[1:]), rest[0])
         if word == "dict":
             return {read(key): read(value) for key, value in rest}
-        if word == "round":
-            return Round(**{name: read(value) for name, value in rest})
-        if word == "scalar":
-            return rest[0][()]
         if word == "array":
             return _array(*rest)
         if word == "tensor":
             import torch  # slow, and most algorithms do without
 
             return torch.from_numpy(_array(*rest[1:]))
-        if word == "torch-generator":
-            import torch
-
-            generator = torch.Generator()
-            generator.set_state(torch.from_numpy(rest[0].copy()))
-            return generator
-        if word == "own":
-            if not callable(getattr(there, "restore", None)):
-                raise BocuError(f"{where}: nothing with `restore` stands there when it is built; build it in __init__")
-            there.restore(rest[0])
-            return there
-        made = {kind.__name__: each for kind, each in _GENERATORS.items()}[word]
-        return made.make(*map(read, rest))
+        if word == "made":
+            return _made(*map(read, rest))
+        if not callable(getattr(there, "restore", None)):
+            raise BocuError(f"{where}: nothing with `restore` stands there when it is built; build it in __init__")
+        there.restore(rest[0])
+        return there
 
 
 def _array(values: np.ndarray, strides: list[int] | None) -> np.ndarray:
@@ -240,45 +227,47 @@ def _array(values: np.ndarray, strides: list[int] | None) -> np.ndarray:
     return array
 
 
-@dataclass(frozen=True)
-class _Way:
-    """How generators of a kind are taken apart, and made again of the parts."""
-
-    take: Callable[[Any], tuple[Any, ...]]
-    make: Callable[..., Any]
-
-
-def _take_generator(generator: np.random.Generator) -> tuple[Any, ...]:
-    bits = generator.bit_generator
-    seeds: Any = bits.seed_seq
-    if not isinstance(seeds, np.random.SeedSequence):
-        raise _NotPlain("a generator without a seed sequence")
-    spawning = seeds.entropy, list(seeds.spawn_key), seeds.pool_size, seeds.n_children_spawned
-    return type(bits).__name__, dict(bits.state), spawning
-
-
-def _make_generator(name: str, state: State, spawning: tuple[Any, ...]) -> np.random.Generator:
-    entropy, key, pool, spawned = spawning
-    seeds = np.random.SeedSequence(entropy, spawn_key=key, pool_size=pool, n_children_spawned=spawned)
-    bits = getattr(np.random, name)(seeds)
-    bits.state = state
-    return np.random.Generator(bits)
+def _parts(value: Any) -> tuple[Any, ...]:
+    """Take a round, a number of numpy's or a generator apart, for `_made`; nothing for others."""
+    kind = type(value)
+    if kind is Round:
+        return "round", *(getattr(value, each.name) for each in fields(value))
+    if isinstance(value, np.generic) and not value.dtype.hasobject:
+        return "scalar", np.asarray(value)
+    if kind is np.random.Generator and isinstance(value.bit_generator.seed_seq, np.random.SeedSequence):
+        bits, seeds = value.bit_generator, value.bit_generator.seed_seq
+        spawning = seeds.entropy, seeds.spawn_key, seeds.pool_size, seeds.n_children_spawned
+        return "generator", type(bits).__name__, dict(bits.state), *spawning
+    if kind is np.random.RandomState:
+        return "legacy", dict(value.get_state(legacy=False))
+    if kind is random.Random:
+        return "python", value.getstate()
+    if kind is getattr(sys.modules.get("torch"), "Generator", None):
+        return "torch", value.get_state().numpy()
+    return ()
 
 
-def _make_legacy(state: State) -> np.random.RandomState:
-    generator = np.random.RandomState()
-    generator.set_state(state)
+def _made(kind: str, *parts: Any) -> Any:
+    """Put together again what `_parts` took apart."""
+    if kind == "round":
+        return Round(*parts)
+    if kind == "scalar":
+        return parts[0][()]
+    generator: Any
+    if kind == "generator":
+        name, state, entropy, key, pool, spawned = parts
+        seeds = np.random.SeedSequence(entropy, spawn_key=key, pool_size=pool, n_children_spawned=spawned)
+        generator = np.random.Generator(_BIT_GENERATORS[name](seeds))
+        generator.bit_generator.state = state
+    elif kind == "legacy":
+        generator = np.random.RandomState()
+        generator.set_state(*parts)
+    elif kind == "python":
+        generator = random.Random()
+        generator.setstate(*parts)
+    else:
+        import torch
+
+        generator = torch.Generator()
+        generator.set_state(torch.from_numpy(*parts))
     return generator
-
-
-def _make_of_python(state: tuple[Any, ...]) -> random.Random:
-    generator = random.Random()
-    generator.setstate(state)
-    return generator
-
-
-_GENERATORS: dict[type, _Way] = {
-    np.random.Generator: _Way(_take_generator, _make_generator),
-    np.random.RandomState: _Way(lambda generator: (dict(generator.get_state(legacy=False)),), _make_legacy),
-    random.Random: _Way(lambda generator: (generator.getstate(),), _make_of_python),
-}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bocu.algorithms.base import Reported
+from bocu.core.ties import first_best
 
 PAYOFF = "payoff"
 """Unit of reported quantities that are in units of the problem's payoff."""
@@ -85,13 +86,13 @@ class Deployable:
 
     def note(self, prior: int, arm: int, value: float) -> None:
         """Take in a choice of a prior; one that no prior or no value stands behind changes nothing."""
-        if prior >= 0 and not math.isnan(value) and (self._arm[prior] < 0 or value > self._value[prior]):
+        if prior >= 0 and not math.isnan(value) and (self._arm[prior] < 0 or first_best((self._value[prior], value))):
             self._arm[prior], self._value[prior] = arm, value
 
     def decision(self, trust: np.ndarray) -> int:
         """Return the arm of the prior trusted most; of any where that one chose none; before any choice the first."""
-        own = int(np.argmax(trust))
-        chosen = own if self._arm[own] >= 0 else int(np.argmax(self._value))
+        own = first_best(trust)
+        chosen = own if self._arm[own] >= 0 else first_best(self._value)
         return max(int(self._arm[chosen]), 0)
 
     def state(self) -> dict[str, Any]:

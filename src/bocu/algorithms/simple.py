@@ -14,6 +14,7 @@ from bocu.core.parameters import Integer, Number, ParametersType
 from bocu.core.parameters import Parameters as TypedParameters
 from bocu.core.protocols import EVERY, FINITE
 from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
+from bocu.core.ties import first_best
 
 
 class WithoutModel(Algorithm[ParametersType]):
@@ -153,7 +154,7 @@ def _decision(wanted: int | list[float], domain: Domain) -> Decision:
     if len(point) != domain.dimension:
         raise BocuError(f"constant: decision: found {len(point)} coordinates; {domain.dimension} wanted")
     if isinstance(domain, FiniteDomain):
-        return int(np.argmin(((domain.points - point) ** 2).sum(axis=1)))
+        return first_best(-((domain.points - point) ** 2).sum(axis=1), 0.0)
     if (point < domain.lower).any() or (point > domain.upper).any():
         raise BocuError(f"constant: decision: found {wanted}; allowed: {domain.lower} to {domain.upper}")
     return point

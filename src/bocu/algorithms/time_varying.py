@@ -31,6 +31,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 from bocu.core.plain import State
 from bocu.core.rounds import Decision, Outline
+from bocu.core.ties import first_best
 
 
 class _Accounts:
@@ -133,7 +134,7 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
     def _choose(self, offers: Offers) -> tuple[int, Decision]:
         return offers.first_best(np.flatnonzero(self._accounts.active))
 
-    def _metric(self, choice: Choice, t: int, value: float) -> None:
+    def _conclude(self, choice: Choice, t: int, value: float) -> None:
         self._verdict = _Verdict()
         if choice.prior < 0:
             return
@@ -187,7 +188,7 @@ class _WeightedPriors(UnknownPriorAlgorithm[Confidence]):
     def _begin(self) -> None:
         self._reported_weights = self._weights()
 
-    def _metric(self, choice: Choice, t: int, value: float) -> None:
+    def _conclude(self, choice: Choice, t: int, value: float) -> None:
         self._reported_weights = self._weights()
 
     def _weights(self) -> np.ndarray:
@@ -209,10 +210,10 @@ class MaximumLikelihood(_WeightedPriors[SearchedParameters]):
     Parameters = SearchedParameters
 
     def _choose(self, offers: Offers) -> tuple[int, Decision]:
-        return offers.first_best([int(np.argmax(self.surrogate.log_evidence))])
+        return offers.first_best([first_best(self.surrogate.log_evidence)])
 
     def _trust(self) -> np.ndarray:
-        return one_hot(int(np.argmax(self.surrogate.log_evidence)), len(self.priors))
+        return one_hot(first_best(self.surrogate.log_evidence), len(self.priors))
 
 
 class BayesianParameters(SearchedParameters):
@@ -260,7 +261,7 @@ class FullyBayesian(_WeightedPriors[BayesianParameters]):
 
     def _choose(self, offers: Offers) -> tuple[int, Decision]:
         weights = self._weights()
-        return int(np.argmax(weights)), offers.best_on_average(weights)
+        return first_best(weights), offers.best_on_average(weights)
 
     def _weights(self) -> np.ndarray:
         return softmax(self.surrogate.log_evidence + self._log_hyperprior)
@@ -312,7 +313,7 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
         plays = np.where(self._accounts.active, self._accounts.plays, np.iinfo(np.int64).max)
         return offers.first_best([int(np.argmin(plays))])
 
-    def _metric(self, choice: Choice, t: int, value: float) -> None:
+    def _conclude(self, choice: Choice, t: int, value: float) -> None:
         accounts = self._accounts
         if choice.prior < 0:
             return
@@ -339,7 +340,7 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
     def _trust(self) -> np.ndarray:
         """Trust the candidate of the highest lower bound; before there is one, the first."""
         lower = np.where(self._accounts.active & ~np.isnan(self._lower), self._lower, -np.inf)
-        return one_hot(int(np.argmax(lower)), len(self.priors))
+        return one_hot(first_best(lower), len(self.priors))
 
     def state(self) -> State:
         return {**super().state(), "accounts": self._accounts.state(), "lower": self._lower.copy()}

@@ -30,6 +30,7 @@ from bocu.core.errors import BocuError
 from bocu.core.plain import State
 from bocu.core.protocols import FINITE, TIME_VARYING
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.core.ties import first_best
 from bocu.surrogates.box_time_varying import BoxPrior
 from bocu.surrogates.time_varying import ArmPosteriors, TimeVaryingPosteriors, TimeVaryingPrior
 
@@ -142,8 +143,8 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     def choose_context(self, decision: Decision, round: Round) -> Context:
         """Choose the context in which the prior that chose, or else the one trusted, knows the payoff least."""
         if self._asked == int(decision) and self._pending is not None:
-            return int(np.argmax(self._pending.sd))
-        return int(np.argmax(self.surrogate.foresee(int(np.argmax(self._trust())), int(decision), round)[1]))
+            return first_best(self._pending.sd)
+        return first_best(self.surrogate.foresee(first_best(self._trust()), int(decision), round)[1])
 
     def tell(self, decision: Decision, context: Context, value: float) -> None:
         arm = self.surrogate.member(decision)
@@ -154,9 +155,9 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         if answered and self._round is not None:
             if self.simulates:
                 self._best.note(self._row(self._told), int(arm), self._told_value)
-            self._metric(self._told, self._round.t, float(value))
+            self._conclude(self._told, self._round.t, float(value))
         else:
-            self._metric(NOBODY, 0, float(value))
+            self._conclude(NOBODY, 0, float(value))
         # The initial design belongs to the first round.
         self.surrogate.observe(arm, context, float(value), 1 if self._round is None else self._round.t)
 
@@ -220,7 +221,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     def _trust(self) -> np.ndarray:
         """Return the weights, shape (priors,), by which priors enter a recommendation."""
 
-    def _metric(self, choice: Choice, t: int, value: float) -> None:
+    def _conclude(self, choice: Choice, t: int, value: float) -> None:
         """Draw conclusions on priors from an observation that the posteriors have not seen yet."""
 
     def _begin(self) -> None:

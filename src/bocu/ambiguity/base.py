@@ -41,7 +41,8 @@ class WorstCase:
         value: (...) worst-case expectation, in units of the payoffs.
         distribution: (..., n) a distribution in the set that attains it.
         slope: (...) right derivative of the value in epsilon; `-inf` where it is.
-        gap: (...) proven bound on the error of `value`; 0 for the sets solved in closed form or by a scalar root.
+        gap: (...) proven bound on the error of `value`, up to rounding: measured between a dual bound and what the
+            distribution, brought within the radius, attains; a set without such a bound has the least payoff for one.
         rate: (..., n) derivative of `distribution` in epsilon, which is also the gradient of `slope` in the payoffs;
             `None` unless asked for.
     """
@@ -68,7 +69,7 @@ def worst_case(payoffs: Any, reference: Any, ambiguity_set: AmbiguitySet, *, rat
 
     Raises:
         BocuError: for payoffs that are not finite, references that are negative or not normalised, shapes that do not
-            match.
+            match; for a set that finds no distribution or value.
 
     Examples:
         >>> from bocu.ambiguity import TotalVariation, worst_case
@@ -86,7 +87,7 @@ def worst_case(payoffs: Any, reference: Any, ambiguity_set: AmbiguitySet, *, rat
         value=asked.values(found.value),
         distribution=asked.distributions(found.distribution),
         slope=asked.slopes(found.slope),
-        gap=asked.slopes(np.zeros(len(found.value)) if found.gap is None else found.gap),
+        gap=asked.slopes(ambiguity_set._gap(asked.f, asked.p, found)),
         rate=None if found.rate is None else asked.distributions(found.rate),
     )
 
@@ -276,6 +277,33 @@ class AmbiguitySet(ABC):
         others = sets_that(lambda family: family._polytope is not AmbiguitySet._polytope)
         raise BocuError(f"{type(self).__name__} is no polytope; take {others}")
 
+    def _gap(self, f: Floats, p: Floats, found: Rows) -> Floats:
+        """Bound `(B,)` on the error of the values found for normalised rows with their distributions."""
+        q = found.distribution
+        assert q is not None
+        lost = ~(np.isfinite(found.value) & np.isfinite(q).all(axis=1)) | np.isnan(found.slope)
+        if lost.any():
+            row = int(lost.argmax())
+            raise BocuError(
+                f"{self!r} was not solved in row {row}: value {found.value[row]}, slope {found.slope[row]}, "
+                f"{int((~np.isfinite(q[row])).sum())} of {q.shape[1]} probabilities that are not numbers"
+            )
+        q = q * (p.sum(axis=1) / q.sum(axis=1))[:, None]
+        distance = self.distance(q, p) if found.distance is None else found.distance
+        # Distances are convex and 0 at the reference: what is too far away is within after this share of the way.
+        share = np.divide(self.epsilon, distance, out=np.ones(len(f)), where=~(distance <= self.epsilon))
+        mean = expectation(f, p)
+        reached = mean + share * (np.einsum("bn,bn->b", q, f) - mean)
+        least = np.maximum(self._lower_bound(f, p, found), 0.0)
+        return np.maximum(np.maximum(reached - found.value, found.value - least), 0.0)
+
+    def _lower_bound(self, f: Floats, p: Floats, found: Rows) -> Floats:
+        """Lower bounds `(B,)` of the values of normalised rows, by duality, whatever was found; 0 where none is known.
+
+        A bound that `solve` proves itself is told by `Rows.gap`.
+        """
+        return np.zeros(len(f)) if found.gap is None else found.value - found.gap
+
     def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
         """Gradient of v in the reference `(B, n)`, up to a constant a row, from worst case and slope.
 
@@ -397,4 +425,6 @@ def pair(q: ArrayLike, p: ArrayLike) -> tuple[Floats, Floats]:
 def relative(q: Floats, p: Floats) -> tuple[Floats, Any]:
     """Density ratio q/p on the support of p (1 elsewhere), and a mask `(...)` of rows where q leaves the support."""
     inside = p > 0
-    return np.divide(q, p, out=np.ones_like(q), where=inside), ((q > 0) & ~inside).any(axis=-1)
+    with np.errstate(over="ignore"):
+        ratio = np.divide(q, p, out=np.ones_like(q), where=inside)
+    return ratio, ((q > 0) & ~inside).any(axis=-1)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, pair
+from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.parameters import SetParameters, named
 from bocu.ambiguity.polytope import Polytope
@@ -71,8 +71,9 @@ class ConditionalValueAtRisk(AmbiguitySet):
 
     def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         order, payoff, mass = sorted_rows(f, p)
-        before = np.cumsum(mass, axis=1)
-        before -= mass
+        # Not the sum to a context less its mass, beside which all before it may be lost.
+        before = np.zeros_like(mass)
+        np.cumsum(mass[:, :-1], axis=1, out=before[:, 1:])
         taken = np.minimum(np.maximum(self.alpha - before, 0.0), mass)
         taken /= taken.sum(axis=1, keepdims=True)
         rows = Rows(value=np.einsum("bn,bn->b", taken, payoff), slope=np.zeros(len(f)))
@@ -89,10 +90,19 @@ class ConditionalValueAtRisk(AmbiguitySet):
         # The value is the same at every radius: what is met at 0 is met everywhere.
         return Tangent(np.zeros(len(f)), np.zeros(len(f)), np.zeros_like(f))
 
+    def _lower_bound(self, f: Floats, p: Floats, found: Rows) -> Floats:
+        assert found.distribution is not None
+        at_risk = _at_risk(f, found.distribution)
+        return at_risk - expectation(np.maximum(at_risk[:, None] - f, 0.0), p) / self.alpha
+
     def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
-        # v = w - sum_i p_i (w - f_i)_+ / alpha at the value at risk w, the largest payoff that the worst case keeps.
-        at_risk = np.where(q > 0.0, f, 0.0).max(axis=1)
-        return np.minimum(f - at_risk[:, None], 0.0) / self.alpha
+        # v = w - sum_i p_i (w - f_i)_+ / alpha at the value at risk w.
+        return np.minimum(f - _at_risk(f, q)[:, None], 0.0) / self.alpha
 
     def _polytope(self, p: Floats) -> Polytope:
         return Polytope(len(p), np.eye(len(p)), p / self.alpha, np.ones((1, len(p))), np.ones(1))
+
+
+def _at_risk(f: Floats, q: Floats) -> Floats:
+    """The largest payoff `(B,)` that worst cases keep."""
+    return np.where(q > 0.0, f, 0.0).max(axis=1)

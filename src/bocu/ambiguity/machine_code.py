@@ -2,7 +2,8 @@
 
 numba's own cache follows the file of a compiled function, not those of the functions that it calls. Here the folder's
 name hashes both, with the versions of the compiler and the type of the processor: what changed is compiled again, and
-nothing old is ever run. Folders may be deleted at any time.
+nothing old is ever run. Folders may be deleted at any time. Machine code is run as it is found: none is kept in folders
+of results, which may be somebody else's.
 
 This module imports no compiler.
 """
@@ -24,25 +25,15 @@ from pathlib import Path
 PACKAGE = __name__.partition(".")[0]
 COMPILERS = ("numba", "llvmlite", "numpy")
 
-#: Folders to keep machine code in where the user's own cannot be written; jobs of a sweep name one that all can.
-shared: list[Path] = []
-
-
-def share_in(folder: str | os.PathLike[str]) -> None:
-    """Keep machine code in a folder, too."""
-    if Path(folder) not in shared:
-        shared.append(Path(folder))
-
 
 def places() -> list[Path]:
     """Where to look for machine code, and to write what is not found, in this order.
 
-    `NUMBA_CACHE_DIR`, the user's cache folder, the `shared` ones, a folder among the temporary files. What others may
-    write to is left out, for machine code is run as it is found.
+    `NUMBA_CACHE_DIR`, the user's cache folder, a folder of the user's among the temporary files. What others own or may
+    write to is left out.
     """
     found = [Path(os.environ["NUMBA_CACHE_DIR"]).absolute()] if os.environ.get("NUMBA_CACHE_DIR") else []
     found.extend(folder / PACKAGE / "machine-code" for folder in _user_cache())
-    found.extend(folder.absolute() for folder in shared)
     with contextlib.suppress(FileNotFoundError):  # no folder for temporary files
         found.append(Path(tempfile.gettempdir(), f"{PACKAGE}-machine-code-{os.getuid()}"))
     return [folder for folder in found if _is_ours(folder)]
@@ -57,12 +48,12 @@ def _user_cache() -> Iterator[Path]:
 
 def _is_ours(folder: Path) -> bool:
     try:
-        found = folder.stat()
+        found = folder.lstat()  # a link says that others may write to it
     except FileNotFoundError:
         return True
     except OSError:
         return False
-    return found.st_uid == os.getuid() and not found.st_mode & stat.S_IWOTH
+    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def folder_name(module: str, file: str | Path | None = None) -> str:

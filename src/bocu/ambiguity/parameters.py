@@ -15,7 +15,7 @@ import pydantic
 from pydantic import Field
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, shown
 from bocu.core.loading import from_registry
 from bocu.core.parameters import READING, NotNegative, Number, Parameters, Positive, Reading, nearest
 from bocu.core.rounds import Situation
@@ -62,7 +62,11 @@ class AnnouncedShare(Parameters):
     announced: Positive = Field(description="factor of what the problem announces; 1: all of it")
 
 
-Radius = NotNegative | list[NotNegative] | Literal["margin", "announced"] | AnnouncedShare | Concentration
+LARGEST_RADIUS = 1e12
+"""What files and command lines may state: with more, squares of distances leave the numbers that computers have."""
+
+_Size = Annotated[NotNegative, Field(le=LARGEST_RADIUS)]
+Radius = _Size | list[_Size] | Literal["margin", "announced"] | AnnouncedShare | Concentration
 
 
 def named(name: str) -> Any:
@@ -122,12 +126,15 @@ class SetParameters(Parameters):
         """Whether the radius is what the problem announces, or a share of it."""
         return self.radius == "announced" or isinstance(self.radius, AnnouncedShare)
 
-    def check(self) -> None:
-        """Refuse what validation cannot see without importing code of the user's.
-
-        Raises:
-            BocuError: no set can be built.
-        """
+    def note(self) -> str:
+        """Say that the radius is beyond all distances, where a number is stated that is; else nothing."""
+        stated = max(self.radius) if isinstance(self.radius, list) else self.radius
+        largest = self.family.about.largest_radius
+        if largest is None or not isinstance(stated, float) or stated <= largest:
+            return ""
+        return (
+            f"radius: {stated:g} is beyond {largest:g}, the largest by '{self.name}': every distribution is in the set"
+        )
 
     def over(self, contexts: Floats | None) -> AmbiguitySet:
         """Build the set over context points `(contexts, dimension)`, at radius 0.
@@ -205,10 +212,9 @@ def _named(name: str, reading: Reading | None) -> tuple[str, type[SetParameters]
     """Return what specifications call a set, and the class of its parameters."""
     try:
         entry = from_registry("find")("set", name, folder=reading.folder if reading else None)
-        family = entry.load() if reading is None or reading.imports else entry.described()
-        return entry.called, family.Parameters
+        return entry.called, entry.load().Parameters
     except BocuError as error:
-        raise fault("name", name, str(error)) from None
+        raise fault("name", name, str(error).removeprefix(f"found {shown(name)}; ")) from None
 
 
 def fault(key: str, found: object, message: str) -> pydantic.ValidationError:

@@ -42,13 +42,19 @@ class Normalised:
 
 @dataclass(slots=True)
 class Rows:
-    """What a set answers for normalised rows `(B, n)`: fields as in `WorstCase`, optional ones may be missing."""
+    """What a set answers for normalised rows `(B, n)`: fields as in `WorstCase`, optional ones may be missing.
+
+    Attributes:
+        gap: (B,) between the value and a lower bound that solving it has proved.
+        distance: (B,) a bound on the distribution's distance from the reference, of sets where that is dear to ask.
+    """
 
     value: Floats
     slope: Floats
     distribution: Floats | None = None
     rate: Floats | None = None
     gap: Floats | None = None
+    distance: Floats | None = None
 
 
 @dataclass(slots=True)

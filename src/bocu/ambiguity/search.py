@@ -26,6 +26,7 @@ from bocu.ambiguity.base import AmbiguitySet, worst_case
 from bocu.ambiguity.checks import Floats
 from bocu.ambiguity.chords import Chords, towards_contexts
 from bocu.ambiguity.rows import Wanted
+from bocu.core.ties import first_best, tie
 
 #: Decisions solved at once: first, and at most.
 _FIRST_BLOCK, _LARGEST_BLOCK = 4, 64
@@ -37,8 +38,9 @@ Evaluate = Callable[[np.ndarray, AmbiguitySet | None], tuple[Floats, Floats | No
 """Indices of decisions in, and the set of which a pool is wanted; values `(k,)` and worst cases of that set `(k, n)`
 out."""
 
-Found = tuple[int, float, float, int]
-"""Index, value, a bound on the values of all other decisions, and the number of decisions solved."""
+Found = tuple[int, float, float, int, int]
+"""Index, value, a bound on the values of all other decisions, the number of decisions solved, and the index of the very
+largest value. What may tie with the largest is solved, so that the first of them is found as among all values."""
 
 
 def best_slice(
@@ -49,6 +51,7 @@ def best_slice(
     beta: float,
     step: float | None,
     tolerance: float,
+    size: float,
 ) -> Found:
     """The best decision for `alpha v + beta delta` at the set's epsilon, alpha positive.
 
@@ -59,7 +62,8 @@ def best_slice(
         alpha: weights of value.
         beta: slope.
         step: of the difference that stands for the slope, at most `beta / alpha`; None: the slope is exact.
-        tolerance: stop once no other decision can be better by more.
+        tolerance: stop once no other decision can be better by more, ties apart.
+        size: magnitude of what values are made of, as `bocu.core.ties` has it.
     """
     wider = ambiguity_set if beta == 0.0 else ambiguity_set.with_epsilon(ambiguity_set.epsilon + beta / alpha)
 
@@ -81,7 +85,8 @@ def best_slice(
             slope = (later - now) / step
         return alpha * now + beta * slope, worst_case(rows, reference, pooled).distribution if pooled else None
 
-    return _search(payoffs, reference, np.zeros(len(payoffs)), alpha, wider, evaluate, tolerance, make_chords)
+    offset = np.zeros(len(payoffs))
+    return _search(payoffs, reference, offset, alpha, wider, evaluate, (tolerance, size), make_chords)
 
 
 def best_difference(
@@ -93,6 +98,7 @@ def best_difference(
     beta: float,
     step: float,
     tolerance: float,
+    size: float,
 ) -> Found:
     """The best decision for `alpha v(u, epsilon) + beta (v(u, epsilon + h) - v(l, epsilon)) / h`, beta positive.
 
@@ -105,6 +111,7 @@ def best_difference(
         alpha: likewise.
         beta: likewise.
         tolerance: likewise.
+        size: likewise.
     """
     radius = ambiguity_set.epsilon
     below = ambiguity_set.values_at(lower, reference, [radius])[:, 0]
@@ -118,7 +125,7 @@ def best_difference(
             return value, solved.distribution
 
         offset = alpha * mean - beta * below / step
-        return _search(upper, reference, offset, beta / step, reach, evaluate_at_reference, tolerance)
+        return _search(upper, reference, offset, beta / step, reach, evaluate_at_reference, (tolerance, size))
 
     def evaluate(chosen: np.ndarray, pooled: AmbiguitySet | None) -> tuple[Floats, Floats | None]:
         rows = upper[chosen]
@@ -126,7 +133,8 @@ def best_difference(
         value = alpha * now + beta * (later - below[chosen]) / step
         return value, worst_case(rows, reference, pooled).distribution if pooled else None
 
-    return _search(upper, reference, -beta * below / step, alpha + beta / step, ambiguity_set, evaluate, tolerance)
+    weight = alpha + beta / step
+    return _search(upper, reference, -beta * below / step, weight, ambiguity_set, evaluate, (tolerance, size))
 
 
 def _search(
@@ -136,7 +144,7 @@ def _search(
     weight: float,
     ambiguity_set: AmbiguitySet,
     evaluate: Evaluate,
-    tolerance: float,
+    within: tuple[float, float],
     make_chords: Callable[[np.ndarray], Chords | None] | None = None,
 ) -> Found:
     """The best of values that are at most `offset + weight v(payoffs)` over the set, and within the chords' bounds.
@@ -149,13 +157,14 @@ def _search(
     rounding = 1e-12 * (weight * max(1.0, float(np.abs(payoffs).max())) + float(np.abs(offset).max()))
     block, chords, rank = _FIRST_BLOCK, None, bound
     candidates, solved = np.arange(len(payoffs)), 0
+    tolerance, size = within
     while len(candidates):
         given_up = solved >= _TRIED and len(candidates) > _STILL_OPEN * len(payoffs)
         chosen = candidates if given_up else candidates[np.argsort(-rank[candidates], kind="stable")[:block]]
         exact[chosen], pool = evaluate(chosen, None if given_up or chords is not None else ambiguity_set)
         open_[chosen] = False
         solved += len(chosen)
-        best = exact.max() + tolerance
+        best = exact.max() + tolerance - tie(exact.max(), size)
         enough = best - rounding
         left = np.flatnonzero(open_ & (bound >= enough))
         rank = bound
@@ -172,7 +181,7 @@ def _search(
                     left = np.flatnonzero(open_)
         # Bounds only fall, and what is enough only rises as long as the rounding is the same.
         candidates = left[bound[left] >= best - rounding]
-    index = int(exact.argmax())
+    index = first_best(exact, size)
     others = np.where(open_, bound, exact)
     others[index] = -np.inf
-    return index, float(exact[index]), float(others.max()), solved
+    return index, float(exact[index]), float(others.max()), solved, int(exact.argmax())

@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bocu.ambiguity import checks
-from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair
+from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair
 from bocu.ambiguity.checks import Floats
-from bocu.ambiguity.moved_mass import by_machine_code
 from bocu.ambiguity.polytope import Polytope
 from bocu.ambiguity.sorting import sorted_rows, unsorted
 from bocu.core.about import About
-from bocu.core.costs import planning_only
 
 
 class TotalVariation(AmbiguitySet):
@@ -34,16 +32,11 @@ class TotalVariation(AmbiguitySet):
         title="total variation",
         summary="every distribution whose L1 distance from the reference is the radius or less",
         paper="Tay et al. 2024",
+        largest_radius=2.0,
     )
     leaves_support = True
     linear_in_pieces = True
     sensitivity_power = 1.0
-
-    @classmethod
-    @planning_only
-    def solve_cost(cls) -> SolveCost:
-        """That of a sort, and the memory of what links its machine code."""
-        return SolveCost(5.5e-8, 0.2, 50.0)
 
     def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """L1 distance `(...)` of distributions `(..., n)`."""
@@ -61,14 +54,6 @@ class TotalVariation(AmbiguitySet):
         return math.sqrt(2.0 * (log_events - math.log(delta)) / observations)
 
     def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
-        found = by_machine_code(f, p, [self.epsilon], wanted)
-        if found is None:
-            return self.solve_by_numpy(f, p, wanted)
-        found.value = found.value[:, 0]
-        return found
-
-    def solve_by_numpy(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
-        """`solve` without machine code, to the last digit."""
         # Comparing -f in place of f saves a reversal; the payoffs of minimisers are exactly 0.
         order, payoff, mass = sorted_rows(f, p, descending=True)
         cumulative = mass.cumsum(axis=1)
@@ -95,9 +80,6 @@ class TotalVariation(AmbiguitySet):
 
     def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
         # As `solve` has it, but sorted once for all radii.
-        found = by_machine_code(f, p, radii, Wanted(distribution=False))
-        if found is not None:
-            return found.value
         _, payoff, mass = sorted_rows(f, p, descending=True)
         before = mass.cumsum(axis=1)
         before -= mass
@@ -127,6 +109,10 @@ class TotalVariation(AmbiguitySet):
         moved = 1.0 - stays.sum(axis=1)
         stays[row, _receivers(f, p)] += moved
         return Tangent(-theta / 2.0, 2.0 * moved, stays)
+
+    def _lower_bound(self, f: Floats, p: Floats, found: Rows) -> Floats:
+        # sum_i p_i min(f_i, theta) - epsilon theta / 2 for any level theta.
+        return expectation(np.minimum(f, -2.0 * found.slope[:, None]), p) + min(self.epsilon, 2.0) * found.slope
 
     def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
         # v = sum_i p_i min(f_i, theta) - epsilon theta / 2 at the level theta of the context that loses mass last.

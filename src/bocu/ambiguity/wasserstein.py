@@ -117,9 +117,13 @@ class Wasserstein(AmbiguitySet):
         share = np.where(moving, np.clip((self.epsilon - lines.cheap_cost) / span, 0.0, 1.0), 1.0)
         dear, cheap = _moved(lines.dear, p), _moved(lines.cheap, p)
         rows.distribution = share[:, None] * dear + (1.0 - share)[:, None] * cheap
+        rows.distance = share * lines.dear_cost + (1.0 - share) * lines.cheap_cost
         if wanted.rate:
             rows.rate = np.where(moving, 1.0 / span, 0.0)[:, None] * (dear - cheap)
         return rows
+
+    def _lower_bound(self, f: Floats, p: Floats, found: Rows) -> Floats:
+        return found.value  # a value of the dual function
 
     def _cut(self, f: Floats, p: Floats, with_plans: bool) -> _Lines:
         """The two supporting lines of H, one steeper than epsilon, one not, that meet at the maximiser."""

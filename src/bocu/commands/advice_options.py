@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from bocu.commands.outputs import writable
+
 Log = Annotated[Path, typer.Argument(help="CSV or JSON file: decisions, contexts and outcome, a row each time.")]
 Decisions = Annotated[str | None, typer.Option(help="What is decided: 'price:1..20,staff:int:1..8,shelf:{low,high}'.")]
 Contexts = Annotated[str | None, typer.Option(help="Columns of what is met after deciding: temperature,rain.")]
@@ -29,4 +31,6 @@ Forget = Annotated[
 ]
 Horizon = Annotated[int | None, typer.Option(help="Rows that an estimated radius is to hold for.", min=1)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")]
-Report = Annotated[Path | None, typer.Option(help="HTML file to write: all of it on one page, with pictures.")]
+Report = Annotated[
+    Path | None, typer.Option(help="HTML file to write: all of it on one page, with pictures.", callback=writable)
+]

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from bocu.commands.trusting import Trust
+
 
 def audit_command(
     experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
@@ -13,6 +15,7 @@ def audit_command(
     seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
     config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+    trust: Trust = False,
 ) -> None:
     """Draw worst cases out of an experiment's runs, and solve them again by CVXPY.
 
@@ -22,9 +25,11 @@ def audit_command(
     tolerance.
     """
     from bocu.interop.cvxpy.audit import audit
-    from bocu.sweep.opening import open_plan
+    from bocu.sweep.opening import open_plan, refuse_links_out
 
-    plan = open_plan(experiment, mirror, config or [])
+    plan = open_plan(experiment, mirror, config or [], trust)
+    if not trust:
+        refuse_links_out(plan.results)
     found = audit(plan, cases, moments, tolerance, seed, lambda line: typer.echo(line, err=True))
     found.write(plan.paths.audit)
     for group in found.groups:

@@ -40,11 +40,12 @@ def claims_command(
 ) -> None:
     """List the claims of a file with verdicts from the cubes that stand.
 
-    A claim holds or fails where 95 % intervals over at least 10 paired seeds say so, corrected by Holm for the claims
-    of its family; else it is undecided. Without a cube of its problems it is not run. Nothing is made anew.
+    A claim holds or fails where 95 % intervals over at least 30 paired seeds say so, corrected by Holm for the claims
+    of its family that were run. Where they say so before the correction alone, or over 10 to 29 seeds, it leans to a
+    side; else it is open. Without a cube of its problems it is not run. Nothing is made anew.
     """
     from bocu.core.errors import BocuError
-    from bocu.report.claims_page import StandingCubes, judge, section, write_section
+    from bocu.report.claims_page import StandingCubes, judge, published_of, section, write_section
 
     wanted = [form for form, asked in zip(list(Form)[1:], (as_json, as_csv, as_markdown), strict=True) if asked]
     if len(wanted) > 1:
@@ -65,6 +66,12 @@ def claims_command(
     if form is not Form.MARKDOWN:
         for line in _lines(form, records):
             typer.echo(line)
+    if form is Form.TEXT:
+        for line in cubes.scales(records):
+            typer.echo(f"judged by {line.replace('`', '')}")
+        experiments = dict.fromkeys(record["experiment"] for record in records)
+        if (where := published_of(file, experiments)) and not where.endswith(f" {results.as_posix()}"):
+            typer.echo(where)
 
 
 def _lines(form: Form, records: "list[Fields]") -> "Iterator[str]":
@@ -92,15 +99,12 @@ def _csv(records: "list[Fields]") -> str:
 def _text(records: "list[Fields]") -> "Iterator[str]":
     from bocu.evaluation.claims import NOT_RUN
     from bocu.io.tables import table
-    from bocu.report.claims import numbers, row
+    from bocu.report.claims import numbers, row, tally, why
 
     def cells(record: "dict[str, Any]") -> tuple[str, ...]:
-        _, _, _, _, seeds, p_value, _ = row(record)
-        told = "; ".join(numbers(record))
-        reason = record["reason"] if record["verdict"] == NOT_RUN else "; ".join(filter(None, (record["reason"], told)))
-        return record["id"], record["verdict"], seeds, p_value, reason
+        _, _, _, _, seeds, *p_values, _ = row(record)
+        reasons = [why(record), *(numbers(record) if record["verdict"] != NOT_RUN else ())]
+        return record["id"], record["verdict"], seeds, *p_values, "; ".join(filter(None, reasons))
 
-    yield from table(("claim", "verdict", "seeds", "p", "numbers"), map(cells, records))
-    verdicts = [record["verdict"] for record in records]
-    counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
-    yield f"\n{len(records)} claims: {counts}"
+    yield from table(("claim", "verdict", "seeds", "p", "corrected", "numbers"), map(cells, records))
+    yield f"\n{len(records)} claims: {tally([record['verdict'] for record in records])}"

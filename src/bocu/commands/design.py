@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bocu.commands.outputs import writable
+
 if TYPE_CHECKING:
     import numpy as np
 
 
 def design_command(
     run_files: Annotated[list[Path], typer.Argument(help="Run files of one problem, such as all blocks of a branch.")],
-    output: Annotated[Path, typer.Option(help="CSV file to write.")],
+    output: Annotated[Path, typer.Option(help="CSV file to write.", callback=writable)],
 ) -> None:
     """Write the initial designs of runs, by seed, for the key `initial: {file: ...}` of a problem."""
     from bocu.core.errors import BocuError

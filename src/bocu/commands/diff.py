@@ -30,8 +30,8 @@ def diff_command(
 
     Numbers are compared bit by bit. Of each variable that differs the first entry is shown, by the labels of its
     coordinates, and the largest difference. With --within regret of every problem, objective, algorithm and metric is
-    compared by intervals over seeds, paired where both have the same seeds. Exit status: 0 the same (or: nothing
-    differs), 1 different, 2 not to be compared.
+    compared by intervals over seeds, paired where both have the same seeds, up to the last round that both have. Exit
+    status: 0 the same (or: nothing differs), 1 different, 2 not to be compared.
     """
     from bocu.core.errors import BocuError
 
@@ -44,7 +44,7 @@ def diff_command(
 
 
 def _compare(one: Path, other: Path) -> bool:
-    from bocu.sweep.differences import file_differences, pairs
+    from bocu.sweep.differences import file_differences, made_otherwise, pairs
 
     files, alone = pairs(one, other)
     unequal = 0
@@ -55,6 +55,8 @@ def _compare(one: Path, other: Path) -> bool:
             typer.echo(f"{a} and {b} differ")
         for difference in found:
             typer.echo(f"  {difference.what}: {difference.text}")
+    if unequal and (told := made_otherwise(one, other)):
+        typer.echo(f"made by {told}")
     for path in alone:
         typer.echo(f"only {path}")
     if not unequal and not alone:
@@ -68,24 +70,32 @@ def _agree(one: Path, other: Path, level: float) -> bool:
     from contextlib import ExitStack
 
     from bocu.core.errors import BocuError
-    from bocu.evaluation.agreement import DIFFERS, EQUAL, OTHER_ROUNDS, agreements
+    from bocu.evaluation.agreement import DIFFERS, EQUAL, OTHER_ROUNDS, agreements, reduced_against
     from bocu.evaluation.claims.reduced import numbers_in
     from bocu.io.tables import table
+    from bocu.sweep.differences import made_otherwise
 
     with ExitStack() as files:
-        found = agreements(numbers_in(one, files), numbers_in(other, files), level)
+        sides = (numbers_in(one, files), numbers_in(other, files))
+        found, scale = agreements(*sides, level), reduced_against(*sides)
     if not found.shared:
         raise BocuError(f"{one}, {other}: nothing that both have: no run of a problem under a metric")
     if all(agreement.verdict == OTHER_ROUNDS for agreement in found.shared):
-        raise BocuError(f"{one}, {other}: of every problem that both have, one has more rounds than the other")
+        raise BocuError(
+            f"{one}, {other}: of every problem that both have, one has more rounds than the other, none kept of both"
+        )
     told = [agreement for agreement in found.shared if agreement.verdict != EQUAL]
     head = ("problem", "objective", "algorithm", "metric", "regret", "verdict", "difference", "seeds", "p")
     if told:
         for line in table(head, map(_cells, told)):
             typer.echo(line)
+        if made := made_otherwise(one, other):
+            typer.echo(f"made by {made}")
     if found.alone:
         more = ", ..." if len(found.alone) > _NAMED else ""
         typer.echo(f"only on one side: {len(found.alone)} runs, {', '.join(found.alone[:_NAMED])}{more}")
+    if scale:
+        typer.echo(scale)
     counts = Counter(agreement.verdict for agreement in found.shared)
     typer.echo(f"{len(found.shared)} compared at {level:.4g}, corrected together (Holm): " + _listed(counts))
     return not counts[DIFFERS]

@@ -52,7 +52,7 @@ def list_command(
         _list_data() if kind == "data" else _list_models()
         return
     if kind not in KINDS:
-        raise BocuError(f"list: unknown kind '{kind}'; {nearest(kind, [*KINDS, 'models', 'data'])}")
+        raise BocuError(f"list: unknown kind '{kind}'; {nearest(kind, [*KINDS, 'data'])}")
     if name is not None:
         _describe(find(KINDS[kind], name, folder=Path()))
         return
@@ -77,7 +77,7 @@ def _about(entry: Any) -> Any:
     from bocu.core.about import About
 
     if entry.kind != "model":
-        return entry.described().about
+        return entry.load().about
     return getattr(entry.load(), "about", None) or About(entry.name, "a factory of BoTorch models")
 
 

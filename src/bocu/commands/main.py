@@ -10,6 +10,8 @@ import typer
 
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
+from bocu.core.numerics import pin_kernel
+from bocu.io.progress import AtWork
 
 COMMANDS = {
     "run": "bocu.commands.run:run_command",
@@ -79,10 +81,12 @@ def _root(
 
 def main() -> None:
     """Run a command; a fault of the user's ends with one line and exit status 1."""
+    pin_kernel()
     if not COMMANDS.keys() & sys.argv[1:2]:  # looking for others takes a moment
         _add_offered()
     try:
-        app()
+        with AtWork(" ".join(["bocu", *sys.argv[1:2]])):
+            app()
     except BocuError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(1) from None

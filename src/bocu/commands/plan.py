@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bocu.commands.trusting import Trust
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -25,6 +27,7 @@ def plan_command(
         bool,
         typer.Option("--measure", help="First time some rounds of each branch without a run file."),
     ] = False,
+    trust: Trust = False,
 ) -> None:
     """Show jobs, core hours, wall time and disk of an experiment: of all of it, and of what is still to be done.
 
@@ -34,13 +37,17 @@ def plan_command(
     """
     from bocu.figures.reading import counted
     from bocu.sweep.forecast import Forecaster
-    from bocu.sweep.opening import open_plan
+    from bocu.sweep.opening import open_plan, refuse_links_out
     from bocu.sweep.staleness import Staleness
     from bocu.sweep.status import statuses
 
-    plan = open_plan(experiment, mirror, config or [])
+    plan = open_plan(experiment, mirror, config or [], trust)
+    for note in plan.notes():
+        typer.echo(f"note: {note}", err=True)
     forecaster = Forecaster(plan)
     if measure:
+        if not trust:
+            refuse_links_out(plan.results)
         from bocu.sweep.pilots import measure_pilots
 
         unknown = (branch for branch in plan.branches.values() if not forecaster.runs(branch))

@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from bocu.commands.trusting import Trust
+
 
 def prune_command(
     experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
     delete: Annotated[bool, typer.Option("--delete", help="Delete what is listed.")] = False,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
     config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
+    trust: Trust = False,
 ) -> None:
     """List files under results/NAME that the experiment no longer names, with their sizes; --delete removes them.
 
@@ -20,10 +23,10 @@ def prune_command(
     results hold is refused, as when running, unless `overwrite` is true.
     """
     from bocu.io.tables import size, table
-    from bocu.sweep.opening import open_plan
+    from bocu.sweep.opening import open_plan, refuse_links_out
     from bocu.sweep.pruning import leftovers, refuse_another_experiment
 
-    plan = open_plan(experiment, mirror, config or [])
+    plan = open_plan(experiment, mirror, config or [], trust)
     refuse_another_experiment(plan)
     found = list(leftovers(plan))
     if not found:
@@ -35,6 +38,8 @@ def prune_command(
     if not delete:
         typer.echo(f"{total}; --delete removes them")
         return
+    if not trust:
+        refuse_links_out(plan.results)
     for entry in found:
         _remove(entry.path)
     typer.echo(f"{total} deleted")

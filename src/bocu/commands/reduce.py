@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
+from bocu.commands.outputs import writable
+
 
 def reduce_command(
     folder: Annotated[Path, typer.Argument(help="Results of an experiment, such as results/NAME.")],
-    output: Annotated[Path, typer.Option(help="The file, such as docs/results/NAME.nc.")],
+    output: Annotated[Path, typer.Option(help="The file, such as docs/results/NAME.nc.", callback=writable)],
     final: Annotated[
         bool, typer.Option("--final", help="Keep what is summed over all rounds alone: final regret, payoff, seconds.")
     ] = False,

@@ -5,17 +5,22 @@ from typing import Annotated
 
 import typer
 
+from bocu.commands.outputs import writable
+from bocu.commands.trusting import Trust
+
 
 def report_command(
     experiments: Annotated[
         list[str], typer.Argument(help="Experiment files, or the names of some under config/ or results/.")
     ],
     output: Annotated[
-        Path | None, typer.Option(help="Page to write; reports/A-B/index.html if left out, after the names.")
+        Path | None,
+        typer.Option(help="Page to write; reports/A-B/index.html if left out, after the names.", callback=writable),
     ] = None,
     reference: Annotated[
         str | None, typer.Option(help="Label of the algorithm that the others are compared with.")
     ] = None,
+    trust: Trust = False,
 ) -> None:
     """Make one page over several experiments, from what they have been scored and drawn to.
 
@@ -27,7 +32,7 @@ def report_command(
     from bocu.sweep.opening import open_plan_as_made
     from bocu.sweep.pages import part_of
 
-    plans = [open_plan_as_made(experiment) for experiment in experiments]
+    plans = [open_plan_as_made(experiment, trust) for experiment in experiments]
     names = [plan.experiment.name for plan in plans]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

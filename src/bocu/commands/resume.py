@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bocu.commands.trusting import Trust
+
 if TYPE_CHECKING:
     from bocu.experiment.plan import Plan
     from bocu.sweep.calls import Call, QueuedJob
@@ -25,22 +27,27 @@ def resume_command(
     every: Annotated[float, typer.Option(metavar="SECONDS", help="Time between two looks.", min=0.1)] = 10.0,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
     config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+    trust: Trust = False,
 ) -> None:
     """Wait for what earlier calls of Snakemake left, then call Snakemake again with the same arguments.
 
     Waited for are their jobs that are still in SLURM's queue, and Snakemakes that are making files that this experiment
-    needs. Locks that a killed Snakemake left are removed. The exit status is Snakemake's.
+    needs. Locks that a killed Snakemake left are removed. Of the killed call's arguments those are taken up that can
+    name no code but the clone's. The exit status is Snakemake's.
     """
     import os
     import subprocess
 
-    from bocu.sweep.calls import calls, forget, locked_files
-    from bocu.sweep.opening import open_plan
+    from bocu.sweep.calls import calls, forget, locked_files, refuse_edited_notes
+    from bocu.sweep.opening import open_plan, refuse_links_out
 
-    plan = open_plan(experiment, mirror, config or [])
+    plan = open_plan(experiment, mirror, config or [], trust)
+    if not trust:
+        refuse_links_out(plan.results)
+    refuse_edited_notes()
     earlier = [call for call in calls() if call.experiment == plan.experiment.name]
-    again = _arguments(experiment, arguments or [], earlier)
-    snakemake = [sys.executable, "-m", "snakemake"]
+    again = _arguments(experiment, arguments or [], earlier, trust)
+    snakemake = [sys.executable, "-P", "-m", "snakemake"]  # -P: its modules are not those of the working folder
     _wait(plan, earlier, every)
     if locked_files(plan):
         unlocked = subprocess.run([*snakemake, "--unlock", *again], capture_output=True, text=True)
@@ -54,17 +61,41 @@ def resume_command(
     os.execv(sys.executable, [*snakemake, *again])  # so that signals are Snakemake's own
 
 
-def _arguments(experiment: str, given: list[str], earlier: "list[Call]") -> list[str]:
+def _arguments(experiment: str, given: list[str], earlier: "list[Call]", trust: bool) -> list[str]:
     from bocu.sweep.opening import sources_of
 
     if earlier and not given:
-        return list(earlier[-1].arguments)
+        return earlier[-1].arguments if trust else _taken_up(experiment, earlier[-1])
     given = given or ["--cores", "all"]
     if "--configfile" in given or "--configfiles" in given:
         return given
-    files, settings = sources_of(experiment)
+    files, settings, _ = sources_of(experiment)
     made_with = ["--config", *(f"{key}={json.dumps(value)}" for key, value in settings.items())] if settings else []
     return [*given, "--configfile", *map(str, files), *made_with]
+
+
+def _taken_up(experiment: str, call: "Call") -> list[str]:
+    """Return the arguments of an earlier call, if they name nothing that a stranger may have put there."""
+    from pathlib import Path
+
+    from bocu.core.errors import BocuError
+    from bocu.experiment.clone import in_clone
+    from bocu.sweep.opening import merge, plan_of, recorded_sources, setting
+    from bocu.sweep.recorded import read_recorded
+
+    try:
+        found = read_recorded(call.arguments)
+        settings: dict[str, object] = {}
+        for text in found.settings:
+            merge(settings, setting(text))
+        files = [Path(file) for file in found.files] or [in_clone("config/config.yaml")]
+        plan_of(recorded_sources(call.note, files, settings, [Path(experiment)]))
+    except BocuError as error:
+        line = shlex.join(["snakemake", *call.arguments])
+        raise BocuError(
+            f"{call.note}: {error}; not run: {line}; give arguments after `--`, or --trust to run these"
+        ) from None
+    return found.command()
 
 
 def _wait(plan: "Plan", earlier: "list[Call]", every: float) -> None:

@@ -6,23 +6,18 @@ from typing import Annotated
 
 import typer
 
+from bocu.commands.outputs import writable
+
 
 def _refuse_output(output: Path) -> None:
-    """Refuse, before anything is computed, a file that cannot be written or that is none of ours.
+    """Refuse to replace what is none of ours, before anything is computed.
 
     Raises:
-        BocuError: something else than a run file stands there, or no file can be made there.
+        BocuError: something else than a run file stands there.
     """
-    import os
-
     from bocu.core.errors import BocuError
-    from bocu.io.files import refuse_to_replace
     from bocu.sweep.run_files import read_run_file
 
-    refuse_to_replace(output)
-    folder = next(parent for parent in output.absolute().parents if parent.exists() or parent.is_symlink())
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise BocuError(f"--output: {output}: {folder} is no folder that can be written to")
     if output.exists():
         try:
             read_run_file(output)
@@ -33,10 +28,10 @@ def _refuse_output(output: Path) -> None:
 
 
 def run_command(
-    experiment: Annotated[Path, typer.Option(help="Experiment file.")],
+    experiment: Annotated[str, typer.Option(help="Experiment file, or the name of one under config/.")],
     problem: Annotated[str, typer.Option(help="Label of a problem in it.")],
     algorithm: Annotated[str, typer.Option(help="Label of an algorithm in it.")],
-    output: Annotated[Path, typer.Option(help="Run file to write.")],
+    output: Annotated[Path, typer.Option(help="Run file to write.", callback=writable)],
     objective: Annotated[
         str, typer.Option(help="Label of an objective; `any` for algorithms that pursue none.")
     ] = "any",
@@ -51,16 +46,17 @@ def run_command(
     the command that makes it.
     """
     from bocu.core.parameters import validate
-    from bocu.experiment.configuration import Seeds, read_experiment_file
+    from bocu.experiment.configuration import Seeds
     from bocu.experiment.fingerprints.fingerprint import definitions, fingerprint
-    from bocu.experiment.planning import make_plan
     from bocu.io.progress import Progress
     from bocu.runs.execution import Block, execute
+    from bocu.sweep.opening import open_plan
 
     _refuse_output(output)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    overrides = {key: value for key, value in (("iterations", iterations), ("mirror", mirror)) if value is not None}
-    plan = make_plan({**read_experiment_file(experiment), **overrides}, [experiment], overrides)
+    plan = open_plan(experiment, mirror, [] if iterations is None else [f"iterations={iterations}"])
+    for note in plan.notes():
+        typer.echo(f"note: {note}", err=True)
     wanted = validate(Seeds, {"first": seed, "count": seeds}, "--seed, --seeds: ")
     branch = plan.branch(problem, objective, algorithm)
     specification = {**branch.specification, "seeds": [wanted.first, wanted.first + wanted.count - 1]}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bocu.commands.json_schema import DIALECT, json_schema_of
+from bocu.commands.outputs import writable
 from bocu.core.plain import Plain
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def schema_command(
-    output: Annotated[Path | None, typer.Option(help="File to write; standard output if left out.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="File to write; standard output if left out.", callback=writable)
+    ] = None,
     tables: Annotated[bool, typer.Option("--tables", help="Tables for people instead, in Markdown.")] = False,
     installed: Annotated[
         bool,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bocu.commands.trusting import Trust
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -29,6 +31,7 @@ def status_command(
     ] = None,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
     config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
+    trust: Trust = False,
 ) -> None:
     """Show which blocks of seeds are done, stale, running, queued, failed or missing, and how much time is left.
 
@@ -38,7 +41,7 @@ def status_command(
     """
     from bocu.sweep.opening import open_plan
 
-    plan = open_plan(experiment, mirror, config or [])
+    plan = open_plan(experiment, mirror, config or [], trust)
     while True:
         text, left = _view(plan, cores)
         if watch is None:

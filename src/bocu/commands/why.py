@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from bocu.commands.trusting import Trust
+
 
 def why_command(
     file: Annotated[
@@ -17,6 +19,7 @@ def why_command(
     ] = None,
     mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
     config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
+    trust: Trust = False,
 ) -> None:
     """Explain why FILE would be made again, or say that it is up to date.
 
@@ -29,7 +32,7 @@ def why_command(
 
     path = os.path.relpath(file)
     name = name_in(path)
-    plan = open_plan(experiment or name, mirror, config or [])
+    plan = open_plan(experiment or name, mirror, config or [], trust)
     if plan.experiment.name != name:
         raise BocuError(
             f"{path}: belongs to '{name}', the experiment is '{plan.experiment.name}'; leave --experiment out, "

@@ -17,9 +17,11 @@ def worst_case_command(
 
     The set's own keys are options too: `--set mmd --lengthscale 0.2`; `bocu list sets NAME` names them.
     """
+    import math
+
     from bocu.ambiguity.base import worst_case
     from bocu.ambiguity.checks import radius
-    from bocu.ambiguity.parameters import SetParameters
+    from bocu.ambiguity.parameters import LARGEST_RADIUS, SetParameters
     from bocu.ambiguity.tables import as_csv, read_table
     from bocu.core.errors import BocuError
     from bocu.core.parameters import Reading, validate
@@ -28,8 +30,15 @@ def worst_case_command(
     table = read_table(file)
     if find("set", name, "--set: ", Path()).load().has_radius and epsilon is None:
         raise BocuError(f"--epsilon: the set '{name}' needs a radius")
-    stated = validate(SetParameters, {**keys_of(context.args), "name": name}, "--", Reading(Path(), imports=True))
-    ambiguity_set = stated.over(table.contexts).with_epsilon(radius(epsilon or 0.0, "--epsilon"))
+    if "radius" in (keys := keys_of(context.args)):
+        raise BocuError("--radius: the radius is --epsilon here")
+    size = radius(epsilon or 0.0, "--epsilon")
+    if LARGEST_RADIUS < size < math.inf:
+        raise BocuError(f"--epsilon: found {size:g}; allowed: up to {LARGEST_RADIUS:g}, or inf")
+    stated = validate(SetParameters, {**keys, "name": name}, "--", Reading(Path()))
+    if note := stated.model_copy(update={"radius": size}).note():
+        typer.echo(f"note: --epsilon: {note.removeprefix('radius: ')}", err=True)
+    ambiguity_set = stated.over(table.contexts).with_epsilon(size)
     try:
         answer = worst_case(table.payoffs, table.reference, ambiguity_set)
     except BocuError as error:

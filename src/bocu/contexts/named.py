@@ -33,9 +33,7 @@ class NamedParameters(Parameters):
         reading = (info.context or {}).get(READING)
         try:
             entry = from_registry("find")(cls.kind, given["name"], folder=reading.folder if reading else None)
-            family = entry.load() if reading is None or reading.imports else entry.described()
-            read = family.read_parameters if not isinstance(family, type) else _reader(family)
-            parameters = read(stated, "parameters.", reading or Reading())
+            parameters = validate(entry.load().Parameters, stated, "parameters.", reading or Reading())
         except BocuError as error:
             raise ValueError(str(error)) from None
         return {**given, "name": entry.called, "parameters": parameters.model_dump(mode="json")}
@@ -44,10 +42,6 @@ class NamedParameters(Parameters):
         """Return what is named, with its parameters."""
         family = from_registry("find")(self.kind, self.name).load()
         return family(family.Parameters.model_validate(self.parameters))
-
-
-def _reader(family: Any) -> Any:
-    return lambda stated, where, reading: validate(family.Parameters, stated, where, reading)
 
 
 def named_in(data: object) -> Iterator[str]:

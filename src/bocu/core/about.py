@@ -64,6 +64,8 @@ class About:
         look: of an algorithm; where it states none, a free one is found.
         yardstick: of an algorithm: knows what the others have to learn, so that it is shown beside them and never
             called the best.
+        largest_radius: of an ambiguity set, the distance that no two distributions exceed, as experiment files state
+            the set; a larger radius is noted. None: there is none.
         aliases: other names that the registry has for it, and how each is written: {"drbo": "DRBO"}.
     """
 
@@ -72,6 +74,7 @@ class About:
     paper: str = ""
     look: Look | None = None
     yardstick: bool = False
+    largest_radius: float | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)
 
     @property

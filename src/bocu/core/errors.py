@@ -1,6 +1,7 @@
 """The exceptions that mean: the user's input, or a file, is at fault, and here is the line to show."""
 
 import os
+import traceback
 from pathlib import Path
 
 _LONGEST = 1000  # characters of a line that people still read
@@ -16,7 +17,7 @@ class BocuError(Exception):
     """
 
     def __init__(self, message: object) -> None:
-        super().__init__(_shortened(_printable(str(message)), _LONGEST))
+        super().__init__(shortened(_printable(str(message)), _LONGEST))
 
 
 class BrokenFileError(BocuError):
@@ -40,16 +41,23 @@ def shown(value: object) -> str:
     if isinstance(value, list | tuple | dict) and len(value) > _SHOWN:
         return f"{type(value).__name__} of {len(value)} values"
     isoformat = getattr(value, "isoformat", None)
-    return _shortened(isoformat() if callable(isoformat) else repr(value), _SHOWN)
+    return shortened(isoformat() if callable(isoformat) else repr(value), _SHOWN)
 
 
 def shown_key(key: object) -> str:
     """Return a key as a path of keys shows it: as it is, quoted where it could not be read otherwise."""
     text = str(key)
-    return _shortened(text if text and text.isprintable() and text == text.strip() else repr(text), _SHOWN)
+    return shortened(text if text and text.isprintable() and text == text.strip() else repr(text), _SHOWN)
 
 
-def _shortened(text: str, longest: int) -> str:
+def line_in(file: str, error: BaseException) -> str:
+    """Return ", line 12" where an error last passed through line 12 of a file; empty where it did not."""
+    lines = [at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == file]
+    return f", line {lines[-1]}" if lines else ""
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text, without its middle where it is long."""
     return text if len(text) <= longest else f"{text[: longest // 2]} ... {text[-longest // 4 :]}"
 
 

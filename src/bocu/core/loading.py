@@ -1,10 +1,11 @@
 """Importing what is named as text: "module:Class", or as a specification calls it, "algorithm/ts-bocu"."""
 
 import importlib
-from collections.abc import Collection, Iterator, Mapping
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, BrokenFileError, line_in
 from bocu.core.places import import_place
 
 _REGISTRY = "bocu.experiment.registry"
@@ -62,6 +63,32 @@ def load(target: str) -> Any:
         return import_place(target)
     kind, _, name = target.partition("/")
     return from_registry("find")(kind, name).load()
+
+
+def made(called: str, make: Callable[..., Any], *arguments: object) -> Any:
+    """Make an object of a class; where one from outside the project fails at it, that is one line.
+
+    Args:
+        called: the class, as a specification calls it.
+        make: the class, or a method of it.
+        arguments: what it is made of.
+
+    Raises:
+        BocuError: the class is from outside and fails, or its arguments are at fault.
+    """
+    try:
+        return make(*arguments)
+    except BrokenFileError:  # who catches it sets the file aside
+        raise
+    except BocuError as error:
+        raise BocuError(f"{called}: {error}") from None
+    except (Exception, SystemExit) as error:
+        module = getattr(make, "__self__", make).__module__
+        if module.partition(".")[0] == __name__.partition(".")[0]:
+            raise
+        file = getattr(sys.modules.get(module), "__file__", None) or module
+        told = f"{type(error).__name__}: {error}"
+        raise BocuError(f"{called}: could not be made: {file}{line_in(file, error)}: {told}") from error
 
 
 def from_registry(name: str) -> Any:

@@ -22,6 +22,16 @@ def _no_boolean(value: object) -> object:
     return value
 
 
+def _calendar_day(value: object) -> object:
+    # Numbers would pass as seconds since 1970.
+    if type(value) is datetime.date or (isinstance(value, str) and _DAY.fullmatch(value)):
+        return value
+    raise ValueError("a day such as 2004-03-05 is wanted")
+
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+Day = Annotated[datetime.date, BeforeValidator(_calendar_day)]
 Integer = Annotated[int, BeforeValidator(_no_boolean)]
 Number = Annotated[float, BeforeValidator(_no_boolean), pydantic.AllowInfNan(False)]
 Positive = Annotated[Number, pydantic.Field(gt=0.0)]
@@ -31,6 +41,8 @@ Count = Annotated[Integer, pydantic.Field(ge=1)]
 
 LARGEST_SEED = 2**63 - 1
 """The largest integer that a run file holds."""
+
+_MOST_OTHERS = 10  # keys at fault that a line names
 
 READING = "reading"
 """Key of a `Reading` in the context of a validation."""
@@ -42,11 +54,9 @@ class Reading:
 
     Attributes:
         folder: what paths of files are relative to; None where classes are not named by where they stand.
-        imports: whether they are imported, or stand-ins take their place, as planning has it.
     """
 
     folder: Path | None = None
-    imports: bool = False
 
 
 SUCCESSORS = {
@@ -72,6 +82,13 @@ class Parameters(BaseModel):
     def unused(self) -> Mapping[str, str]:
         """Return the keys that change nothing as the others stand, each with the reason."""
         return {}
+
+    def refuse_misfits(self) -> None:
+        """Refuse, when an experiment is planned, what takes code of the user's, or a library's, to see.
+
+        Raises:
+            BocuError: a value is not allowed; the line begins with its key.
+        """
 
 
 class NoParameters(Parameters):
@@ -121,9 +138,12 @@ def validate(
     try:
         return model.model_validate(data, context=context)
     except pydantic.ValidationError as error:
-        key, message = _first_fault(model, data, error, context)
+        key, message, others = _first_fault(model, data, error, context)
+        listed = [f"{where.rpartition(': ')[2]}{other}" for other in others[:_MOST_OTHERS]]
+        listed += ["..."] * (len(others) > _MOST_OTHERS)
+        more = f" (and {len(others)} more: {', '.join(listed)})" if others else ""
         # A fault of the section itself has no key: then the section is named.
-        raise BocuError(f"{f'{where}{key}'.rstrip(': .')}: {message}") from None
+        raise BocuError(f"{f'{where}{key}'.rstrip(': .')}: {message}{more}") from None
 
 
 def sections(section: Parameters) -> Iterator[tuple[str, Parameters]]:
@@ -143,34 +163,38 @@ def _listed(key: str, value: object) -> list[tuple[str, Parameters]]:
 
 def _first_fault(
     model: object, data: object, error: pydantic.ValidationError, context: Mapping[str, object]
-) -> tuple[str, str]:
-    """Return the path of keys of the first fault, and what is wrong there."""
+) -> tuple[str, str, list[str]]:
+    """Return the path of keys of the first fault, what is wrong there, and the paths of the others."""
     # Unknown keys first: a misspelt key also makes the right one look missing.
     faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
     fault = faults[0]
     place = _place(model, fault["loc"])
     key = ".".join(shown_key(part) for part in place.keys)
-    places = {_place(model, other["loc"]).keys for other in faults}
-    more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
+    places = dict.fromkeys(_place(model, other["loc"]).keys for other in faults)
+    others = [".".join(map(shown_key, keys)) for keys in places][1:]
     if place.union:
-        inside, message = _union_fault(place.annotation, _value_at(data, place.keys, fault["input"]), context)
-        return ".".join(part for part in (key, inside) if part), f"{message}{more}"
+        inside, message, deeper = _union_fault(place.annotation, _value_at(data, place.keys, fault["input"]), context)
+        return _below(key, inside), message, [*(_below(key, other) for other in deeper), *others]
     if fault["type"] == "extra_forbidden":
         fields = _keys_of(_place(model, fault["loc"][:-1]).annotation)
-        return key, f"unknown key; {nearest(str(fault['loc'][-1]), fields)}{more}"
+        return key, f"unknown key; {nearest(str(fault['loc'][-1]), fields)}", others
     if fault["type"] == "missing":
-        return key, f"this key is required{more}"
+        return key, "this key is required", others
     message = fault["msg"].removeprefix("Value error, ")
     named, _, rest = message.partition(": ")
     if rest and named.partition(".")[0] in _keys_of(place.annotation):
         # The section's own check names the key.
-        return ".".join(part for part in (key, named) if part), f"{rest}{more}"
+        return _below(key, named), rest, others
     if fault["type"] in ("model_type", "dict_type", "mapping_type"):
         message = "a mapping of keys to values is wanted"
     elif fault["type"] == "literal_error":
         meant = _meant(fault["input"], re.findall("'([^']*)'", message))
         message += f"; {meant}" if meant else ""
-    return key, f"found {shown(fault['input'])}; {message[:1].lower()}{message[1:]}{more}"
+    return key, f"found {shown(fault['input'])}; {message[:1].lower()}{message[1:]}", others
+
+
+def _below(key: str, inside: str) -> str:
+    return ".".join(part for part in (key, inside) if part)
 
 
 class _Place:
@@ -241,8 +265,8 @@ def _value_at(data: Any, keys: Sequence[str | int], otherwise: Any) -> object:
     return data
 
 
-def _union_fault(annotation: object, value: object, context: Mapping[str, object]) -> tuple[str, str]:
-    """Say what is wrong with a value of several allowed forms: by the form that it has, or all forms there are."""
+def _union_fault(annotation: object, value: object, context: Mapping[str, object]) -> tuple[str, str, list[str]]:
+    """Do as `_first_fault` for a value of several allowed forms: by the form that it has, or all forms there are."""
     if (form := _form_meant(_members(annotation), value)) is not None:
         try:
             pydantic.TypeAdapter(form).validate_python(value, context=dict(context))
@@ -253,7 +277,8 @@ def _union_fault(annotation: object, value: object, context: Mapping[str, object
     if type(None) in get_args(annotation):
         forms.append("null")
     meant = _meant(value, names)
-    return "", f"found {shown(value)}; {f'{meant} (' if meant else ''}allowed: {', '.join(forms)}{')' if meant else ''}"
+    found = f"found {shown(value)}; {f'{meant} (' if meant else ''}allowed: {', '.join(forms)}{')' if meant else ''}"
+    return "", found, []
 
 
 def _form_meant(members: Sequence[object], value: object) -> Any:

@@ -2,22 +2,28 @@
 
 A specification calls such a class by its name and the hash of its definitions. Planning notes in the environment where
 that is, so that every process that it starts finds it, in whatever working folder; each job on a cluster plans again.
-A file of results that asks for anything else is asking in vain.
+A file of results that asks for anything else is asking in vain, and so is an experiment that only a file of results
+names.
 """
 
+import contextlib
 import hashlib
 import importlib
 import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bocu.core.errors import BocuError
+
 VARIABLE = "BOCU_PLUGINS"
 FILE_SUFFIX = ".py"
+_asked_by: ContextVar[str] = ContextVar("asked_by", default="")
 
 
 def places() -> dict[str, str]:
@@ -40,6 +46,33 @@ def remember_all(known: Mapping[str, str]) -> None:
     """Note several."""
     for identity, place in known.items():
         remember(identity, place)
+
+
+@contextlib.contextmanager
+def nothing_outside(asked_by: str) -> Iterator[None]:
+    """Refuse, while this lasts, every class that is named by where it stands; nothing is refused if the text is empty.
+
+    Args:
+        asked_by: the file of results that names the experiment at hand.
+    """
+    token = _asked_by.set(asked_by)
+    try:
+        yield
+    finally:
+        _asked_by.reset(token)
+
+
+def refuse_outside(said: str, place: str) -> None:
+    """Refuse a class by where it stands, if a file of results asks for it.
+
+    Raises:
+        BocuError: it does.
+    """
+    if _asked_by.get():
+        raise BocuError(
+            f"{said}; not imported: {place}, because {_asked_by.get()} asks for it, which may be somebody else's; name "
+            "the experiment file itself, or add --trust"
+        )
 
 
 def is_file(module: str) -> bool:

@@ -2,17 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
 from bocu.core.domains import Domain
-
-if TYPE_CHECKING:
-    from bocu.surrogates.box_time_varying import BoxPrior
-    from bocu.surrogates.grid import GridPrior
-    from bocu.surrogates.time_varying import TimeVaryingPrior
-
 
 Decision = int | np.ndarray
 """An index into a finite domain, or the coordinates of a point of a box."""
@@ -22,6 +16,15 @@ Context = int | np.ndarray
 
 Payoff = float | np.ndarray
 """A number, or shape (outputs,) where a problem has several outputs."""
+
+
+class Prior(Protocol):
+    """A Gaussian process prior of a payoff: what it is over, those know who state it and those who learn by it."""
+
+    @property
+    def label(self) -> str:
+        """Its name for figures, reports and error lines."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Description:
         noise: standard deviation of the observation noise, in units of the payoff.
         protocol: registered name of the protocol, which says who chooses what in which order.
         outputs: number of payoffs that are observed at once.
-        model: the Gaussian process prior of the payoff, where the problem states one.
+        model: the Gaussian process prior of the payoff over a grid, a `GridPrior`, where the problem states one.
         priors: candidate priors of the payoff, where the right one is unknown: over decisions and time steps under the
             protocol "time-varying", otherwise over decisions and contexts; over their pairs, those of one decision
             together, and time steps where payoffs on a grid change with time.
@@ -46,9 +49,9 @@ class Description:
     noise: float
     protocol: str
     outputs: int = 1
-    model: "GridPrior | None" = None
-    priors: "Sequence[TimeVaryingPrior] | Sequence[BoxPrior] | Sequence[GridPrior]" = ()
-    best_prior: "TimeVaryingPrior | BoxPrior | GridPrior | None" = None
+    model: Any = None
+    priors: Sequence[Prior] = ()
+    best_prior: Prior | None = None
 
 
 @dataclass(frozen=True)

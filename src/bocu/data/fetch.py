@@ -19,9 +19,10 @@ import pooch
 import requests
 
 from bocu.core.errors import BocuError
-from bocu.data.raw import digest_file, record_raw, recorded
+from bocu.data.raw import record_raw
 from bocu.io.files import atomic_path
 from bocu.io.hashes import sha256
+from bocu.io.manifest import digest_file, recorded
 
 LOG = logging.getLogger(__name__)
 BASE_URL_VARIABLE = "BOCU_DATA_URL"
@@ -55,6 +56,7 @@ def download(
                 _get(url, temporary)
                 digest = _check(f"{url}: the download", temporary, known)
                 _compare_with_first(f"{url}: the download", digest, Path(path), known)
+            record_raw(path, digest)
             LOG.info("%s: done, SHA-256 %s", url, digest)
             return
         except _TransferError as error:
@@ -80,6 +82,7 @@ def copy_from_mirror(
         shutil.copyfile(source, temporary)
         digest = _check(f"{source}: the file", temporary, known)
         _compare_with_first(f"{source}: the file", digest, Path(path), known)
+    record_raw(path, digest)
     LOG.info("%s: copied, SHA-256 %s", source, digest)
 
 
@@ -108,14 +111,13 @@ def _check(what: str, file: Path, known: Mapping[str, object]) -> str:
 
 
 def _compare_with_first(what: str, digest: str, path: Path, known: Mapping[str, object]) -> None:
-    """Record the digest of what comes; where the catalogue knows none, refuse another than the first."""
+    """Refuse another file than the first where the catalogue knows no digest."""
     first = recorded(path)
-    if known["sha256"] is None and first is not None and first != digest:
+    if known["sha256"] is None and first is not None and first.sha256 != digest:
         raise BocuError(
-            f"{what} has SHA-256 {digest}; the first one had {first} (recorded in {digest_file(path)}; delete it to "
-            "accept the change); nothing kept"
+            f"{what} has SHA-256 {digest}; the first one had {first.sha256} (recorded in {digest_file(path)}; delete "
+            "it to accept the change); nothing kept"
         )
-    record_raw(path, digest)
 
 
 class _TransferError(Exception):

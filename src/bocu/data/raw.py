@@ -1,34 +1,20 @@
-"""The record of a raw file's SHA-256, `<file>.sha256` beside it: a file that changed since is noticed."""
+"""What is recorded of a raw file beside it: its SHA-256, so that a file that changed is noticed, and its lineage."""
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
-from bocu.core.errors import BrokenFileError
-from bocu.io.files import write_text
-from bocu.io.hashes import sha256
+from bocu.io.files import atomic_path
 from bocu.io.lineage import lineage_file, lineage_of
+from bocu.io.manifest import record_digest, recorded, refuse_edited
 
 
-def digest_file(path: str | os.PathLike[str]) -> Path:
-    """Return where the SHA-256 of a raw file is recorded: beside it."""
-    return Path(f"{os.fspath(path)}.sha256")
-
-
-def recorded(path: str | os.PathLike[str]) -> str | None:
-    """Return the SHA-256 that was recorded of a raw file, or None where none was."""
-    record = digest_file(path)
-    if not record.is_file():
-        return None
-    return (record.read_text(encoding="utf-8", errors="replace").split() or [""])[0]
-
-
-def record_raw(path: str | os.PathLike[str], digest: str) -> None:
-    """Record the SHA-256 of a raw file, in the form of `sha256sum`, and its lineage."""
-    write_text(digest_file(path), f"{digest}  {Path(path).name}\n")
+def record_raw(path: str | os.PathLike[str], digest: str | None = None) -> None:
+    """Record the SHA-256 of a raw file, and its lineage."""
+    record_digest(path, digest=digest)
     lineage = lineage_of(path)
     if lineage is not None:
-        write_text(lineage_file(path), f"{lineage.text}\n")
+        with atomic_path(lineage_file(path), recorded=True) as temporary:
+            temporary.write_text(f"{lineage.text}\n", encoding="utf-8")
 
 
 def check(paths: Sequence[str | os.PathLike[str]]) -> None:
@@ -38,8 +24,6 @@ def check(paths: Sequence[str | os.PathLike[str]]) -> None:
         BrokenFileError: a file changed since it was recorded.
     """
     for path in paths:
-        found, before = sha256(path), recorded(path)
-        if before is None:
-            record_raw(path, found)
-        elif found != before:
-            raise BrokenFileError(path, f"changed since it came: SHA-256 {found}; recorded {before}")
+        if recorded(path) is None:
+            record_raw(path)
+        refuse_edited(path)

@@ -4,12 +4,12 @@ Lower is better throughout: the numbers are regrets. Problems are the blocks whe
 the seeds of a problem are no problems more.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.evaluation.statistics import CONFIDENCE, Interval, student_intervals
+from bocu.evaluation.statistics import CONFIDENCE, Interval, exact_ends, student_intervals
 
 RESAMPLES = 2_000
 HALVES = 50
@@ -172,19 +172,28 @@ def friedman_over_problems(
 
 
 def interquartile_mean(
-    values: Sequence[np.ndarray], confidence: float = CONFIDENCE, resamples: int = RESAMPLES
+    own: Sequence[np.ndarray],
+    reference: Sequence[np.ndarray],
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
 ) -> Interval:
-    """Return the mean of the middle half of all numbers, its bootstrap stratified by problem (Agarwal et al. 2021).
+    """Return the mean of the middle half of all regrets relative to a reference's mean (Agarwal et al. 2021).
 
-    Percentile intervals, which cover less than they say at few seeds (docs/statistics.md); a problem counts by its
-    seeds.
+    The bootstrap is stratified by problem, and draws the reference's seeds with those of the algorithm. Percentile
+    intervals, which cover less than they say at few seeds (docs/statistics.md); a problem counts by its seeds.
 
     Args:
-        values: for each problem numbers that can be compared between problems, one a seed.
+        own: for each problem regrets, one a seed.
+        reference: for each problem those of the reference, of the same seeds and of positive mean.
         confidence: coverage of the interval.
         resamples: number of bootstrap samples; each draws the seeds of every problem anew.
     """
-    return _stratified(values, _middle, confidence, resamples)
+    value = float(_middle([a / b.mean() for a, b in zip(own, reference, strict=True)]))
+    drawn = [
+        a[at] / b[at].mean(axis=-1, keepdims=True)
+        for a, b, at in zip(own, reference, _drawn(own, resamples), strict=True)
+    ]
+    return _percentiles(value, _middle(drawn), own, confidence)
 
 
 def probability_of_improvement(
@@ -197,11 +206,18 @@ def probability_of_improvement(
     Args:
         own: for each problem regrets, one a seed.
         other: those of the other algorithm, of the same seeds.
-        confidence: coverage of the interval, by bootstrap stratified by problem.
+        confidence: coverage of the interval, by bootstrap stratified by problem; where all seeds of each problem are
+            alike, so that it has no width, that of Clopper and Pearson over all pairs.
         resamples: number of bootstrap samples.
     """
     wins = [(a < b) + 0.5 * (a == b) for a, b in zip(own, other, strict=True)]
-    return _stratified(wins, _mean_of_means, confidence, resamples)
+    value = float(np.mean([each.mean() for each in wins]))
+    drawn = [each[at].mean(axis=-1) for each, at in zip(wins, _drawn(wins, resamples), strict=True)]
+    found = _percentiles(value, np.mean(drawn, axis=0), wins, confidence)
+    if found.low < found.high or np.isnan(found.low):
+        return found
+    low, high = exact_ends(value * found.count, found.count, confidence)
+    return Interval(value, float(low), float(high), found.count)
 
 
 def sign_test(regrets: np.ndarray) -> float:
@@ -287,33 +303,21 @@ def _complete(means: Mapping[str, Mapping[str, float]]) -> tuple[tuple[str, ...]
     return labels, rows[~np.isnan(rows).any(axis=1)] if len(rows) else rows
 
 
-def _middle(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
+def _middle(samples: Sequence[np.ndarray]) -> np.ndarray:
     from scipy.stats import trim_mean
 
-    return np.asarray(trim_mean(np.concatenate(samples, axis=axis), 0.25, axis=axis))
+    return np.asarray(trim_mean(np.concatenate(samples, axis=-1), 0.25, axis=-1))
 
 
-def _mean_of_means(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
-    return np.mean([sample.mean(axis=axis) for sample in samples], axis=0)
+def _drawn(samples: Sequence[np.ndarray], resamples: int) -> Iterator[np.ndarray]:
+    """Return for each problem the places of the seeds that resamples draw, shape (resamples, seeds)."""
+    generator = np.random.default_rng(_BOOTSTRAP_SEED)
+    for sample in samples:
+        yield generator.integers(len(sample), size=(resamples, len(sample)))
 
 
-def _stratified(
-    values: Sequence[np.ndarray], statistic: Callable[..., np.ndarray], confidence: float, resamples: int
-) -> Interval:
-    from scipy.stats import bootstrap
-
-    samples = [np.asarray(own, dtype=float) for own in values]
-    count = sum(len(own) for own in samples)
-    value = float(statistic(*samples))
-    if min(len(own) for own in samples) < 2:
-        return Interval(value, float("nan"), float("nan"), count)
-    found = bootstrap(
-        samples,
-        statistic,
-        confidence_level=confidence,
-        n_resamples=resamples,
-        method="percentile",
-        vectorized=True,
-        rng=np.random.default_rng(_BOOTSTRAP_SEED),
-    ).confidence_interval
-    return Interval(value, float(found.low), float(found.high), count)
+def _percentiles(value: float, drawn: np.ndarray, samples: Sequence[np.ndarray], confidence: float) -> Interval:
+    """Return a statistic with the percentile interval of its resamples, shape (resamples,)."""
+    ends = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = ends if min(len(sample) for sample in samples) > 1 else (np.nan, np.nan)
+    return Interval(value, float(low), float(high), sum(len(sample) for sample in samples))

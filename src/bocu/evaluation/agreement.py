@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bocu.evaluation.claims.expansion import Place
 from bocu.evaluation.claims.numbers import VARIABLES, Numbers, Sample
+from bocu.evaluation.claims.places import Place
 from bocu.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, Interval, holm, student_mean, student_p_value
+from bocu.experiment.record import reduced_to
 
 EQUAL, AGREES, DIFFERS, TOO_FEW, OTHER_ROUNDS = "equal bits", "agrees", "differs", "too few seeds", "other rounds"
 ROUNDING = 1e-6
@@ -27,10 +28,11 @@ class Agreement:
 
     Attributes:
         problem: label of the problem.
-        word: "final", cumulative regret, or "recommended", that of what is recommended at last.
+        word: "final", cumulative regret, "to round 50", the same up to the last round that both have, or "recommended",
+            that of what is recommended at last.
         place: labels of objective, algorithm and metric.
         verdict: `EQUAL` (in all paired seeds), `AGREES` (the interval holds 0 after the correction), `DIFFERS`,
-            `TOO_FEW` (below `LEAST_SEEDS` seeds) or `OTHER_ROUNDS`, which are not compared.
+            `TOO_FEW` (below `LEAST_SEEDS` seeds) or `OTHER_ROUNDS`: no round that both have, or not the last of both.
         paired: whether seeds were compared one by one.
         gap: mean of the first less that of the second, with its interval, not corrected.
         p_value: after Holm's correction; not a number where nothing was tested.
@@ -84,6 +86,18 @@ def agreements(one: Mapping[str, Numbers], other: Mapping[str, Numbers], confide
     )
 
 
+def reduced_against(one: Mapping[str, Numbers], other: Mapping[str, Numbers]) -> str:
+    """Say over how much less two results are compared than the larger of them holds."""
+    scales = []
+    for problem in one:
+        if problem in other:
+            sides = (one[problem], other[problem])
+            for what, numbers in (("rounds", [n.known.rounds for n in sides]), ("seeds", [n.finished for n in sides])):
+                scales.append((min(numbers), max(numbers), what))
+    labels = dict.fromkeys(numbers.data_label for side in (one, other) for numbers in side.values())
+    return ", ".join(filter(None, (reduced_to(dict.fromkeys(scales)), *labels)))
+
+
 def _runs(problem: str, numbers: Numbers) -> Iterator[tuple[str, str, str]]:
     for algorithm, objectives in numbers.known.algorithms.items():
         yield from ((problem, objective, algorithm) for objective in objectives)
@@ -102,7 +116,13 @@ def _of_problem(problem: str, one: Numbers, other: Numbers, confidence: float) -
                 if not all(VARIABLES[word] in side.variables for side in (one, other)):
                     continue
                 if one.known.rounds != other.known.rounds:
-                    yield Agreement(problem, word, place, OTHER_ROUNDS)
+                    shared_rounds = max(one.kept_rounds & other.kept_rounds, default=None)
+                    if word != "final" or shared_rounds is None:
+                        yield Agreement(problem, word, place, OTHER_ROUNDS)
+                        continue
+                    until = replace(place, round=shared_rounds)
+                    cut = (one.at("at", until), other.at("at", until))
+                    yield _compared(Agreement(problem, f"to round {shared_rounds}", place, AGREES), *cut, confidence)
                 elif (samples := (one.at(word, place), other.at(word, place))) != ({}, {}):
                     yield _compared(Agreement(problem, word, place, AGREES), *samples, confidence)
 

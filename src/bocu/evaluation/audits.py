@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bocu.core.errors import BrokenFileError
 from bocu.core.plain import Plain
-from bocu.io.files import write_json
+from bocu.io.files import read_text, write_json
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Audit:
 
     def write(self, path: str | Path) -> None:
         """Write it as JSON."""
-        write_json(path, asdict(self))
+        write_json(path, asdict(self), recorded=True)
 
 
 def read_audit(path: str | Path) -> Audit:
@@ -71,6 +71,6 @@ def read_audit(path: str | Path) -> Audit:
         BrokenFileError: the file is not what an audit writes.
     """
     try:
-        return Audit(**json.loads(Path(path).read_text(encoding="utf-8")))
+        return Audit(**json.loads(read_text(path)))
     except (OSError, ValueError, TypeError) as error:
         raise BrokenFileError(path, f"not what `bocu audit` writes ({error}); delete it, or audit again") from None

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.evaluation.scores import DISCRETISATION_ATTRIBUTES, DISCRETISATION_ERROR
+from bocu.evaluation.scores import DISCRETISATION_ATTRIBUTES, DISCRETISATION_ERROR, SURROGATE
 from bocu.io.chunks import ChunkFile, chunk_file, seed_slices
 from bocu.io.files import canonical_json, open_netcdf, reading, write_netcdf
-from bocu.io.provenance import COLLECTED, SHARED, refuse_other_schema
+from bocu.io.provenance import COLLECTED, SHARED, collected, refuse_other_schema
 from bocu.runs.status import DONE, MISSING, NOT_DEFINED, STATUS_ATTRIBUTES
 
 if TYPE_CHECKING:
@@ -108,11 +108,11 @@ class _Cube:
                 dims = tuple(str(dim) for dim in variable.dims)
                 self.variables.setdefault(str(name), (dims, variable.dtype, dict(variable.attrs)))
             self.attributes = self.attributes or {
-                **{key: scores.attrs[key] for key in SHARED},
+                **{key: scores.attrs[key] for key in (*SHARED, SURROGATE) if key in scores.attrs},
                 "specification": canonical_json({"problem": json.loads(scores.attrs["specification"])["problem"]}),
             }
-            for key in COLLECTED:
-                self.collected[key] |= set(json.loads(scores.attrs[key]))
+            for key, values in collected(scores.attrs).items():
+                self.collected[key] |= set(values)
 
     def _positions(self, scores: "xr.Dataset", file: str) -> np.ndarray:
         """Where the seeds of a score file stand among those of the plan."""

@@ -81,9 +81,10 @@ def trace_name(kind: Kind) -> str:
 def shown_pairs(objectives: Sequence[str], metrics: Sequence[str]) -> list[tuple[str, str]]:
     """Return the pairs of a pursued objective and a metric that pages show, whatever else there is in files.
 
-    What an objective reaches is scored by the metric of its own label, where there is one.
+    What an objective reaches is scored by the metric of its own label, where there is one, and by those that are no
+    objective's own: every metric is shown.
     """
-    return [(o, metric) for o in objectives for metric in metrics if metric == o or o not in metrics]
+    return [(o, m) for o in objectives for m in metrics if m == o or o not in metrics or m not in objectives]
 
 
 def is_digest(data: "xr.Dataset") -> bool:

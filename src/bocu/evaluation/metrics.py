@@ -18,6 +18,7 @@ from bocu.core.parameters import NoParameters, Parameters, ParametersType
 from bocu.core.plain import Plain
 from bocu.core.protocols import EVERY, SCALARISED, TIME_VARYING
 from bocu.core.rounds import Situation
+from bocu.core.ties import first_best
 from bocu.evaluation.discretised import is_continuous, on_cells
 from bocu.evaluation.robust_front import RunFront
 from bocu.evaluation.scalarised_metrics import ScalarisedScores
@@ -255,7 +256,7 @@ class BestFixedDecision(ExpectedPayoff):
         value = values[np.arange(len(decisions)), decisions]
         if not always.any():
             return np.full(len(value), np.nan), value
-        best = int(np.argmax(np.where(always, values.sum(axis=0), -np.inf)))
+        best = first_best(np.where(always, values.sum(axis=0), -np.inf))
         return values[:, best] - value, value
 
 

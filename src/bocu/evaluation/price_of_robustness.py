@@ -14,6 +14,7 @@ from bocu.ambiguity.parameters import SetParameters
 from bocu.core.domains import FiniteDomain
 from bocu.core.protocols import SCALARISED
 from bocu.core.rounds import Situation
+from bocu.core.ties import first_best
 from bocu.evaluation.discretised import is_continuous, on_cells
 from bocu.evaluation.metrics import (
     ExpectedPayoff,
@@ -99,7 +100,7 @@ def _best_payoffs(shown: "Realisation", situation: Situation, metric: Metric) ->
         payoffs = shown.payoffs(1)
         available = shown.available(1)
         rows = np.arange(len(payoffs)) if available is None else available
-        chosen: np.ndarray = payoffs[rows[int(np.argmax(metric.values(payoffs, situation)[rows]))]]
+        chosen: np.ndarray = payoffs[rows[first_best(metric.values(payoffs, situation)[rows])]]
         return chosen
     _, decisions = metric.best(shown, [situation])
     table: np.ndarray = shown.table(decisions)[0, :, 0]

@@ -2,7 +2,7 @@
 
 The verdicts of a map are corrected together by the method of Benjamini and Hochberg (1995): of the points that are
 decided at most 5 % are expected to be decided wrongly. (Holm's method, which claims of a paper are corrected by, keeps
-all of dozens of points right at once, and would leave most undecided.)
+all of dozens of points right at once, and would leave most open.)
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.claims.expansion import leaves, quantities
+from bocu.evaluation.claims.expressions import leaves
+from bocu.evaluation.claims.findings import Finding
 from bocu.evaluation.claims.model import Claim
 from bocu.evaluation.claims.numbers import Source, as_numbers
-from bocu.evaluation.claims.verdicts import UNDECIDED, Finding, Verdict, verdict
-from bocu.evaluation.statistics import CONFIDENCE
+from bocu.evaluation.claims.verdicts import Verdict, decided, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,24 +79,13 @@ def region(claim: Claim, cubes: Sequence[Source]) -> list[Cell]:
     cells = [cell for cell in cells if cell.verdict.seeds]
     if not cells:
         return []
-    p_values = multipletests([_evidence(cell.verdict) for cell in cells], method="fdr_bh")[1]
+    # Verdicts by themselves have settled reasons, which another correction does not share.
+    p_values = multipletests([cell.verdict.raw_p_value for cell in cells], method="fdr_bh")[1]
+    told = f"the correction for {len(cells)} points"
     return [
-        replace(cell, verdict=_settled(cell.verdict, float(p), len(cells)))
+        replace(cell, verdict=decided(replace(cell.verdict, reason=""), float(p), len(cells), told))
         for cell, p in zip(cells, p_values, strict=True)
     ]
-
-
-def _evidence(own: Verdict) -> float:
-    return min(own.for_it, own.against_it)
-
-
-def _settled(own: Verdict, p_value: float, points: int) -> Verdict:
-    """Return a verdict with another p value; outcomes that the correction takes back are undecided."""
-    own = replace(own, p_value=p_value, corrected=points)
-    if p_value < 1 - CONFIDENCE:
-        return own
-    taken_back = f"not after the correction for {points} points"
-    return replace(own, outcome=UNDECIDED, reason=own.reason or taken_back)
 
 
 def points_table(cells: Sequence[Cell]) -> "pd.DataFrame":
@@ -130,9 +119,10 @@ def labels_of(claim: Claim) -> dict[str, list[str]]:
     for leaf in leaves(claim.node):
         found["metric"].append(leaf.scope.metric)
         found["objective"].append(leaf.scope.objective)
-        for measure in quantities(leaf.comparison):
-            found["algorithm"].append(measure.runs.algorithm)
-            found["objective"].append(measure.runs.objective)
+        for measure in leaf.comparison.measures:
+            algorithm, _, objective = measure.runs.partition("/")
+            found["algorithm"].append(algorithm)
+            found["objective"].append(objective)
             found["metric"].append(dict(measure.options).get("metric", ""))
     return {dim: [label for label in dict.fromkeys(labels) if label] for dim, labels in found.items()}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.core.loading import load
+from bocu.core.loading import load, made
 from bocu.core.plain import Specification
 from bocu.core.rounds import Situation
 from bocu.evaluation.discretised import on_cells
@@ -50,5 +50,5 @@ class Scorer:
 def build_scorer(specification: Specification) -> Scorer:
     """Build the metric of a plain specification: `class`, `parameters`, and where it has one `under`."""
     target = load(specification["class"])
-    metric = target(target.Parameters.model_validate(specification["parameters"]))
+    metric = made(specification["class"], target, target.Parameters.model_validate(specification["parameters"]))
     return Scorer(metric, read_point(specification.get("under")))

@@ -16,7 +16,8 @@ from bocu.evaluation.optima import read_optima
 from bocu.evaluation.scorers import Scorer, build_scorer
 from bocu.io.chunks import ChunkFile, chunk_file
 from bocu.io.files import canonical_json
-from bocu.io.provenance import COLLECTED, SHARED
+from bocu.io.provenance import COLLECTED, SHARED, collected
+from bocu.runs.kernel_fits import kernel_told
 from bocu.runs.protocol import PROTOCOLS
 from bocu.runs.records import ROUNDS, context_variable, decision_variable, read_runs
 from bocu.runs.seed_run import Inputs, build_problem
@@ -48,6 +49,8 @@ _SCORED: Mapping[str, tuple[tuple[str, ...], str]] = {
 """What is scored, by name: dimensions and long name."""
 _OF_FRONTS = tuple(name for name in _SCORED if "front" in name or name == "hypervolume_share")
 _PURE_NUMBERS = ("hypervolume_share", "front_weight")
+SURROGATE = "surrogate"
+"""Attribute of what algorithms with one model believe in: see `kernel_told`, JSON."""
 DISCRETISATION_ERROR = "discretisation_error"
 DISCRETISATION_ATTRIBUTES = {
     "long_name": "largest difference from the metric's values on four times as many contexts",
@@ -100,7 +103,8 @@ def score(
         errors = [found[metric["label"]].error if metric["label"] in found else np.nan for metric in metrics]
         if np.isfinite(errors).any():
             file.coordinate(DISCRETISATION_ERROR, "metric", errors, DISCRETISATION_ATTRIBUTES)
-        file.attributes({**(writer.attributes() if writer else {}), "specification": canonical_json(branch)})
+        told = {"specification": canonical_json(branch), SURROGATE: canonical_json(kernel_told(problem))}
+        file.attributes({**(writer.attributes() if writer else {}), **told})
 
 
 def score_branch(parameters: Specification, inputs: Inputs, output: str | Path) -> None:
@@ -246,8 +250,8 @@ class _Writer:
         for name, values in scored.items():
             self.file.write(name, (slice(None), rows), values)
         self.rows = rows.stop
-        for key in COLLECTED:
-            self.collected[key].add(str(block.attrs[key]))
+        for key, found in collected(block.attrs).items():
+            self.collected[key] |= set(found)
         self.wall_seconds += float(block.attrs["wall_seconds"])
 
     def attributes(self) -> dict[str, object]:

@@ -1,13 +1,11 @@
-"""Statistics over seeds: means with standard errors, paired differences, ranks.
+"""Statistics over seeds: means with standard errors, shares, ratios, ranks.
 
 Seeds are paired: every algorithm meets the same problem, contexts and noise under one seed, so differences are taken
 seed by seed, with Student's intervals over seeds. Lower is better throughout: the numbers are regrets.
 """
 
 import functools
-import gc
-import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +16,6 @@ LEAST_SEEDS = 10
 """Paired seeds without which nothing is said of who has less regret."""
 _ROUNDING = 1e-12
 """Share of the largest number below which a standard error is rounding."""
-_ENUMERATED = 13
-"""Gaps with ties up to which all signs are gone through; scipy does so too."""
-MORE, LESS, TIED, TOO_FEW = "more regret", "less regret", "not told apart", "too few seeds"
-"""Verdicts on a paired difference."""
 
 
 @dataclass(frozen=True)
@@ -38,55 +32,6 @@ class Interval:
     low: float
     high: float
     count: int
-
-
-@dataclass(frozen=True)
-class PairedDifference:
-    """How much more regret one algorithm has than another on the same seeds.
-
-    Attributes:
-        difference: mean over seeds with Student's interval; positive: more regret than the other.
-        worse: share of seeds in which it has more regret.
-        p_value: Wilcoxon signed-rank test, two-sided; after Holm's correction where several stand in one table.
-        comparisons: number of p values that were corrected together.
-    """
-
-    difference: Interval
-    worse: float
-    p_value: float
-    comparisons: int = 1
-
-    @property
-    def verdict(self) -> str:
-        """`MORE` or `LESS` where the interval and the corrected test agree on it.
-
-        None below `LEAST_SEEDS` seeds, nor where as many comparisons leave the test no chance with so few.
-        """
-        count = self.difference.count
-        if count < LEAST_SEEDS:
-            return TOO_FEW
-        if self.p_value < 1 - CONFIDENCE:
-            if self.difference.low > 0:
-                return MORE
-            if self.difference.high < 0:
-                return LESS
-        return TIED if count >= seeds_for_verdict(self.comparisons) else TOO_FEW
-
-
-@dataclass(frozen=True)
-class Leaders:
-    """Who shares the least regret of a table.
-
-    Attributes:
-        least: label of the least mean regret, however few its seeds.
-        group: it and the competitors that are not told apart from it, by mean regret; empty where no competitor shares
-            `LEAST_SEEDS` seeds with it.
-        undecided: competitors that share too few seeds with it, by mean regret.
-    """
-
-    least: str
-    group: tuple[str, ...]
-    undecided: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -205,16 +150,34 @@ def share_interval(happened: np.ndarray, boundary: float, confidence: float = CO
         boundary: the other share.
         confidence: coverage of the interval.
     """
-    from scipy.stats import binomtest
-
     count, times = len(happened), int(np.sum(happened))
     if not count:
         return Interval(float("nan"), float("nan"), float("nan"), 0), float("nan")
-    ends = binomtest(times, count).proportion_ci(confidence)
-    tails = [0.0]
-    if 0 <= boundary <= 1:
-        tails = [float(binomtest(times, count, boundary, side).pvalue) for side in ("less", "greater")]
-    return Interval(times / count, float(ends.low), float(ends.high), count), min(1.0, 2.0 * min(tails))
+    low, high = (float(end) for end in exact_ends(times, count, confidence))
+    return Interval(times / count, low, high, count), float(exact_p_values(times, count, boundary))
+
+
+def exact_ends(
+    times: np.ndarray | float, count: np.ndarray | float, confidence: float = CONFIDENCE
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of Clopper and Pearson's intervals of shares; times may be fractions, as of ties counted half."""
+    from scipy.stats import beta
+
+    times, count, tail = np.asarray(times, dtype=float), np.asarray(count, dtype=float), (1 - confidence) / 2
+    with np.errstate(invalid="ignore"):
+        low = np.where(times > 0, beta.ppf(tail, times, count - times + 1), 0.0)
+        return low, np.where(times < count, beta.isf(tail, times + 1, count - times), 1.0)
+
+
+def exact_p_values(times: np.ndarray | int, count: np.ndarray | int, boundary: float) -> np.ndarray:
+    """Return twice the smaller binomial tails of shares, at most 1; 0 for a boundary that is no share."""
+    from scipy.stats import binom
+
+    if not 0 <= boundary <= 1:
+        return np.zeros(np.shape(times))
+    times = np.asarray(times)
+    below, above = binom.cdf(times, count, boundary), binom.sf(times - 1, count, boundary)
+    return np.asarray(np.minimum(1.0, 2.0 * np.minimum(below, above)))
 
 
 def student_ratio(numerator: np.ndarray, denominator: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
@@ -250,133 +213,12 @@ def student_ratio(numerator: np.ndarray, denominator: np.ndarray, confidence: fl
     return Interval(ratio, ratio + (middle - half) / leading, ratio + (middle + half) / leading, count)
 
 
-def paired_differences(
-    regrets: Mapping[str, Mapping[int, float]], reference: str, confidence: float = CONFIDENCE, chosen: bool = False
-) -> dict[str, PairedDifference]:
-    """Compare every algorithm with a reference, seed by seed.
-
-    Args:
-        regrets: label -> seed -> regret.
-        reference: label of the algorithm to compare with.
-        confidence: coverage of the intervals.
-        chosen: whether these numbers chose the reference, as the least of them, say. Any pair might then have been
-            compared, and p values are corrected for all pairs.
-
-    Returns:
-        label -> difference (the algorithm's regret minus the reference's) over the seeds that both finished, for all
-        but the reference. The p values are corrected together (Holm 1979).
-    """
-    others = [label for label in regrets if label != reference]
-    pairs = [(label, reference) for label in others]
-    if chosen:
-        pairs += itertools.combinations(others, 2)
-    gaps = [_paired(regrets[one], regrets[other]) for one, other in pairs]
-    p_values = holm(_signed_ranks_of(gaps))
-    comparisons = sum(not np.isnan(p) for p in p_values)
-    found = {}
-    for label, gap, p in zip(others, gaps, p_values, strict=False):  # the first pairs are those with the reference
-        worse = float((gap > 0).mean()) if len(gap) else float("nan")
-        found[label] = PairedDifference(student_mean(gap, confidence), worse, p, comparisons)
-    return found
-
-
-def smallest_p_value(comparisons: int, seeds: int) -> float:
-    """Return the least p value of the signed-rank test after Holm's correction: when all differences have one sign."""
-    return min(1.0, comparisons * 2.0 ** (1 - seeds)) if seeds else 1.0
-
-
-def seeds_for_verdict(comparisons: int) -> int:
-    """Return the least paired seeds with which as many comparisons, corrected together, can have a verdict."""
-    return next(n for n in itertools.count(LEAST_SEEDS) if smallest_p_value(comparisons, n) < 1 - CONFIDENCE)
-
-
-def leaders(regrets: Mapping[str, Mapping[int, float]], competing: Collection[str]) -> Leaders | None:
-    """Return who shares the least regret, as far as the seeds can tell.
-
-    Args:
-        regrets: label -> seed -> regret, all that stand in one table.
-        competing: labels that may lead; yardsticks may not.
-
-    Returns:
-        None where no competitor has a seed.
-    """
-    means = {label: float(np.mean(list(own.values()))) for label, own in regrets.items() if own and label in competing}
-    if not means:
-        return None
-    least = min(means, key=lambda label: means[label])
-    gaps = paired_differences(regrets, least, chosen=True)
-    rivals = {label: gaps[label].verdict for label in sorted(means, key=lambda label: means[label]) if label != least}
-    decided = [label for label, verdict in rivals.items() if verdict != TOO_FEW]
-    tied = tuple(label for label in decided if rivals[label] != MORE)
-    return Leaders(
-        least=least,
-        group=(least, *tied) if decided else (),
-        undecided=tuple(label for label, verdict in rivals.items() if verdict == TOO_FEW),
-    )
-
-
-def _paired(own: Mapping[int, float], other: Mapping[int, float]) -> np.ndarray:
-    return np.array([own[seed] - other[seed] for seed in sorted(set(own) & set(other))])
-
-
-def _signed_ranks_of(gaps: Sequence[np.ndarray]) -> list[float]:
-    """Return the p value of each of several samples of gaps; those of equal size are tested in one call."""
-    found = [float("nan")] * len(gaps)
-    for count in {len(gap) for gap in gaps}:
-        places = [place for place, gap in enumerate(gaps) if len(gap) == count]
-        for place, p in zip(places, _signed_ranks(np.stack([gaps[place] for place in places])), strict=True):
-            found[place] = p
-    return found
-
-
-def _signed_ranks(gaps: np.ndarray) -> list[float]:
-    """Return the p value of every row of gaps, shape (rows, seeds), each as if it were alone."""
-    from scipy.stats import wilcoxon
-
-    rows, count = gaps.shape
-    if count < 2:
-        return [float("nan")] * rows
-    found = np.ones(rows)  # no difference in any seed: the test itself is not defined there
-    sizes = np.sort(np.abs(gaps), axis=1)
-    # Zeros and ties change how scipy tests, of all rows of a call.
-    plain = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
-    if plain.any():
-        found[plain] = wilcoxon(gaps[plain], axis=1).pvalue
-    for row in np.flatnonzero(~plain & gaps.any(axis=1)):
-        found[row] = _tied_signed_rank(gaps[row]) if count <= _ENUMERATED else wilcoxon(gaps[row]).pvalue
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p values for their number by Holm's (1979) step-down method; those that are not numbers stay so."""
+    found = np.array(p_values, dtype=float)
+    order = np.argsort(found)[: np.count_nonzero(~np.isnan(found))]
+    found[order] = np.minimum(1.0, np.maximum.accumulate(found[order] * np.arange(len(order), 0, -1)))
     return [float(p) for p in found]
-
-
-def _tied_signed_rank(gaps: np.ndarray) -> float:
-    """Return the p value of a few gaps with ties or zeros from all signs that they may have.
-
-    It is what scipy returns after a second for a dozen gaps, and a report has hundreds of pairs.
-    """
-    from scipy.stats import rankdata
-
-    known = gaps[gaps != 0]
-    ranked = rankdata(np.abs(known))
-    totals = (np.arange(2 ** len(known))[:, None] >> np.arange(len(known)) & 1) @ ranked
-    total = ranked[known > 0].sum()
-    return min(1.0, 2 * float(min((totals <= total).mean(), (totals >= total).mean())))
-
-
-def holm(p_values: list[float]) -> list[float]:
-    """Correct p values for their number by Holm's step-down method; those that are not numbers stay so."""
-    from statsmodels.stats.multitest import multipletests
-
-    known = [position for position, p in enumerate(p_values) if not np.isnan(p)]
-    corrected = list(p_values)
-    if not known:
-        return corrected
-    gc.freeze()  # the library collects garbage whenever it is called: 0.2 s, unless what there is stands aside
-    try:
-        found = multipletests([p_values[i] for i in known], method="holm")[1]
-    finally:
-        gc.unfreeze()
-    for position, p in zip(known, found, strict=True):
-        corrected[position] = float(p)
-    return corrected
 
 
 def ranks(regrets: Mapping[str, Mapping[int, float]]) -> Ranks:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bocu.core.numerics import kernel
 from bocu.core.parameters import Parameters, Reading, validate
 from bocu.core.plain import Plain
 from bocu.data.catalogue import Catalogue
@@ -35,8 +36,8 @@ class Component:
 
     @functools.cached_property
     def kind(self) -> Any:
-        """Its class, or the stand-in of one from outside."""
-        return self.registered.described()
+        """Its class."""
+        return self.registered.load()
 
     def recorded(self, parameters: Mapping[str, object]) -> Parameters:
         """Return parameters as a specification holds them.
@@ -44,12 +45,8 @@ class Component:
         Raises:
             BocuError: the class does not take them.
         """
-        kind = self.kind
-        if not self.registered.origin:
-            own: Parameters = validate(kind.Parameters, parameters, "", Reading())
-            return own
-        read: Parameters = kind.read_parameters(parameters, "", Reading())
-        return read
+        made: Parameters = validate(self.kind.Parameters, parameters, "", Reading())
+        return made
 
     @property
     def specification(self) -> Plain:
@@ -126,6 +123,7 @@ class Branch:
             "algorithm": self.algorithm.specification,
             "iterations": self.iterations,
             "threads": self.threads,
+            "kernel": kernel(),
         }
 
     @functools.cached_property

@@ -24,3 +24,8 @@ def in_clone(path: str | Path) -> Path:
         if found.exists():
             return found
     raise BocuError(f"{path}: not in {Path.cwd()}; start bocu in its clone: the folder that holds Snakefile and data/")
+
+
+def of_clone(path: str | Path) -> list[Path]:
+    """Return where a file or folder of the clone may lie, links followed: here, and where it was installed."""
+    return [Path(path).resolve(), (_CLONE / path).resolve()]

@@ -58,8 +58,16 @@ class Entry(Parameters):
     def _expand(cls, data: object) -> object:
         if isinstance(data, str):
             data = {"name": data}
-        if isinstance(data, Mapping) and isinstance(data.get("name"), str) and "label" not in data:
-            data = {**data, "label": default_label(data["name"])}
+        if isinstance(data, Mapping) and "label" not in data:
+            name = data.get("name")
+            # Of a name that is none, or that is missing, the fault is told, and not that no label follows from it.
+            label = default_label(name) if isinstance(name, str) else "nameless"
+            try:
+                data = {**data, "label": _label(label)}
+            except ValueError:
+                raise ValueError(
+                    f"name: found {shown(name)}; it makes no label; give one under the key 'label'"
+                ) from None
         return data
 
 
@@ -136,6 +144,15 @@ class FigureEntry(Entry):
     )
 
 
+class Margin(Parameters):
+    """Extra regret up to which an algorithm leads with the least of a table: the larger of two shares."""
+
+    least: Number = Field(0.25, ge=0, le=10, description="Share of the least mean regret.")
+    random: Number = Field(
+        0.02, ge=0, le=10, description="Share of the mean regret of random decisions, where they run too."
+    )
+
+
 class Seeds(Parameters):
     """Which seeds run, and how many share a job."""
 
@@ -191,7 +208,7 @@ class Experiment(Parameters):
 
     name: Label = Field(description="Folder under `results/`.")
     title: str = Field("", description="Title of the report.")
-    description: str = Field("", description="What the experiment is for; opens the report.")
+    description: str = Field("", description="What the experiment is for; stands with the report's configuration.")
     papers: list[str] = Field(default_factory=list, description="Papers to cite, such as `ziomek2025`.")
     data: Data = Field(Data(), description="Where data sets come from; a source alone is its name.")
     mirror: str | None = Field(None, description="Short for `data: {source: mirror, mirror: FOLDER}`.")
@@ -229,6 +246,11 @@ class Experiment(Parameters):
         description="Label of the algorithm that all others are compared with, such as one's own; if left out, each "
         "table takes its best, and figures that divide by one take `random`.",
     )
+    leads_within: Margin = Field(
+        default_factory=lambda: Margin(),
+        description="Extra regret in the mean up to which an algorithm leads with the least of a table, "
+        "`{least: SHARE, random: SHARE}`: the larger of a share of the least mean regret and one of random decisions'.",
+    )
     claims: list[str] = Field(
         default_factory=list,
         description="Claims files, relative to this file: what is said of this experiment, which the report checks.",
@@ -244,6 +266,8 @@ class Experiment(Parameters):
         if isinstance(data, Mapping) and data.get("mirror") is not None:
             given = data.get("data") or {}
             given = {"source": given} if isinstance(given, str) else given
+            if not isinstance(given, Mapping):
+                return data  # refused as what it is
             data = {**data, "data": {**given, "source": "mirror", "mirror": data["mirror"]}}
         return data
 

@@ -48,17 +48,11 @@ class Entries:
         folder = self.folder(section)
         found = find(kind, entry.name, f"{where}.name: ", folder)
         try:
-            family = found.described()
+            family = found.load()
         except BocuError as error:
             raise BocuError(f"{where}.name: {error}") from None
-        reading, inside = Reading(folder), f"{where}.parameters."
-        if isinstance(family, type):
-            parameters = read_parameters(family, entry.parameters, inside, reading)
-            is_objective = issubclass(family, Objective)
-        else:
-            parameters = family.read_parameters(entry.parameters, inside, reading)
-            is_objective = family.is_objective
-        made = ScoringObjective if kind == "metric" and is_objective else Component
+        parameters = read_parameters(family, entry.parameters, f"{where}.parameters.", Reading(folder))
+        made = ScoringObjective if kind == "metric" and issubclass(family, Objective) else Component
         return made(entry.label, found, parameters, title=getattr(entry, "title", ""))
 
 
@@ -70,7 +64,9 @@ def components_chosen(
     Raises:
         BocuError: a label is none of theirs.
     """
-    for label in wanted or []:
+    for place, label in enumerate(named := wanted or []):
+        if label in named[:place]:
+            raise BocuError(f"{where}.{key}.{place}: '{label}' stands twice; allowed: once")
         if label not in components:
             raise BocuError(f"{where}.{key}: no entry of '{key}' has the label '{label}'; {nearest(label, components)}")
     return [component for label, component in components.items() if wanted is None or label in wanted]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters, Reading, sections, validate
 
@@ -25,9 +24,8 @@ def read_parameters(family: Any, data: Mapping[str, object], where: str, reading
         for key, reason in part.unused().items():
             if key in part.model_fields_set:
                 raise BocuError(f"{where}{path}{key}: it changes nothing: {reason}; leave it out")
-        if isinstance(part, SetParameters):
-            try:
-                part.check()
-            except BocuError as error:
-                raise BocuError(f"{where}{path}{error}") from None
+        try:
+            part.refuse_misfits()
+        except BocuError as error:
+            raise BocuError(f"{where}{path}{error}") from None
     return parameters

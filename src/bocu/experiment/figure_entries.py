@@ -8,7 +8,7 @@ from bocu.core.errors import BocuError
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.rounds import Outline
 from bocu.experiment.branches import Component
-from bocu.experiment.configuration import FigureEntry
+from bocu.experiment.configuration import Experiment, FigureEntry
 from bocu.experiment.entries import Entries, components_chosen
 from bocu.experiment.problem_entries import protocol_of
 from bocu.experiment.registry import registered
@@ -27,7 +27,7 @@ def figures_of(
     figures: dict[str, Component] = {}
     drawn_for: dict[str, list[str]] = {}
     for position, entry in enumerate(_entries(entries, problems, outlines)):
-        figure = _against(entries.component("figure", "figures", position, entry), entries.experiment.reference)
+        figure = _against(entries.component("figure", "figures", position, entry), entries.experiment)
         figures[figure.label] = figure
         if figure.kind.scope == "experiment":
             drawn_for[figure.label] = [ALL]
@@ -60,16 +60,16 @@ def _entries(
     ]
 
 
-def _against(figure: Component, reference: str | None) -> Component:
-    """Return a figure with the experiment's reference, if it compares with one and names none itself."""
+def _against(figure: Component, experiment: Experiment) -> Component:
+    """Return a figure with the experiment's `reference` and `leads_within`, where it takes such and names none."""
     against = getattr(figure.parameters, "against", None)
-    if reference is None or against is None:
+    if against is None:
         return figure
-    return Component(figure.label, figure.registered, against(reference))
+    return Component(figure.label, figure.registered, against(experiment.reference, experiment.leads_within))
 
 
 def _shows(figure: Any, problem: Component, outline: Outline) -> bool:
-    """Say whether a figure's class, or its stand-in, is defined for a problem."""
+    """Say whether a figure is defined for a problem."""
     protocol = protocol_of(problem)
     without = protocol not in TIME_VARYING and outline.priors == ()
     box = figure.finite_decisions and isinstance(outline.decisions, BoxDomain)

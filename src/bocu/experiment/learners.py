@@ -66,7 +66,7 @@ def learner(
         BocuError: the name is unknown, or a value is not allowed, or the algorithm is not defined for such a problem.
     """
     made = algorithm(name)
-    checked = validate(made.Parameters, parameters, f"{name}: ", Reading(Path(), imports=True))
+    checked = validate(made.Parameters, parameters, f"{name}: ", Reading(Path()))
     spaces = _domain("decision", decisions), _domain("context", contexts)
     description = _description(*spaces, noise, variance, np.atleast_1d(lengthscale), outputs)
     try:

@@ -68,7 +68,7 @@ def refuse_unscorable(where: str, metric: Component, problem: Component, protoco
                 f"{where}.parameters.{path}radius: found 'margin', the distance of the truth from the reference, "
                 f"which {alone} is 0; give a number"
             )
-        most = getattr(section.family, "most_cells", None)  # a stand-in has none
+        most = section.family.most_cells
         if most is not None and cells > most:
             raise BocuError(
                 f"{where}.parameters.{path}name: '{section.name}' takes up to {most} contexts; the discretisation "

@@ -13,7 +13,6 @@ PARTIAL = "/partial"
 FIGURE_SUFFIXES = ("csv", "png", "svg", "pdf", "json")
 RESULTS = "results"
 RUN_CACHE = f"{RESULTS}/.run-cache"  # no experiment has this name: a label begins with a letter or digit
-MACHINE_CODE = f"{RESULTS}/.machine-code"  # where homes cannot be written to
 
 
 def checkpoint_folder(run_file: str | Path) -> Path:

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from bocu.ambiguity.parameters import SetParameters
 from bocu.contexts.named import NamedParameters, named_in
 from bocu.core.about import Function
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
+from bocu.core.numerics import told_of_own_settings
 from bocu.core.parameters import nearest, sections
 from bocu.core.places import places
 from bocu.core.plain import Plain
@@ -29,9 +31,11 @@ from bocu.experiment.looks import abouts
 from bocu.experiment.paths import ResultPaths
 from bocu.experiment.problem_entries import parameters_of, protocol_of
 from bocu.experiment.products import Products
+from bocu.experiment.registry import RegisteredClass, find
 from bocu.experiment.sweep_expansion import Sweep
 from bocu.experiment.titles import titles
 from bocu.problems.base import ProblemParameters
+from bocu.problems.candidates import kernel_source
 
 
 class StatedClaim(Protocol):
@@ -114,7 +118,9 @@ class Plan:
 
     def priors(self, problem: str) -> dict[str, Plain]:
         """Return the candidate priors that are fitted for a problem, by label."""
-        return self.problem_parameters(problem).priors()
+        own = self.problems[problem].specification
+        fits = self.problem_parameters(problem).priors()
+        return {label: {**fit, "statement": fit["statement"] or own} for label, fit in fits.items()}
 
     def designs(self) -> dict[str, str]:
         """Return the files of initial designs that are given, by the hash of what they hold."""
@@ -210,25 +216,44 @@ class Plan:
         objectives = {branch.objective.label: branch.objective for branch in self.branches.values() if branch.objective}
         return titles(list(objectives.values()), self.metrics)
 
-    def outside(self) -> list[tuple[str, str, str]]:
-        """Return kind, label and origin of everything that is none of ours."""
-        branches = self.branches.values()
+    def _components(self) -> list[Component]:
         every: list[Component | None] = [*self.problems.values(), *self.metrics, *self.figures.values()]
-        every += [part for branch in branches for part in (branch.objective, branch.algorithm)]
-        found = {
-            (one.registered.kind, one.label, one.registered.origin) for one in every if one and one.registered.origin
-        }
-        parts = [part for one in every if one for _, part in sections(one.parameters)]
-        stand_ins = [part.stand_in.entry for part in parts if hasattr(part, "stand_in")]
-        found.update((entry.kind, entry.name, entry.origin) for entry in stand_ins)
+        every += [part for branch in self.branches.values() for part in (branch.objective, branch.algorithm)]
+        return [one for one in every if one is not None]
+
+    def kernels(self) -> dict[str, list[str]]:
+        """Return the labels of problems by where the kernel comes from that algorithms with one model believe in."""
+        found: dict[str, list[str]] = {}
+        for label in self.problems:
+            if source := kernel_source(self.problem_parameters(label)):
+                found.setdefault(source, []).append(label)
+        return found
+
+    def notes(self) -> list[str]:
+        """Return what is allowed and hardly meant, a line each."""
+        stated = ((one, *found) for one in self._components() for found in sections(one.parameters))
+        found = (
+            f"{one.registered.kind} '{one.label}': {path}{part.note()}"
+            for one, path, part in stated
+            if isinstance(part, SetParameters) and part.note()
+        )
+        return list(dict.fromkeys([*filter(None, [told_of_own_settings()]), *found]))
+
+    def outside(self) -> list[tuple[str, RegisteredClass]]:
+        """Return everything that is none of ours, each with its label or name, by kind."""
+        every = self._components()
+        found = {(one.label, one.registered) for one in every if one.registered.origin}
         named = [("law", name) for metric in self.metrics for name in named_in(metric.under)]
-        for part in parts:
+        for part in (part for one in every for _, part in sections(one.parameters)):
+            if isinstance(part, SetParameters):
+                named.append(("set", part.name))
             if isinstance(part, NamedParameters):
                 named += [(part.kind, part.name), *(("law", name) for name in named_in(part.parameters))]
         for kind, name in named:
-            place = places().get(name) or places().get(f"{kind}/{name}")
-            found.update([(kind, name, place)] if place else [])
-        return sorted(found)
+            if name in places() or f"{kind}/{name}" in places():
+                entry = find(kind, name)
+                found.add((entry.name, entry))
+        return sorted(found, key=lambda each: (each[1].kind, each[0], each[1].target))
 
     def describe(self) -> Plain:
         """Return the experiment, with every parameter as it stands, as plain data."""

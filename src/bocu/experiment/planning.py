@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from bocu.algorithms.base import AlgorithmParameters
 from bocu.core.domains import BoxDomain
@@ -28,11 +27,13 @@ from bocu.experiment.entries import Entries, components_chosen
 from bocu.experiment.figure_entries import figures_of
 from bocu.experiment.metric_entries import metrics_of, refuse_unscorable
 from bocu.experiment.plan import Plan, StatedClaim
+from bocu.experiment.plugins.lookup import faults_told
 from bocu.experiment.problem_entries import parameters_of, problem_components, protocol_of
 from bocu.experiment.refusals import (
     no_branch,
     refuse_branch,
     refuse_duplicates,
+    refuse_missing_mirror,
     refuse_radius,
     refuse_rounds,
     refuse_unknown_papers,
@@ -45,6 +46,7 @@ CLAIMS = "bocu.evaluation.claims.planned:planned_claims"  # by name: what a chec
 MENTIONS = "bocu.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for
 
 
+@faults_told()
 def make_plan(
     config: Mapping[str, object],
     files: Sequence[str | Path] = (),
@@ -79,11 +81,10 @@ def make_plan(
         entry = getattr(experiment, section)[position]
         where = f"{written(section)}{section}.{position}.name: "
         found = find(section.removesuffix("s"), entry.name, where, folder(section))
-        kind: Any = found.described()
-        # A class from outside is not imported here: what its entry states is known.
-        return parameter in (entry.parameters if found.origin else kind.Parameters.model_fields)
+        return parameter in found.load().Parameters.model_fields
 
     entries = Entries(expand_sweeps(experiment, has, written("sweep")), written, folder)
+    refuse_missing_mirror(entries)
     refuse_unknown_papers(entries)
     refuse_unknown_reference(entries)
     catalogue = load_catalogue(sources_file or catalogue_at_hand())
@@ -194,7 +195,7 @@ class _Combining:
                 f"{', '.join(metric.kind.protocols)}"
             )
         box = isinstance(self.outlines[label].decisions, BoxDomain)
-        if box and getattr(metric.kind, "finite_decisions", False):  # a stand-in has none
+        if box and getattr(metric.kind, "finite_decisions", False):  # an objective has none
             raise BocuError(
                 f"{where}: '{metric.label}' cannot score '{label}', whose decisions are a box; it compares "
                 "finitely many"
@@ -249,20 +250,10 @@ class _Combining:
         labelled = {objective.label: objective for objective in objectives}
         pursued = []
         for objective in components_chosen(entry.objectives, "objectives", labelled, where):
-            unfit = _unfit(algorithm, objective)
+            assert isinstance(algorithm.parameters, AlgorithmParameters)
+            unfit = algorithm.parameters.unfit(objective.registered.name, objective.parameters)
             if unfit and entry.objectives is not None:
                 raise BocuError(f"{where}.objectives: '{algorithm.label}' cannot pursue '{objective.label}': {unfit}")
             if not unfit:
                 pursued.append(objective)
         return pursued
-
-
-def _unfit(algorithm: Component, objective: Component) -> str:
-    """Say why an algorithm is not defined for an objective; empty where it is."""
-    parameters = algorithm.parameters
-    assert isinstance(parameters, AlgorithmParameters)
-    if not (algorithm.registered.origin or objective.registered.origin):
-        return parameters.unfit(objective.registered.name, objective.parameters)
-    from bocu.experiment.plugins.memo import unfit
-
-    return unfit(algorithm, objective)

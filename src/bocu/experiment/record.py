@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256 as sha256_of
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from bocu.core.errors import BocuError
 from bocu.core.plain import Plain
 from bocu.experiment.configuration import Seeds
 from bocu.experiment.plan import Plan
-from bocu.io.files import atomic_path, write_json
+from bocu.io.files import atomic_path, read_text, write_json
+from bocu.io.yaml_files import read_yaml
 
 MADE_FROM = "made_from"  # in the record: files and settings of the command line
 _OF_SCALE = ("name", "iterations", "seeds", "problems")
@@ -34,16 +35,41 @@ def write_record(
         overrides: given by `--config`.
         snakefile: given by `--snakefile`; None: the one that Snakemake finds in the working folder.
     """
-    made_from = {"files": [str(file) for file in files], "config": dict(overrides or {})}
+    made_from = {"files": [str(file) for file in files], "config": dict(overrides or {}), "stated": _stated(files)}
     if snakefile is not None:
         made_from["snakefile"] = str(snakefile)
-    write_json(plan.paths.record, {**plan.describe(), **({MADE_FROM: made_from} if files else {})})
+    write_json(plan.paths.record, {**plan.describe(), **({MADE_FROM: made_from} if files else {})}, recorded=True)
 
 
 def settings_of(record: Mapping[str, Any]) -> Plain:
     """Return the settings of the command line that say at which scale results were made, from their record."""
     config = record.get(MADE_FROM, {}).get("config", {})
     return {key: value for key, value in config.items() if key in _OF_SCALE}
+
+
+def _stated(files: Sequence[str | Path]) -> dict[str, int]:
+    """Return how many rounds and seeds experiment files ask for by themselves, as far as they say."""
+    found: dict[str, Any] = {}
+    for file in filter(Path.is_file, map(Path, files)):
+        data: Any = read_yaml(file)
+        found |= data
+    seeds = found.get("seeds")
+    told = {"rounds": found.get("iterations"), "seeds": seeds.get("count") if isinstance(seeds, Mapping) else seeds}
+    return {key: int(value) for key, value in told.items() if value is not None}
+
+
+def trial_of(record: Mapping[str, Any]) -> str:
+    """Say how much less was run than the experiment file asks for: "reduced: 50 of 200 rounds, simulated"."""
+    made = record.get(MADE_FROM, {})
+    now = {"rounds": record.get("iterations"), "seeds": (record.get("seeds") or {}).get("count")}
+    told = reduced_to((now.get(what), whole, what) for what, whole in made.get("stated", {}).items())
+    return told + (", simulated" if told else "simulated") if made.get("config", {}).get("data") == "simulate" else told
+
+
+def reduced_to(scales: Iterable[tuple[int | None, int, str]]) -> str:
+    """Say of what there is less than there might be; how many there are, might be, and of what."""
+    less = [f"{now:,} of {whole:,} {what}" for now, whole, what in scales if now is not None and now < whole]
+    return f"reduced: {', '.join(less)}" if less else ""
 
 
 def config_of(settings: Mapping[str, Any]) -> str:
@@ -66,7 +92,7 @@ def refuse_to_shrink(plan: Plan) -> None:
     if plan.experiment.overwrite or not record.is_file():
         return
     try:
-        before = json.loads(record.read_text(encoding="utf-8"))
+        before = json.loads(read_text(record))
         iterations, seeds = before["iterations_of"], Seeds.model_validate(before["seeds"])
     except (ValueError, KeyError):
         raise BocuError(f"{record}: not readable as the record of an experiment; delete it to go on") from None
@@ -97,5 +123,5 @@ def copy_design(plan: Plan, sha256: str, output: str | Path) -> None:
     content = Path(source).read_bytes()
     if sha256_of(content).hexdigest() != sha256:
         raise BocuError(f"{source}: changed since the experiment was planned; plan it again")
-    with atomic_path(output) as temporary:
+    with atomic_path(output, recorded=True) as temporary:
         temporary.write_bytes(content)

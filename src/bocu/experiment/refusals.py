@@ -1,9 +1,11 @@
 """What planning refuses: entries that are fine one by one, and do not go together."""
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from bocu.ambiguity.parameters import SetParameters
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest, sections
 from bocu.core.rounds import Outline
 from bocu.experiment.branches import Branch, Component
@@ -15,11 +17,21 @@ from bocu.io.files import canonical_json
 
 
 def refuse_unknown_papers(entries: Entries) -> None:
-    """Refuse a paper that nobody knows."""
+    """Refuse a paper that nobody knows, or that stands twice."""
     for position, key in enumerate(entries.experiment.papers):
+        if key in entries.experiment.papers[:position]:
+            raise BocuError(f"{entries.at('papers', position)}: '{key}' stands twice; allowed: once")
         if key not in known_papers():
             where = entries.at("papers", position)
             raise BocuError(f"{where}: unknown paper '{key}'; {nearest(key, known_papers())}")
+
+
+def refuse_missing_mirror(entries: Entries) -> None:
+    """Refuse a mirror that is no folder, whether a problem needs data or not."""
+    data, alone = entries.experiment.data, entries.experiment.mirror is not None
+    if data.mirror is not None and not os.path.isdir(data.mirror):  # noqa: PTH112 - of any text
+        where = entries.origin("mirror" if alone else "data") + ("mirror" if alone else "data.mirror")
+        raise BocuError(f"{where}: found {shown(data.mirror)}; allowed: a folder, relative to {Path().absolute()}/")
 
 
 def refuse_unknown_reference(entries: Entries) -> None:

@@ -222,18 +222,6 @@ class RegisteredClass:
         """What people are told of where it comes from."""
         return self.origin or self.target
 
-    def described(self) -> Any:
-        """Return what planning looks at: the class, or of one from outside a stand-in, which imports nothing.
-
-        Raises:
-            BocuError: as `load`.
-        """
-        if not self.origin:
-            return load(self.target)
-        from bocu.experiment.plugins.stand_ins import stand_in
-
-        return stand_in(self)
-
     def load(self) -> Any:
         """Import the class.
 

@@ -111,10 +111,9 @@ def _work(branch: "Branch", size: Size, rounds: int) -> tuple[Work, Prices]:
 
 @functools.cache
 def prices_of(kind: str, found: Any) -> tuple[str, Prices]:
-    """Return the class whose prices hold for a class, or for what stands in for it, and these."""
+    """Return the class whose prices hold for a class, and these."""
     known: Mapping[str, Prices] = COSTS[kind]
-    own = isinstance(found, type)
-    names = (f"{base.__module__}:{base.__qualname__}" for base in found.__mro__) if own else iter(found.bases)
+    names = (f"{base.__module__}:{base.__qualname__}" for base in found.__mro__)
     name = next(name for name in names if name in known)
     return name, known[name]
 

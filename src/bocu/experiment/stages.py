@@ -3,7 +3,7 @@
 `stages.json` holds the largest peak and the longest time that a job of each rule took, in the quick start and in
 preparing all real and simulated data sets; `tests/benchmarks/stages.py` writes it from the files of the rules'
 `benchmark:`. Larger experiments take more, so a job asks for several times as much, and for what Snakemake itself takes
-on a cluster; a further attempt doubles it.
+on a cluster; a further attempt doubles it. How long a usual job takes, the median of the quick start, is known besides.
 """
 
 import functools
@@ -35,6 +35,11 @@ def taken() -> dict[str, Taken]:
     """Return what was measured, by rule."""
     rules = json.loads(MEASURED.read_text(encoding="utf-8"))["rules"]
     return {rule: Taken(**measured) for rule, measured in rules.items()}
+
+
+def usual_seconds() -> dict[str, float]:
+    """Return the wall time of a usual job by rule, of the rules that the quick start has."""
+    return dict(json.loads(MEASURED.read_text(encoding="utf-8"))["usual"]["seconds"])
 
 
 def stage_memory(rule: str, attempt: int) -> int:

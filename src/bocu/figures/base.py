@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Se
 from pydantic import Field
 
 from bocu.core.about import About
-from bocu.core.loading import load
+from bocu.core.loading import load, made
 from bocu.core.parameters import Parameters, ParametersType, sections
+from bocu.experiment.configuration import Margin
 from bocu.figures import style
 from bocu.figures.finish import finish, themed
 from bocu.figures.pdf_fonts import without_shaping
@@ -103,9 +104,12 @@ class ComparingParameters(PictureParameters):
         "the first, if left out.",
     )
 
-    def against(self, label: str) -> Self:
-        """Return these parameters with the experiment's reference, where they name none."""
-        return self if self.reference is not None else self.model_copy(update={"reference": label})
+    def against(self, label: str | None, margin: Margin | None = None) -> Self:
+        """Return these parameters with the experiment's reference and margin, where they take such and name none."""
+        given = {"reference": label, "leads_within": margin}
+        known = type(self).model_fields
+        update = {key: value for key, value in given.items() if key in known and getattr(self, key) is None}
+        return self.model_copy(update=update)
 
 
 class FigureParameters(PictureParameters):
@@ -231,7 +235,7 @@ def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[s
     """
     specification = parameters["specification"]
     kind = load(specification["class"])
-    figure: Figure = kind(kind.Parameters.model_validate(specification["parameters"]))
+    figure: Figure = made(specification["class"], kind, kind.Parameters.model_validate(specification["parameters"]))
     drawn_from = {**inputs, **({"problem": parameters["problem"]} if "problem" in parameters else {})}
     save(figure.draw(drawn_from), outputs["png"], outputs["svg"], outputs["description"])
 

@@ -178,8 +178,7 @@ def all_results(inputs: Mapping[str, Any]) -> list[Results]:
 def foremost(cube: Results) -> list[tuple[str, str]]:
     """Return the pairs of objective and metric that page and figures show unasked; files hold all.
 
-    What an objective reaches is scored by the metric of its own label, where there is one. Metrics along paths of laws
-    stand in figures and files.
+    They are those of `shown_pairs`. Metrics along paths of laws stand in figures and files.
     """
     off_paths = set(metrics_off_paths(cube.data))
     return [pair for pair in shown_pairs(cube.objectives(), cube.metrics) if pair[1] in off_paths]

@@ -13,9 +13,8 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import READING, Parameters
-from bocu.evaluation.claims import FAILS, HOLDS, UNDECIDED, Claim, read_claims
-from bocu.evaluation.claims.expansion import leaves, problems_of
-from bocu.evaluation.claims.expressions import Ratio
+from bocu.evaluation.claims import FAILS, HOLDS, LEANS_AGAINST, LEANS_FOR, OPEN, Claim, read_claims
+from bocu.evaluation.claims.expressions import Ratio, leaves, problems_of
 from bocu.evaluation.regions import Cell, Value, labels_of, points_table, region
 from bocu.experiment.titles import in_words, value_in_words
 from bocu.figures import marks, style
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure as Picture
 
-OUTCOMES = (HOLDS, FAILS, UNDECIDED)
-COLOURS = ("#9CC9E8", "#F2B79A", "#EDEDED")
-"""Of the outcomes: light enough for text on them; the first two differ for colour-blind eyes too."""
+OUTCOMES = (HOLDS, LEANS_FOR, OPEN, LEANS_AGAINST, FAILS)
+COLOURS = ("#9CC9E8", "#D3E6F3", "#EDEDED", "#F9DECF", "#F2B79A")
+"""Of the outcomes: light enough for text on them; both sides differ for colour-blind eyes too."""
 HATCH = "//"
 CELL_HEIGHT, PANEL_MARGIN, LEGEND = 0.26, 0.6, 0.75
 """Inches: of a row of cells, around a panel, and of what stands below all panels."""
@@ -247,7 +246,7 @@ class Region(Figure[RegionParameters]):
         tally = ", ".join(f"{outcome} at {count}" for outcome, count in counts.items() if count)
         seeds = {cell.problem: cell.verdict.seeds for cell in cells}
         numbers = " Numbers: what is compared, mean over seeds." if any(cell.finding for cell in cells) else ""
-        marks = "hatched where undecided" if settings.show == "value" else "'?' where undecided"
+        marks = "hatched where open" if settings.show == "value" else "'?' where open"
         caption = (
             f"Where `{settings.check}` holds, at {len(cells)} points of the sweep: {tally} ({seed_counts(seeds)}); "
             f"{marks}. Verdicts at 95 %, corrected together (Benjamini and Hochberg); empty: not run.{numbers}"
@@ -306,14 +305,14 @@ def _panel(
     words = numbers.astype(object)
     for cell in cells:
         place = (cell.at[layout.y] if layout.y else "", cell.at[layout.x])
-        finding, undecided = cell.finding, cell.verdict.outcome == UNDECIDED
+        finding, is_open = cell.finding, cell.verdict.outcome == OPEN
         word = "" if finding is None else _short(finding.value.value)
-        words.loc[place] = f"{word} ?".strip() if undecided and by_outcome else word
+        words.loc[place] = f"{word} ?".strip() if is_open and by_outcome else word
         if by_outcome:
             numbers.loc[place] = OUTCOMES.index(cell.verdict.outcome)
         elif finding is not None:
             numbers.loc[place] = finding.value.value
-            if undecided:
+            if is_open:
                 corner = (across.index(place[1]), up.index(place[0]))
                 panel.add_patch(Rectangle(corner, 1, 1, fill=False, hatch=HATCH, ec=style.GREY, linewidth=0, zorder=2))
     if by_outcome:
@@ -341,7 +340,7 @@ def _value_legend(picture: "Picture", panels: Sequence["Axes"], shown: "ScalarMa
     from matplotlib.colors import LogNorm
 
     bar = picture.colorbar(shown, ax=list(panels), orientation="horizontal", aspect=50, pad=0.02)
-    bar.set_label(f"{quantity}; hatched: undecided")
+    bar.set_label(f"{quantity}; hatched: open")
     if isinstance(shown.norm, LogNorm):  # from half as large to twice, say: no power of ten lies within
         ticks = np.geomspace(float(shown.norm.vmin or 0), float(shown.norm.vmax or 0), 5).tolist()
         bar.set_ticks(ticks, labels=[f"{tick:.2g}" for tick in ticks], minor=False)

@@ -9,14 +9,9 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Parameters
-from bocu.evaluation.statistics import (
-    CONFIDENCE,
-    LEAST_SEEDS,
-    LESS,
-    MORE,
-    leaders,
-    paired_differences,
-)
+from bocu.evaluation.standings import TIED, TOO_FEW, VERDICT_SEEDS, Standings
+from bocu.evaluation.statistics import CONFIDENCE, LEAST_SEEDS
+from bocu.experiment.configuration import Margin
 from bocu.experiment.titles import in_words
 from bocu.figures import marks, style
 from bocu.figures.base import ComparingParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
@@ -71,6 +66,9 @@ class ScoreboardParameters(ComparingParameters):
     """Parameters of `Scoreboard`."""
 
     blocks: list[ScoreBlock] | None = Field(None, description="The blocks; one for each metric, if left out.")
+    leads_within: Margin | None = Field(
+        None, description="Extra regret up to which an algorithm leads with the least; the experiment's, if left out."
+    )
     columns: Annotated[dict[str, str], Naming("problem")] = Field(
         default_factory=dict, description="What is written for a problem, by its label, if not the label."
     )
@@ -156,11 +154,13 @@ class Scoreboard(Figure[ScoreboardParameters]):
             if base is None:
                 continue
             totals = {titles[problem, branch]: _by_seed(cubes[problem], branch, block.metric) for branch in found}
-            first, gaps = leaders(totals, competing), paired_differences(totals, titles[problem, base])
+            random = next((titles[problem, b] for b in found if cubes[problem].names[b.algorithm] == "random"), None)
+            compared = Standings(totals, competing, random, self.parameters.leads_within)
+            gaps, first = compared.against(titles[problem, base]), compared.leading
             for branch in (branch for branch in found if branch.algorithm != reference):
                 title, ratio = titles[problem, branch], regret_ratio(cubes[problem], branch, base, block.metric)
-                leading = first is not None and title in first.group
-                apart = title in gaps and gaps[title].verdict in (MORE, LESS)
+                leading = title in first
+                apart = title in gaps and gaps[title].on_average not in (TIED, TOO_FEW)
                 numbers = ratio.value, ratio.low, ratio.high, ratio.count, leading, apart
                 rows.append((block.title, block.metric, problem, title, written, *numbers))
         order = list(dict.fromkeys(titles.values()))
@@ -204,9 +204,10 @@ class Scoreboard(Figure[ScoreboardParameters]):
             f"Cumulative regret at the end of every run, divided by that of {reference}: ratio of means over "
             f"{seed_counts(counts)}; below 1 (blue) there is less regret, above 1 (red) more. Blocks: the objective "
             f"that runs pursue, where they pursue one, and are scored by ({scored}). Bold: the least regret of a "
-            f"column, that of {reference} among them, and what is not told apart from it. Italic: not told apart from "
-            f"{reference}. Told apart is what both the {CONFIDENCE:.0%} interval of paired differences and the "
-            f"signed-rank test, corrected for all comparisons of a column, do, from {LEAST_SEEDS} paired seeds on. "
+            f"column, that of {reference} among them, and what has hardly more, as the interval has it, from "
+            f"{VERDICT_SEEDS} paired seeds on. Italic: not told apart from {reference} by the {CONFIDENCE:.0%} "
+            "interval of the mean paired difference, corrected for all pairs of a column, from "
+            f"{LEAST_SEEDS} paired seeds on. "
             f"Empty: not defined or not finished, or the regret of {reference} is not positive."
             + without(list(cubes.values()), label_of_reference, reference)
         )

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.io.lineage import is_lineage, lineage_attributes
+from bocu.io.hashes import sha256
+from bocu.io.lineage import is_lineage, is_product, lineage_attributes, maker
+from bocu.io.manifest import digest_file, forget_digest, record_digest, refuse_edited
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -72,11 +74,16 @@ def refuse_to_replace(path: str | os.PathLike[str]) -> None:
 
 
 @contextlib.contextmanager
-def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_path(path: str | os.PathLike[str], recorded: bool = False) -> Iterator[Path]:
     """Return a temporary path beside `path`; rename it there when the block ends well, remove it when it does not.
 
     The temporary name keeps the suffix of `path` last but for `.tmp`, so writers that look at suffixes need the format
     told. Stale temporary files of `path` that dead processes of this host left are swept first.
+
+    Args:
+        path: the file.
+        recorded: record its SHA-256 beside it (`bocu.io.manifest`), as is done unasked of the products of a job and of
+            what has a record.
 
     Raises:
         BocuError: it cannot be written, or something stands there that is no regular file.
@@ -88,7 +95,13 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         sweep_stale(target)
         yield temporary
-        temporary.replace(target)
+        if recorded or is_product(target) or digest_file(target).exists():
+            digest = sha256(temporary)
+            forget_digest(target)
+            temporary.replace(target)
+            record_digest(target, maker(), digest)
+        else:
+            temporary.replace(target)
     except OSError as error:
         raise BocuError(f"{target}: could not be written: {error.strerror or error}") from error
     except RuntimeError as error:
@@ -113,17 +126,19 @@ def sweep_stale(path: str | os.PathLike[str]) -> None:
 def is_stale(name: str) -> bool:
     """Whether a file name is a temporary one of a process of this host that no longer runs."""
     match = _TEMPORARY.match(name)
-    return match is not None and match["host"] == _host() and not _is_running(int(match["process"]))
+    return match is not None and match["host"] == _host() and not process_runs(int(match["process"]))
 
 
-def _is_running(process: int) -> bool:
+def process_runs(process: int) -> bool:
+    """Whether a process of this machine, by its number, runs: one that has ended and waits for its parent does not."""
+    import psutil
+
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
+        return psutil.Process(process).status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    except psutil.NoSuchProcess:
         return False
-    except PermissionError:
+    except psutil.AccessDenied:
         return True
-    return True
 
 
 def set_aside(path: str | os.PathLike[str]) -> Path:
@@ -140,9 +155,20 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_json(path: str | os.PathLike[str], data: object) -> None:
-    """Write plain data as JSON for people to read, keys sorted, atomically."""
-    write_text(path, json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n")
+def write_json(path: str | os.PathLike[str], data: object, recorded: bool = False) -> None:
+    """Write plain data as JSON for people to read, keys sorted, atomically; `recorded` is that of `atomic_path`."""
+    with atomic_path(path, recorded) as temporary:
+        temporary.write_text(json.dumps(data, indent=2, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Read text in UTF-8.
+
+    Raises:
+        BrokenFileError: it is not as it was written, where that is recorded.
+    """
+    refuse_edited(path)
+    return Path(path).read_text(encoding="utf-8")
 
 
 def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str], read_by: Collection[str] = ()) -> None:
@@ -236,14 +262,14 @@ def read_netcdf(path: str | os.PathLike[str], sealed: bool = False) -> "xr.Datas
 
 @contextlib.contextmanager
 def open_netcdf(path: str | os.PathLike[str], decode_times: bool = True) -> Iterator["xr.Dataset"]:
-    """Open a NetCDF file to read parts of it, each within `reading`; a seal is not looked at.
+    """Open a NetCDF file, as it was written, to read parts of it, each within `reading`; a seal is not looked at.
 
     Args:
         path: the file.
         decode_times: turn numbers such as hours since a date into times.
 
     Raises:
-        BrokenFileError: it is no NetCDF file.
+        BrokenFileError: it is no NetCDF file, or not what is recorded of it.
         BocuError: the file is missing, or the system does not let us read it.
     """
     import xarray as xr
@@ -251,6 +277,7 @@ def open_netcdf(path: str | os.PathLike[str], decode_times: bool = True) -> Iter
     if not Path(path).is_file():
         raise BocuError(f"{path}: no such file")
     with reading(path):
+        refuse_edited(path)
         data = xr.open_dataset(path, engine="netcdf4", cache=False, decode_times=decode_times)
     with data:
         yield data

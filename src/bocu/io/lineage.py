@@ -8,6 +8,7 @@ attributes, a JSON file under a key, a page in its head. Files of a foreign form
 import json
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -16,7 +17,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from bocu.io.hashes import sha256
+from bocu.io.manifest import checked, record_digest, recorded
 
 LINEAGE = "lineage"
 _PIECE = 60_000  # bytes of an attribute, which HDF5 limits; a longer lineage goes on in the next
@@ -44,21 +45,56 @@ class Lineage:
 @dataclass(frozen=True)
 class _Job:
     outputs: frozenset[Path]
-    lineage: Lineage
+    maker: str
+    lineage: Lineage | None
 
 
 _current: ContextVar[_Job | None] = ContextVar("job", default=None)
 
 
 @contextmanager
-def making(outputs: Iterable[str], parameters: Mapping[str, object], inputs: Iterable[str]) -> Iterator[None]:
-    """Let the files named `outputs` be written with their lineage, as long as the block lasts."""
-    lineage = Lineage(unfold(parameters), {path: sha256(path) for path in inputs})
-    token = _current.set(_Job(frozenset(Path(output).absolute() for output in outputs), lineage))
+def making(
+    outputs: Iterable[str], parameters: Mapping[str, object], inputs: Iterable[str], maker: str = ""
+) -> Iterator[None]:
+    """Let the files named `outputs` be written with their lineage, as long as the block lasts.
+
+    Raises:
+        BrokenFileError: an input is not as it was written.
+    """
+    with writing(outputs, maker, Lineage(unfold(parameters), {path: checked(path) for path in inputs})):
+        yield
+
+
+@contextmanager
+def writing(outputs: Iterable[str], maker: str, lineage: Lineage | None = None) -> Iterator[None]:
+    """Let the files named `outputs`, and those within such folders, be recorded as written by `maker`.
+
+    What the block leaves as it stood, such as a run file whose job was killed after writing it, is recorded at its end.
+    """
+    files = frozenset(Path(output).absolute() for output in outputs)
+    token = _current.set(_Job(files, maker, lineage))
     try:
         yield
     finally:
         _current.reset(token)
+    for file in files:
+        if file.is_file() and recorded(file) is None:
+            record_digest(file, maker)
+
+
+def is_product(path: str | os.PathLike[str]) -> bool:
+    """Whether the job that runs makes a file, or the folder that it lies in."""
+    job, file = _current.get(), Path(path).absolute()
+    return job is not None and not job.outputs.isdisjoint((file, *file.parents))
+
+
+def maker() -> str:
+    """Return what writes now: the rule of the job, or the program."""
+    job, program = _current.get(), Path(sys.argv[0])
+    if job is not None:
+        return job.maker
+    name = program.parent.name if program.stem == "__main__" else program.stem
+    return " ".join([name, *sys.argv[1:2]]) if name == "bocu" else name
 
 
 def lineage_of(output: str | os.PathLike[str]) -> Lineage | None:

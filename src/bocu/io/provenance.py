@@ -5,16 +5,20 @@ import importlib.metadata
 import json
 import os
 import platform
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from bocu.core.errors import BrokenFileError
+from bocu.core.numerics import kernel_in_use
 
 PACKAGES = ("numpy", "scipy", "xarray", "netCDF4", "torch", "gpytorch", "botorch", "numba", "snakemake")
+UNKNOWN = "unknown"
 SIMULATED_LABEL = "SIMULATED stand-in, not measured data"
 # Of run files and what is gathered from them: 1 had no seal, 2 recommended under the simulator alone.
 SCHEMA_VERSION = 3
-COLLECTED = ("package_versions", "cpu", "code_version")
+COLLECTED = ("package_versions", "cpu", "code_version", "commit", "fingerprint", "kernel")
 """Attributes that may differ between the runs of a cube: aggregates list every value."""
 
 SHARED = (
@@ -47,12 +51,39 @@ def refuse_other_schema(path: str | os.PathLike[str], attributes: Mapping[str, o
 
 
 def machine() -> dict[str, str]:
-    """Return code version, package versions and CPU, as attributes of a file."""
+    """Return code version, commit, kernel, package versions and CPU, as attributes of a file."""
     return {
         "code_version": importlib.metadata.version("bocu"),
+        "commit": commit(),
+        "kernel": kernel_in_use(),
         "package_versions": json.dumps(package_versions()),
         "cpu": cpu(),
     }
+
+
+def collected(attributes: Mapping[Any, Any]) -> dict[str, list[str]]:
+    """Return the values of `COLLECTED` of a run file or of an aggregate; 'unknown' where none was written."""
+    texts = {key: str(attributes.get(key, UNKNOWN)) for key in COLLECTED}
+    return {key: json.loads(text) if text.startswith("[") else [text] for key, text in texts.items()}
+
+
+@functools.cache
+def commit() -> str:
+    """Return the commit of the clone that this package lies in, "-dirty" where tracked files differ from it.
+
+    Of an installed wheel, even one within another project's clone, it is 'unknown'.
+    """
+    clone = Path(__file__).parents[3]  # above src/
+    if not (clone / ".git").exists():
+        return UNKNOWN
+    command = ["git", "-C", str(clone), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    # Nothing that a hook's variables point at, and no lock of the index, which other jobs may want.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        done = subprocess.run(command, env={**environment, "GIT_OPTIONAL_LOCKS": "0"}, capture_output=True, text=True)
+    except OSError:  # no git
+        return UNKNOWN
+    return done.stdout.strip() or UNKNOWN
 
 
 @functools.cache

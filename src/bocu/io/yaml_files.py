@@ -1,9 +1,11 @@
 """YAML as people write it: UTF-8, a key once, of a size and depth that a person could have written.
 
-YAML itself forbids a key that stands twice, but loaders let the last one win, unsaid.
+YAML itself forbids a key that stands twice, but loaders let the last one win, unsaid. They also read by YAML 1.1, in
+which `1:30` is 90, `010` is 8 and `no` is false: what YAML 1.2 reads as something else is refused.
 """
 
 import codecs
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,14 @@ from bocu.io.files import regular_file
 LARGEST_BYTES = 4_000_000
 MOST_VALUES = 200_000
 DEEPEST = 100
-_MERGE = "tag:yaml.org,2002:merge"
+_TAG = "tag:yaml.org,2002:"
+_MERGE = f"{_TAG}merge"
+# What YAML 1.2 reads as the same, of what YAML 1.1 takes for a number or a truth value.
+_SAME = {
+    f"{_TAG}int": re.compile(r"[-+]?(0|[1-9][0-9]*)|0x[0-9a-fA-F]+"),
+    f"{_TAG}float": re.compile(r"[-+]?[0-9]*\.?[0-9]*([eE][-+]?[0-9]+)?|[-+]?\.inf|\.nan", re.IGNORECASE),
+    f"{_TAG}bool": re.compile("true|false", re.IGNORECASE),
+}
 # UTF-32 first: its mark begins with that of UTF-16.
 _MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -110,7 +119,7 @@ class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ign
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
 
-def _count(node: yaml.Node, known: dict[int, int | None]) -> int:
+def _count(node: yaml.Node, known: dict[int, int | None], keys: tuple[object, ...] = ()) -> int:
     """Return the number of values that a node stands for, aliases written out; refuse keys that stand twice."""
     if id(node) in known:
         values = known[id(node)]
@@ -118,20 +127,41 @@ def _count(node: yaml.Node, known: dict[int, int | None]) -> int:
             raise BocuError(f"line {node.start_mark.line + 1}: a value holds itself; allowed: values that end")
         return values
     known[id(node)] = None
-    children: list[Any] = []
+    children: list[tuple[Any, tuple[object, ...]]] = []
     if isinstance(node, yaml.MappingNode):
         _refuse_twice(node)
-        children = [part for pair in node.value for part in pair]
+        for key, value in node.value:
+            children += [(key, keys), (value, (*keys, key.value if isinstance(key, yaml.ScalarNode) else "?"))]
     elif isinstance(node, yaml.SequenceNode):
-        children = node.value
+        children = [(item, (*keys, place)) for place, item in enumerate(node.value)]
+    else:
+        _refuse_scalar(node, keys)
     values = 1
-    for child in children:
-        values += _count(child, known)
+    for child, below in children:
+        values += _count(child, known, below)
         if values > MOST_VALUES:
             line = node.start_mark.line + 1
             raise BocuError(f"line {line}: more than {MOST_VALUES} values, aliases written out; allowed: fewer")
     known[id(node)] = values
     return values
+
+
+def _refuse_scalar(node: Any, keys: tuple[object, ...]) -> None:
+    """Refuse what is written without quotes and is one thing to YAML 1.1 and another to YAML 1.2; and zero bytes."""
+    same = None if node.style else _SAME.get(node.tag)
+    if "\0" in node.value:
+        said = "text holds no zero byte"
+    elif same is None or same.fullmatch(node.value):
+        return
+    else:
+        try:
+            read = yaml.safe_dump(yaml.safe_load(node.value)).partition("\n")[0]
+        except ValueError:  # of thousands of digits: refused as such
+            return
+        meant = f"write {read} if that is meant, '{node.value}' in quotes if text is"
+        said = f"YAML 1.1 takes it for {read}, and YAML 1.2 does not; {meant}"
+    at = f"{'.'.join(map(shown_key, keys))}: " if keys else ""
+    raise BocuError(f"{at}found {shown(node.value)} in line {node.start_mark.line + 1}; {said}")
 
 
 def _refuse_twice(node: yaml.Node) -> None:

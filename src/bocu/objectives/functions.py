@@ -128,7 +128,8 @@ class UncertaintyObjective(ABC):
         Args:
             payoffs: (decisions, contexts).
             reference: (contexts,).
-            tolerance: in units of the objective: accept a decision once no other can be better by more than this.
+            tolerance: in units of the objective: accept a decision once no other can be better by more than this, ties
+                apart.
         """
         payoff = checks.payoffs(payoffs)
         if payoff.ndim != 2:
@@ -276,11 +277,13 @@ class Slice(SetObjective):
         if above.ndim != 2 or above.shape != below.shape:
             raise BocuError(f"bounds have shapes {above.shape} and {below.shape}: both must be (decisions, contexts)")
         p = checks.distribution(reference, above.shape[1])
+        size = max(self._size(above), self._size(below))
         if self.difference is None or self.beta == 0.0 or not self.ambiguity_set.costly:
-            return best_of(self.from_bounds(above, below, p))
+            return best_of(self.from_bounds(above, below, p), size)
         from bocu.ambiguity.search import best_difference
 
-        return Best(*best_difference(above, below, p, self.ambiguity_set, self.alpha, self.beta, self.difference, 0.0))
+        weights = self.alpha, self.beta, self.difference
+        return Best(*best_difference(above, below, p, self.ambiguity_set, *weights, 0.0, size))
 
     def _combine(self, value: Floats, slope: Floats) -> Floats:
         # A zero weight drops its term: 0 times an infinite slope is not a number.
@@ -290,7 +293,11 @@ class Slice(SetObjective):
 
     def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
         found = self._searched(payoffs, reference, tolerance)
-        return best_of(self(payoffs, reference)) if found is None else found
+        return best_of(self(payoffs, reference), self._size(payoffs)) if found is None else found
+
+    def _size(self, payoffs: Floats) -> float:
+        """Magnitude of what values are made of: their rounding is a share of it."""
+        return (self.alpha + self.beta / (self.difference or 1.0)) * float(np.abs(payoffs).max())
 
     def best_and_taken(
         self, payoffs: Floats, reference: Floats, taken: int, available: NDArray[np.integer] | None = None
@@ -301,7 +308,7 @@ class Slice(SetObjective):
             found = self._searched(payoffs if available is None else payoffs[available], reference, 0.0)
         if found is None:
             return super().best_and_taken(payoffs, reference, taken, available)
-        index = found.index if available is None else int(available[found.index])
+        index = found.highest if available is None else int(available[found.highest])
         # By four, as products of matrices take rows: a single one is summed up in another order than in a table.
         best, value = self(payoffs[[index, taken, taken, taken]], reference)[:2].tolist()
         if value > best and (available is None or taken in available):
@@ -314,11 +321,16 @@ class Slice(SetObjective):
         if self.ambiguity_set.costly:
             from bocu.ambiguity.search import best_difference, best_slice
 
-            ambiguity_set, alpha, beta = self.ambiguity_set, self.alpha, self.beta
+            ambiguity_set, alpha, beta, within = (
+                self.ambiguity_set,
+                self.alpha,
+                self.beta,
+                (tolerance, self._size(payoffs)),
+            )
             if step is not None and ambiguity_set.epsilon == 0.0:
-                return Best(*best_difference(payoffs, payoffs, reference, ambiguity_set, alpha, beta, step, tolerance))
+                return Best(*best_difference(payoffs, payoffs, reference, ambiguity_set, alpha, beta, step, *within))
             if alpha > 0.0 and (step is None or step <= beta / alpha):
-                return Best(*best_slice(payoffs, reference, ambiguity_set, alpha, beta, step, tolerance))
+                return Best(*best_slice(payoffs, reference, ambiguity_set, alpha, beta, step, *within))
         return None
 
 
@@ -363,4 +375,4 @@ class LeastSteepLine(SetObjective):
         if not np.isneginf(values).all():
             return best_of(values)
         # No decision meets the aspiration: the one that comes nearest to it.
-        return Best(int(np.argmax(payoffs @ reference)), -np.inf, -np.inf, len(values))
+        return replace(best_of(payoffs @ reference), value=-np.inf, bound=-np.inf)

@@ -95,7 +95,8 @@ class ProblemParameters(Parameters):
     def priors(self) -> dict[str, Plain]:
         """Return the candidate priors to be fitted, one job each, by label.
 
-        Each is plain data: `fit`, what fits it, as module:function, and the `statement` that it is handed.
+        Each is plain data: `fit`, what fits it, as module:function, and the `statement` that it is handed; None: the
+        specification of the problem.
         """
         return {}
 

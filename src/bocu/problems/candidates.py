@@ -1,13 +1,13 @@
 """Parameters of problems on a grid that candidate priors may be stated for."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from pydantic import Field
 
 from bocu.core.errors import BocuError
-from bocu.core.parameters import nearest
+from bocu.core.parameters import Positive, nearest
 from bocu.core.plain import Plain
 from bocu.priors.grids import grid_priors, lengthscales
 from bocu.priors.statements import Candidate, FittedPrior, Period, Scenario, StatedPrior
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from bocu.experiment.branches import ProblemPaths
 
 FIT = "bocu.priors.gaussian_process:fit_prior"  # by name: a run depends on what is fitted, not on how
+FIT_KERNEL = "bocu.runs.kernel_fits:fit_kernel"
+
+FITTED: Literal["fitted"] = "fitted"
+OWN_KERNEL = "own_kernel"  # no entry has such a label
+Lengthscale = Positive | Literal["fitted"]
 
 
 class CandidateParameters(ProblemParameters):
@@ -86,7 +91,7 @@ class CandidateParameters(ProblemParameters):
         }
 
     def prior_inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
-        return {key: files for key, files in self.inputs(paths).items() if key == "data"}
+        return {key: files for key, files in self.inputs(paths).items() if key not in ("candidates", "kernel")}
 
     def check_candidates(self, dimensions: int) -> tuple[str, ...]:
         """Return the labels of the candidates, once they are known to be over so many coordinates.
@@ -110,6 +115,22 @@ class CandidateParameters(ProblemParameters):
         return (candidate for candidate in self.candidates if isinstance(candidate, FittedPrior))
 
 
-def prior_named(priors: Sequence[GridPrior], label: str | None, otherwise: GridPrior) -> GridPrior:
+@overload
+def prior_named(priors: Sequence[GridPrior], label: str | None, otherwise: GridPrior) -> GridPrior: ...
+@overload
+def prior_named(priors: Sequence[GridPrior], label: str | None, otherwise: GridPrior | None) -> GridPrior | None: ...
+def prior_named(priors: Sequence[GridPrior], label: str | None, otherwise: GridPrior | None) -> GridPrior | None:
     """Return the prior of a label, or another one where none is named."""
     return otherwise if label is None else next(prior for prior in priors if prior.label == label)
+
+
+def kernel_source(parameters: ProblemParameters) -> str:
+    """Say where the kernel comes from that algorithms with one model believe in; empty where there is none.
+
+    Asked of the parameters of any problem, also of those that stand for a class from outside.
+    """
+    if not (hasattr(parameters, "lengthscale") and hasattr(parameters, "believed")):
+        return ""
+    if parameters.believed is not None:
+        return f"from the prior '{parameters.believed}'"
+    return "fitted on a design" if parameters.lengthscale == FITTED else "stated"

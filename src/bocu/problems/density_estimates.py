@@ -16,7 +16,8 @@ from bocu.contexts.laws import ContextLaw
 from bocu.core.about import About
 from bocu.core.parameters import Count
 from bocu.core.randomness import Streams
-from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.problems.candidates import Lengthscale
+from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem
 from bocu.problems.given_design import InitialDesign
 from bocu.problems.optima import expectation_named
 
@@ -30,6 +31,7 @@ class EstimateDistancesParameters(FiniteParameters):
     decision_points: list[Count] = Field([len(OBSERVATIONS)], description="one for each number of contexts, four")
     context_points: list[Count] = Field([1], description="one: the distance does not depend on a further context")
     initial: InitialDesign = Field(0, description="points of the initial design")
+    lengthscale: Lengthscale = Field(0.1, description=LENGTHSCALE)
 
     @pydantic.field_validator("decision_points", "context_points")
     @classmethod

@@ -17,11 +17,12 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.errors import BocuError
-from bocu.core.parameters import Count, Number
+from bocu.core.parameters import Count, Number, Positive
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Outline
 from bocu.problems.candidates import prior_named
-from bocu.problems.finite import FiniteParameters, FiniteProblem, FiniteRealisation
+from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem, FiniteRealisation
+from bocu.surrogates.roots import SpectralRoot
 from bocu.surrogates.time_varying import drifting
 
 MOST_PAIRS = 2_000
@@ -43,6 +44,7 @@ class DriftingParameters(FiniteParameters):
     )
     decision_points: list[Count] = Field([32], description="points of the decision, evenly spaced over [0, 1]")
     context_points: list[Count] = Field([8], description="points of the context, evenly spaced over [0, 1]")
+    lengthscale: Positive = Field(0.1, description=LENGTHSCALE)
     forgetting: Forgetting = Field(
         0.02, description="share of the payoff's variance that is new in every round; 0: nothing changes"
     )
@@ -128,19 +130,14 @@ class DriftingSample(FiniteProblem[DriftingParameters]):
     def drawn(self, generator: np.random.Generator) -> np.ndarray:
         """Draw from the prior exactly, shape (decisions, contexts)."""
         model = self.own_model
-        over_decisions, over_contexts = (_root(gram) for gram in (model.decision_gram, model.context_gram))
-        normal = generator.standard_normal(model.shape)
-        return np.sqrt(model.variance) * (over_decisions @ normal @ over_contexts.T)
+        decisions, contexts = SpectralRoot(model.decision_gram), SpectralRoot(model.context_gram)
+        normal = generator.standard_normal(model.shape)  # what is drawn next does not depend on ranks
+        half = contexts.times(normal[: decisions.rank, : contexts.rank].T).T
+        return np.sqrt(model.variance) * decisions.times(half)
 
     def realise(self, streams: Streams) -> "DriftingRealisation":
         entropy = int(streams["problem"].integers(2**63))
         return DriftingRealisation(self, self.payoff_table(streams), entropy)
-
-
-def _root(gram: np.ndarray) -> np.ndarray:
-    """Return a root of a covariance matrix, which may be singular to rounding."""
-    eigenvalues, eigenvectors = np.linalg.eigh(gram)
-    return eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))
 
 
 class DriftingRealisation(FiniteRealisation):

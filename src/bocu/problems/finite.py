@@ -7,7 +7,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import pydantic
@@ -22,11 +22,13 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, shown
 from bocu.core.kernels import KERNELS
 from bocu.core.parameters import Count, Positive
+from bocu.core.plain import Plain
 from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.priors.grids import fitted_prior, grid_priors
 from bocu.problems.base import Problem, Realisation
-from bocu.problems.candidates import CandidateParameters, prior_named
+from bocu.problems.candidates import FIT_KERNEL, FITTED, OWN_KERNEL, CandidateParameters, Lengthscale, prior_named
 from bocu.problems.distributions import (
     Distribution,
     Normal,
@@ -39,7 +41,11 @@ from bocu.problems.distributions import (
 from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_in_design
 from bocu.surrogates.grid import GridPrior, check_scales
 
-"""Decisions, or contexts, of a grid: models keep a matrix over all pairs of either."""
+if TYPE_CHECKING:
+    from bocu.experiment.branches import ProblemPaths
+
+LENGTHSCALE = "length-scale of that kernel in every coordinate"
+
 MOST_CELLS = 10**8
 """Pairs of decision and context."""
 
@@ -80,8 +86,15 @@ class FiniteParameters(CandidateParameters):
     kernel: Literal["squared-exponential", "matern-5/2"] = Field(
         "squared-exponential", description="kernel of the Gaussian process that algorithms believe in, not refitted"
     )
-    lengthscale: Positive = Field(0.1, description="length-scale of that kernel in every coordinate")
-    variance: Positive = Field(1.0, description="variance of that kernel, in squared units of the payoff")
+    lengthscale: Lengthscale = Field(
+        FITTED,
+        description=f"{LENGTHSCALE}; `fitted`: a job finds one for each, with variance and mean, from 30 payoffs of a "
+        "draw that no run meets",
+    )
+    variance: Positive = Field(
+        1.0,
+        description="variance of that kernel, in squared units of the payoff, where its length-scale is stated",
+    )
     noise: Positive = Field(0.01, description="standard deviation of the observation noise, which algorithms know")
     ridge: Positive | None = Field(
         None, description="noise variance that algorithms reckon with, where it is not that of the observations"
@@ -100,6 +113,24 @@ class FiniteParameters(CandidateParameters):
             raise ValueError("the learner of a simulator chooses its contexts: an estimate says nothing of the truth")
         return self
 
+    @pydantic.model_validator(mode="after")
+    def _whole_kernel(self) -> Self:
+        if self.lengthscale == FITTED and self.variance != type(self).model_fields["variance"].default:
+            raise ValueError("a variance is stated and no length-scale; state 'lengthscale' too, or neither")
+        return self
+
+    @property
+    def fits_kernel(self) -> bool:
+        """Whether a job fits the kernel that algorithms with one model believe in."""
+        return self.lengthscale == FITTED and self.believed is None
+
+    def inputs(self, paths: "ProblemPaths") -> dict[str, str | list[str]]:
+        return {**super().inputs(paths), **({"kernel": paths.prior(OWN_KERNEL)} if self.fits_kernel else {})}
+
+    def priors(self) -> dict[str, Plain]:
+        fitted: dict[str, Plain] = {OWN_KERNEL: {"fit": FIT_KERNEL, "statement": None}} if self.fits_kernel else {}
+        return {**super().priors(), **fitted}
+
     def initial_points(self) -> int:
         return points_in_design(self.initial)
 
@@ -117,9 +148,8 @@ class FiniteProblem(Problem[FiniteType]):
         decisions, contexts: grid points, shapes (decisions, dimension) and (contexts, dimension).
         references, truths: those stated over the rounds, the last one stays; `truth_in` and `reference_in` are those of
             a round, shifted or announced.
-        own_model: the Gaussian process that the parameters state.
         priors: the candidates.
-        model: the Gaussian process that algorithms with one model believe in.
+        model: the Gaussian process that algorithms with one model believe in; None before it was fitted.
     """
 
     decision_names: ClassVar[tuple[str, ...]]
@@ -132,19 +162,11 @@ class FiniteProblem(Problem[FiniteType]):
         super().__init__(parameters, inputs)
         self._lay_out()
         settings = self.parameters
-        kernel = KERNELS[settings.kernel]
-        over_decisions, over_contexts = self._lengthscales()
-        self.own_model = GridPrior(
-            self.decisions,
-            self.contexts,
-            kernel((over_decisions,) * self.decisions.shape[1]),
-            kernel((over_contexts,) * self.contexts.shape[1]),
-            settings.variance,
-            self._model_noise,
-        )
-        self.priors = settings.laid_out(inputs, self.decisions, self.contexts, self._model_noise)
+        self.priors = settings.laid_out(inputs, self.decisions, self.contexts, self.model_noise)
         self.prior_labels = tuple(prior.label for prior in self.priors)
-        self.model = prior_named(self.priors, settings.believed, self.own_model)
+        unknown = settings.fits_kernel and "kernel" not in inputs
+        own = None if unknown or settings.believed is not None else self.own_model
+        self.model = prior_named(self.priors, settings.believed, own)
         self.best_prior = prior_named(self.priors, settings.best, self.model) if self.priors else None
 
     @classmethod
@@ -152,7 +174,7 @@ class FiniteProblem(Problem[FiniteType]):
         bare = cls.__new__(cls)
         Problem.__init__(bare, parameters, {})
         bare._lay_out()
-        check_scales(parameters.variance, bare._model_noise)
+        check_scales(parameters.variance, bare.model_noise)
         labels = parameters.check_candidates(len(cls.decision_names) + len(cls.context_names))
         return Outline(FiniteDomain(bare.decisions, cls.decision_names, cls.decision_units), priors=labels)
 
@@ -195,12 +217,38 @@ class FiniteProblem(Problem[FiniteType]):
             return self.truth_in(t) if self.schedule is None else self.schedule.announced(t, self.contexts)
         return _of_round(self.references, t)
 
+    @cached_property
+    def own_model(self) -> GridPrior:
+        """The Gaussian process that the parameters state, or that was fitted.
+
+        Raises:
+            BocuError: it was not fitted, as when payoffs are drawn from it.
+        """
+        settings = self.parameters
+        if settings.lengthscale == FITTED:
+            if "kernel" not in self.inputs:
+                raise BocuError("lengthscale: found 'fitted', before a job fitted it; state a number here")
+            fitted = fitted_prior(OWN_KERNEL, self.inputs["kernel"])
+            return grid_priors([fitted], {}, self.decisions, self.contexts, self.model_noise)[0]
+        kernel = KERNELS[settings.kernel]
+        over_decisions, over_contexts = self._lengthscales()
+        return GridPrior(
+            self.decisions,
+            self.contexts,
+            kernel((over_decisions,) * self.decisions.shape[1]),
+            kernel((over_contexts,) * self.contexts.shape[1]),
+            settings.variance,
+            self.model_noise,
+        )
+
     def _lengthscales(self) -> tuple[float, float]:
         """Return those of every decision and of every context coordinate."""
-        return self.parameters.lengthscale, self.parameters.lengthscale
+        stated = float(self.parameters.lengthscale)
+        return stated, stated
 
     @property
-    def _model_noise(self) -> float | np.ndarray:
+    def model_noise(self) -> float | np.ndarray:
+        """The standard deviation of the noise that algorithms reckon with; one number, or one a context (contexts,)."""
         settings = self.parameters
         return settings.noise if settings.ridge is None else float(np.sqrt(settings.ridge))
 

@@ -28,6 +28,7 @@ SAME = 1e-6
 KINDS = ("decision", "context")
 
 MOST_POINTS = 10_000
+"""Decisions, or contexts, of a grid: models keep a matrix over all pairs of either."""
 
 
 class GivenDesign(Parameters):

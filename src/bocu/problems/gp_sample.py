@@ -11,7 +11,7 @@ from bocu.ambiguity.mmd.gram import with_jitter
 from bocu.core.about import About
 from bocu.core.parameters import Count, Positive
 from bocu.core.randomness import Streams
-from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem
 from bocu.surrogates.grid import GridPrior
 
 
@@ -22,6 +22,7 @@ class GPSampleParameters(FiniteParameters):
         [32, 32], description="points a decision coordinate, evenly spaced over [0, 1]"
     )
     context_points: list[Count] = Field([8, 8], description="points a context coordinate, evenly spaced over [0, 1]")
+    lengthscale: Positive = Field(0.1, description=LENGTHSCALE)
     prior_points: Count = Field(1000, description="uniform points at which the prior is drawn")
     jitter: Positive = Field(
         1e-6, description="added to the diagonal of the kernel matrix of those points, relative to the variance"

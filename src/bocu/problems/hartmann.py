@@ -6,7 +6,8 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.parameters import Count
 from bocu.core.randomness import Streams
-from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.problems.candidates import Lengthscale
+from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem
 from bocu.problems.functions import function_named
 
 
@@ -17,6 +18,7 @@ class Hartmann3Parameters(FiniteParameters):
         [32, 32], description="points a decision coordinate, evenly spaced over [0, 1]"
     )
     context_points: list[Count] = Field([64], description="points of the context, evenly spaced over [0, 1]")
+    lengthscale: Lengthscale = Field(0.1, description=LENGTHSCALE)
 
 
 class Hartmann3(FiniteProblem[Hartmann3Parameters]):

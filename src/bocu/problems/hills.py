@@ -23,6 +23,7 @@ from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.surrogates.roots import SpectralRoot
 from bocu.surrogates.time_varying import TimeVaryingPrior
 
 HILLS = 10
@@ -101,7 +102,7 @@ class Hills(Problem[HillsParameters]):
     def realise(self, streams: Streams) -> "HillsRealisation":
         """Draw the payoff of every arm from the true prior, with the stream "problem"."""
         normal = streams["problem"].standard_normal(len(self.positions))
-        return HillsRealisation(self, self.best_prior.mean + self._root @ normal)
+        return HillsRealisation(self, self.best_prior.mean + self._root.times(normal[: self._root.rank]))
 
     def _priors(self) -> tuple[TimeVaryingPrior, ...]:
         settings = self.parameters
@@ -124,10 +125,9 @@ class Hills(Problem[HillsParameters]):
         return arms
 
     @cached_property
-    def _root(self) -> np.ndarray:
+    def _root(self) -> SpectralRoot:
         # The kernel is singular to rounding: a spectral root needs no jitter.
-        eigenvalues, eigenvectors = np.linalg.eigh(self.best_prior.covariance)
-        return eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+        return SpectralRoot(self.best_prior.covariance)
 
 
 def _arms(positions: np.ndarray) -> FiniteDomain:

@@ -14,7 +14,9 @@ from bocu.contexts.references import Estimate
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Parameters, Positive
+from bocu.problems.candidates import Lengthscale
 from bocu.problems.distributions import Distribution
+from bocu.problems.finite import LENGTHSCALE
 from bocu.problems.simulated_table import SimulatedTable, SimulatedTableParameters, Situations
 
 UNIFORM = "uniform"
@@ -88,7 +90,7 @@ class IrrigationParameters(SimulatedTableParameters):
     truth: SuffolkLaw | list[SuffolkLaw] = Field(  # type: ignore[assignment]
         "ssp585-2040-59", description="distribution that seasons come from, as `reference`"
     )
-    lengthscale: Positive = Field(0.4, description="length-scale of that kernel in every coordinate")
+    lengthscale: Lengthscale = Field(0.4, description=LENGTHSCALE)
     variance: Positive = Field(9.0e6, description="variance of that kernel, in squared units of the payoff")
     noise: Positive = Field(
         50.0,

@@ -19,8 +19,9 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.parameters import Count, Positive
 from bocu.core.randomness import Streams
+from bocu.problems.candidates import Lengthscale
 from bocu.problems.distributions import Distribution, Normal, NormalParameters, Reference
-from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem
 from bocu.problems.given_design import InitialDesign
 
 REFERENCE = (0.5, 0.05)
@@ -88,6 +89,7 @@ class KirschnerParameters(FiniteParameters):
         description="points of the initial design, drawn uniformly from decisions and contexts; or `{file: ...}`: the "
         "design itself",
     )
+    lengthscale: Lengthscale = Field(0.1, description=LENGTHSCALE)
     noise: Positive = Field(
         0.001**0.5, description="standard deviation of the observation noise, which algorithms know"
     )

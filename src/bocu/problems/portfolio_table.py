@@ -10,6 +10,8 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Count, Positive
+from bocu.problems.candidates import Lengthscale
+from bocu.problems.finite import LENGTHSCALE
 from bocu.problems.portfolio import PortfolioData
 from bocu.problems.prepared_mean import PreparedMeanParameters, PreparedMeanProblem
 
@@ -24,7 +26,7 @@ class PortfolioTableParameters(PreparedMeanParameters):
 
     decision_points: list[Count] = Field([6, 6, 6], description="points a decision coordinate, evenly spaced")
     context_points: list[Count] = Field([5, 5], description="points a context coordinate, evenly spaced")
-    lengthscale: Positive = Field(0.5, description="length-scale of that kernel in every coordinate")
+    lengthscale: Lengthscale = Field(0.5, description=LENGTHSCALE)
     variance: Positive = Field(40.0, description="variance of that kernel, in squared units of the payoff")
     noise: Positive = Field(0.5, description="standard deviation of the observation noise, which algorithms know")
 

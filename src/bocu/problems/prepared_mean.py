@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from pydantic import Field
 
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.io.files import read_netcdf
-from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.problems.candidates import Lengthscale
+from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem
 from bocu.problems.prepared_data import PreparedDataParameters
 
 
@@ -20,6 +22,8 @@ class PreparedMeanParameters(PreparedDataParameters, FiniteParameters):
     """
 
     read_rows: ClassVar[str] = "bocu.priors.observations:prepared_rows"
+
+    lengthscale: Lengthscale = Field(0.1, description=LENGTHSCALE)
 
 
 PreparedMeanType = TypeVar("PreparedMeanType", bound=PreparedMeanParameters)

@@ -19,6 +19,7 @@ from bocu.acquisition.ascent import ascend
 from bocu.ambiguity.checks import Floats
 from bocu.core.errors import BocuError
 from bocu.core.randomness import scrambled_sobol
+from bocu.core.ties import first_best
 
 PayoffTables = Callable[[Floats], Floats]
 """Payoffs `(m, n, K)` of decisions `(m, Dx)` in n contexts."""
@@ -247,7 +248,7 @@ class FiniteSearch(ScalarisedSearch):
     def best(self, pool: Pool, weights: Floats) -> NetOptima:
         """The best decisions at weights `(m, K)`; ties go to the first."""
         valued = self.valued(pool, weights)
-        first = valued.argmax(axis=1)
+        first = np.array([first_best(values) for values in valued])
         return NetOptima(valued[np.arange(len(weights)), first], pool.decisions[first])
 
 

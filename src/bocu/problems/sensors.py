@@ -17,7 +17,7 @@ from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain, time_steps
 from bocu.core.errors import BocuError
-from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.parameters import Day, Integer, Number, Parameters
 from bocu.core.plain import Plain
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
@@ -51,8 +51,8 @@ class LogSettings(Parameters):
     """Which days of the raw log, and how finely."""
 
     interval: Minutes = Field(default=10, description="minutes of a time step")
-    target: date = Field(default=date(2004, 3, 14), description="the day to be played")
-    priors_from: date = Field(
+    target: Day = Field(default=date(2004, 3, 14), description="the day to be played")
+    priors_from: Day = Field(
         default=date(2004, 3, 1), description="first of the days that give priors, up to the target's eve"
     )
     sensors_per_seed: Drawn = Field(default=None, description="sensors that each seed draws as its arms; null: all")

@@ -106,11 +106,11 @@ class SimulatedTable(FiniteProblem[TableType]):
         return None
 
     @property
-    def _model_noise(self) -> float | np.ndarray:
+    def model_noise(self) -> float | np.ndarray:
         """The noise that algorithms reckon with: in each cell that of its situations, and the measurement's."""
         settings = self.parameters
         if self.situations is None or settings.ridge is not None:
-            return super()._model_noise
+            return super().model_noise
         return np.sqrt(self.situations.spread() ** 2 + settings.noise**2)
 
     def payoff_table(self, streams: Streams) -> np.ndarray:

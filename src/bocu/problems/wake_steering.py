@@ -15,7 +15,9 @@ from bocu.contexts.shifts import restated
 from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.parameters import Count, Number, Parameters, Positive
+from bocu.problems.candidates import Lengthscale
 from bocu.problems.distributions import Distribution
+from bocu.problems.finite import LENGTHSCALE
 from bocu.problems.simulated_table import SimulatedTable, SimulatedTableParameters, Situations
 
 FARTHEST = 15.0
@@ -62,7 +64,7 @@ class WakeSteeringParameters(SimulatedTableParameters):
         Wind(wind=WindParameters(mean=2.0, sd=6.0)),
         description="distribution that winds come from, as `reference`",
     )
-    lengthscale: Positive = Field(0.25, description="length-scale of that kernel in every coordinate")
+    lengthscale: Lengthscale = Field(0.25, description=LENGTHSCALE)
     variance: Positive = Field(3.6e5, description="variance of that kernel, in squared kW")
     noise: Positive = Field(20.0, description="standard deviation of the measured gain, in kW")
 

@@ -28,7 +28,7 @@ from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.kernels import KERNELS
-from bocu.core.parameters import Count, Integer, NotNegative, Parameters, Positive
+from bocu.core.parameters import Count, Day, Integer, NotNegative, Parameters, Positive
 from bocu.core.protocols import ROLLING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
@@ -92,7 +92,7 @@ class WindCommitmentParameters(CandidateParameters):
         "auto", description="hourly wind power; auto: the first of these that the source brings"
     )
     source: Source | None = Field(None, description="where the data come from; set by the plan from data.source")
-    start: date | None = Field(
+    start: Day | None = Field(
         None, description="day of the first round; null: 1 January 2014, 2018 of the record opsd-2017-2019"
     )
     hours: Count = Field(8736, description="hours that are played, one round each: at most so many rounds; 52 weeks")

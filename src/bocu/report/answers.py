@@ -1,18 +1,18 @@
 """Five questions that a newcomer asks, answered from the numbers: who wins, how surely, where not, at what cost, again.
 
 A comparison is one objective and metric of one problem, as the page shows it. Who leads it is a group: the least mean
-regret and what is not told apart from it; nobody where seeds are too few.
+regret and what has at most the margin more; nobody where seeds are too few or no two are told apart.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bocu.evaluation.statistics import seeds_for_verdict
+from bocu.evaluation.standings import BEHIND, LEADING, OPEN, VERDICT_SEEDS
 from bocu.figures.reading import NO_OBJECTIVE, counted, spoken
 from bocu.figures.results import Results
 from bocu.report import records, tables
-from bocu.report.records import BEHIND, LEADING, Fields, Spent
+from bocu.report.records import Spent
 
 MOST_NAMED = 3
 MOST_PROBLEMS = 4
@@ -25,11 +25,11 @@ class Comparison:
     Attributes:
         where: problem and metric, in words.
         leading, behind: titles of the competitors.
+        open: titles of those that are neither.
         least: title of the least mean regret.
         seeds: the most finished seeds of a competitor.
         problem: of the page.
         deployed: whether decisions are tried on a simulator, and only what is recommended at the end is deployed.
-        compared: algorithms of its table, yardsticks too: what verdicts are corrected for.
     """
 
     where: str
@@ -39,7 +39,7 @@ class Comparison:
     seeds: int
     problem: str = ""
     deployed: bool = False
-    compared: int = 2
+    open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,37 +51,31 @@ class Answer:
     command: str = ""
 
 
-def comparisons(cube: Results, kinds: Mapping[str, Sequence[Fields]]) -> list[Comparison]:
+def comparisons(cube: Results, found: records.Tables) -> list[Comparison]:
     """Return the comparisons of a problem that the page shows, of two competitors with finished runs or more."""
-    found = []
+    shown = []
     for objective, metric in records.foremost(cube):
-        own = [
-            record
-            for record in kinds["final-regret"]
-            if (record["problem"], record["objective"], record["metric"]) == (cube.problem, objective, metric)
-        ]
-        competing = [record for record in own if record["algorithm"] not in cube.yardsticks and record["seeds"]]
-        if len(competing) < 2:
+        table = found[objective, metric]
+        if len(table.competing) < 2:
             continue
-        competing.sort(key=lambda record: record["mean"])
-        standing = {
-            word: tuple(cube.titles[record["algorithm"]] for record in competing if record["standing"] == word)
-            for word in (LEADING, BEHIND)
-        }
+        leading, behind, neither = (
+            tuple(cube.titles[label] for label in table.competing if table.standing[label] == word)
+            for word in (LEADING, BEHIND, OPEN)
+        )
         pursued = "" if objective in (NO_OBJECTIVE, metric) else f", pursuing {cube.objective_titles[objective]}"
-        found.append(
+        shown.append(
             Comparison(
                 f"{cube.called}, {cube.metric_titles[metric]}{pursued}",
-                standing[LEADING],
-                standing[BEHIND],
-                cube.titles[competing[0]["algorithm"]],
-                max(record["seeds"] for record in competing),
+                leading,
+                behind,
+                cube.titles[table.competing[0]],
+                max(len(table.regrets[label]) for label in table.competing),
                 cube.called,
                 cube.attribute("specification").get("parameters", {}).get("protocol") == "simulator",
-                sum(record["seeds"] > 0 for record in own),
+                neither,
             )
         )
-    return found
+    return shown
 
 
 def answers(found: Sequence[Comparison], times: Sequence[Spent], command: str) -> list[Answer]:
@@ -92,7 +86,7 @@ def answers(found: Sequence[Comparison], times: Sequence[Spent], command: str) -
         times: what each algorithm took on each problem.
         command: what makes all of it again.
     """
-    decided = [each for each in found if each.leading]
+    decided = [each for each in found if each.leading or (each.open and each.seeds >= VERDICT_SEEDS)]
     told = [each for each in decided if each.behind]
     leaders = _most([title for each in told for title in each.leading])
     return [
@@ -125,11 +119,11 @@ def _who(
     if len(won) < len(problems) <= MOST_PROBLEMS:
         own = [_most([t for each in told if each.problem == problem for t in each.leading]) for problem in problems]
         return f"It depends: {'; '.join(f'{_named(who)} on {on}' for who, on in zip(own, problems, strict=True))}."
-    alone = sum(each.leading == (leaders[0],) for each in told)
+    alone = sum(each.leading == (leaders[0],) and not each.open for each in told)
     if len(leaders) > 1:
         return f"A tie: {_named(leaders)} lead {count} of {counted(len(decided), 'comparison')} each."
     if len(decided) == 1:
-        return f"{leaders[0]}{', alone' if alone else f', level with {_named(_others(decided[0], leaders[0]))}'}."
+        return f"{leaders[0]}, alone." if alone else f"{leaders[0]}; open whether {_named(decided[0].open)} too."
     how = "always alone" if alone == count else f"alone in {alone}" if alone else "never alone"
     return f"{leaders[0]}: it leads {count} of {len(decided)} comparisons, {how}."
 
@@ -138,33 +132,36 @@ def _often(found: Sequence[Comparison]) -> str:
     return " most often" if len(found) > 1 else ""
 
 
-def _others(each: Comparison, leader: str) -> list[str]:
-    return [title for title in each.leading if title != leader]
-
-
 def _surely(found: Sequence[Comparison], decided: Sequence[Comparison], told: Sequence[Comparison]) -> str:
-    few = [each for each in found if not each.leading]
+    few = [each for each in found if each not in decided]
     if not found:
         return "Not at all: there are no two algorithms to compare."
     if not decided:
         return f"Not at all: {_too_few(few)}."
-    alone = [each for each in told if len(each.leading) == 1]
+    alone = [each for each in told if len(each.leading) == 1 and not each.open]
     shared = [each for each in told if len(each.leading) > 1]
+    unsettled = [each for each in told if each.open]
     level = [each for each in decided if not each.behind]
     parts = []
     if alone:
         parts.append(
             f"{len(alone)} of {counted(len(decided), 'lead')} {'is' if len(alone) == 1 else 'are'} told apart from all "
-            "others by interval and corrected test"
+            "others in the mean"
         )
     if shared:
         more = f"; and {len(shared) - 1} more" if len(shared) > 1 else ""
         tie = f"{shared[0].where}: {_named(shared[0].leading)}{more}"
         of_all = "" if alone else f" of {counted(len(decided), 'lead')}"  # said of those just before
         parts.append(f"{len(shared)}{of_all} {'is' if len(shared) == 1 else 'are'} shared ({tie})")
+    if unsettled:
+        more = f"; and {len(unsettled) - 1} more" if len(unsettled) > 1 else ""
+        parts.append(
+            f"in {len(unsettled)} it is open whether others lead too ({unsettled[0].where}: "
+            f"{_named(unsettled[0].open)}{more})"
+        )
     if level:
         of_all = f"{len(level)} of {counted(len(decided), 'comparison')}"
-        parts.append(f"in {of_all} no two are told apart")
+        parts.append(f"in {of_all} nobody is told to be behind")
     if few:
         parts.append(f"{len(few)} cannot be told: {_too_few(few)}")
     tried = sorted({each.problem for each in decided if each.deployed})
@@ -175,9 +172,7 @@ def _surely(found: Sequence[Comparison], decided: Sequence[Comparison], told: Se
 def _too_few(few: Sequence[Comparison]) -> str:
     """Say how many seeds there are, and how many a verdict takes."""
     most = max(few, key=lambda each: each.seeds)
-    pairs = most.compared * (most.compared - 1) // 2
-    among = f" among {most.compared} algorithms" if seeds_for_verdict(pairs) > seeds_for_verdict(1) else ""
-    return f"{counted(most.seeds, 'seed')} at most, and a verdict{among} takes {seeds_for_verdict(pairs)} paired ones"
+    return f"{counted(most.seeds, 'seed')} at most, and a verdict takes {VERDICT_SEEDS} paired ones"
 
 
 def _capital(text: str) -> str:
@@ -190,11 +185,17 @@ def _where_not(told: Sequence[Comparison], leaders: Sequence[str]) -> str:
     said: dict[str, list[str]] = {}
     for leader in leaders[:MOST_NAMED]:
         lost = [each for each in told if leader in each.behind]
-        absent = list(dict.fromkeys(e.problem or e.where for e in told if leader not in (*e.leading, *e.behind)))
+        absent = list(
+            dict.fromkeys(e.problem or e.where for e in told if leader not in (*e.leading, *e.behind, *e.open))
+        )
+        unsettled = sum(leader in each.open for each in told)
         away = f", without a run on {_named(absent)}" if absent else ""
         shown = "; ".join(f"{each.where}, where {_named(each.leading)} lead{_s(each.leading)}" for each in lost[:2])
         more = f"; and {len(lost) - 2} more" if len(lost) > 2 else ""
-        said.setdefault(f"behind in {shown}{more}" if lost else f"behind nowhere{away}", []).append(leader)
+        where = f"behind in {shown}{more}" if lost else f"behind nowhere{away}"
+        if unsettled:
+            where += f", open in {counted(unsettled, 'comparison')}"
+        said.setdefault(where, []).append(leader)
     return " ".join(f"{spoken(who)} {'is' if len(who) == 1 else 'are'} {where}." for where, who in said.items())
 
 

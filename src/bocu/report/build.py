@@ -15,9 +15,10 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.evaluation.audits import read_audit
 from bocu.evaluation.law_paths import families_of, metrics_off_paths
+from bocu.evaluation.standings import VERDICT_SEEDS
 from bocu.evaluation.statistics import GROWTH_FROM, LEAST_SEEDS
 from bocu.experiment.papers import papers
-from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, results_at
+from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE, counted, results_at, spoken
 from bocu.figures.results import Results
 from bocu.io.files import open_netcdf, reading, write_text
 from bocu.io.lineage import lineage_of
@@ -28,17 +29,18 @@ from bocu.report.claims import COLUMNS as CLAIMS
 from bocu.report.claims import beside, csv_records, opening, read_all, section
 from bocu.report.findings import against, findings, written
 from bocu.report.origin_files import OriginFiles, results_folder
-from bocu.report.origins import data_set, traces
+from bocu.report.origins import data_set, kernel_words, traces
 from bocu.report.pictures import pictures
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "final-regret": (
-        "problem", "objective", "metric", "algorithm", "rounds", "seeds", "mean", "standard_error", "standing",
-        "units",
+        "problem", "objective", "metric", "algorithm", "rounds", "seeds", "mean", "standard_error", "median",
+        "worst_tenth", "stuck_seeds", "standing", "margin", "units",
     ),
     "differences": (
         "problem", "objective", "metric", "algorithm", "reference", "seeds", "mean_difference", "low", "high",
-        "share_of_seeds_with_more_regret", "p_value_holm", "comparisons", "verdict", "units",
+        "p_value", "on_average", "differing_seeds", "share_with_less_regret", "share_low", "share_high",
+        "p_value_of_share", "usually", "units",
     ),
     "ranks": ("problem", "objective", "metric", "algorithm", "seeds", "mean_rank", "friedman_p_value"),
     "growth": ("problem", "objective", "metric", "algorithm", "seeds", "exponent", "low", "high"),
@@ -112,13 +114,13 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
     Args:
         parts: one an experiment.
         output: as in `build`.
-        reference: as in `build`.
+        reference: as in `build`; that of each experiment, if left out.
 
     Raises:
         BocuError: as in `build`.
     """
     folder = Path(output).parent
-    chapters = [_Chapter(part, folder, part.experiment["name"] if len(parts) > 1 else "") for part in parts]
+    chapters = [_Chapter(part, folder, part.experiment["name"] if len(parts) > 1 else "", reference) for part in parts]
     cubes = [cube for chapter in chapters for cube in chapter.cubes]
     planned: Any = [entry for part in parts for entry in part.experiment.get("algorithms", [])]
     known = {label for cube in cubes for label in cube.names} | {entry["label"] for entry in planned}
@@ -128,11 +130,11 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
     lineage, claimed = lineage_of(output), read_all([file for part in parts for file in part.claims])
     written_for = _titles(cubes)
     page = {
-        **_page(chapters, cubes, reference),
+        **_page(chapters, cubes),
         **_told(chapters, output, reference),
         "audit": _audit([audit for part in parts for audit in part.audits]),
         "claims": section(claimed, written_for),
-        "opening": opening(claimed),
+        "opening": opening(claimed, written_for),
         "claims_beside": beside(claimed, pictures, written_for),
         "lineage": lineage.text if lineage else "",
     }
@@ -148,7 +150,8 @@ def _titles(cubes: Sequence[Results]) -> dict[str, dict[str, str]]:
     """Return what is written for labels, by kind."""
     found: dict[str, dict[str, str]] = {kind: {} for kind in ("problem", "objective", "metric", "algorithm")}
     for cube in cubes:
-        found["problem"][str(cube.data.attrs["problem_label"])] = cube.title
+        shared = sum(each.title == cube.title for each in cubes) > 1
+        found["problem"][str(cube.data.attrs["problem_label"])] = cube.called if shared else cube.title
         found["objective"] |= cube.objective_titles
         found["metric"] |= cube.metric_titles
         found["algorithm"] |= cube.titles
@@ -158,8 +161,9 @@ def _titles(cubes: Sequence[Results]) -> dict[str, dict[str, str]]:
 class _Chapter:
     """One experiment, opened. Problems and pictures of one among several have its name before theirs."""
 
-    def __init__(self, part: Part, folder: Path, prefix: str) -> None:
+    def __init__(self, part: Part, folder: Path, prefix: str, reference: str | None) -> None:
         self.experiment, self.summary = part.experiment, part.summary
+        self.reference: str | None = reference or part.experiment.get("reference")
         self.cubes = [results_at(path) for path in part.cubes]
         self.pictures = pictures(part.figures, folder)
         self.origin = OriginFiles(part.experiment, results_folder(part.experiment, part.cubes), folder)
@@ -193,19 +197,20 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
             for kind, path in table_files(output).items()
         }
         for chapter, cube, checkpoints in _opened(chapters):
-            kinds = _records(cube, checkpoints, reference)
-            for kind, found in kinds.items():
-                write[kind](found)
+            found = records.tables_of(cube, chapter.experiment.get("leads_within"))
+            kinds = _records(cube, found, checkpoints, chapter.reference)
+            for kind, rows in kinds.items():
+                write[kind](rows)
             shown["holes"] += [records.told(cube, hole) for hole in kinds["holes"]]
             shown["resets"] += [records.told(cube, reset) for reset in records.resets(cube)]
-            shown["findings"] += [(cube.problem, each) for each in findings(cube, kinds, reference)]
-            sentences = [] if reference is None else against(cube, kinds, reference)
+            shown["findings"] += [(cube.problem, each) for each in findings(cube, found)]
+            sentences = [] if chapter.reference is None else against(cube, found, chapter.reference)
             shown["against"] += [(cube.problem, each) for each in sentences]
             shown["problems"].append(_problem(cube, kinds, chapter))
-            compared += comparisons(cube, kinds)
+            compared += comparisons(cube, found)
             spent += records.spent(cube)
             for objective, metric in records.foremost(cube):
-                panel = embedded.panel(cube, objective, metric, kinds, chapter.origin, looks)
+                panel = embedded.panel(cube, (objective, metric), found[objective, metric], chapter.origin, looks)
                 panels.append({**panel, "totals": [], "pairs": [], "curves": dict.fromkeys(panel["curves"])})
                 islands.append((f"numbers-{panel['id']}", embedded.script_json(panel)))
                 traced = embedded.traces(cube, objective, metric, seeds)
@@ -234,11 +239,11 @@ def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Results, l
 
 
 def _records(
-    cube: Results, checkpoints: list[records.Fields], reference: str | None
+    cube: Results, found: records.Tables, checkpoints: list[records.Fields], reference: str | None
 ) -> dict[str, list[records.Fields]]:
     return {
-        "final-regret": records.final_regret(cube),
-        "differences": records.difference_records(cube, reference),
+        "final-regret": records.final_regret(cube, found),
+        "differences": records.difference_records(cube, found, reference),
         "ranks": records.mean_ranks(cube),
         "growth": records.growth(cube),
         "hypervolumes": records.final_hypervolumes(cube),
@@ -248,7 +253,7 @@ def _records(
     }
 
 
-def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results], reference: str | None) -> dict[str, Any]:
+def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results]) -> dict[str, Any]:
     """Collect what the template shows of all."""
     experiments = [chapter.experiment for chapter in chapters]
     scripts = {name: _script(*files) for name, files in SCRIPTS.items()}
@@ -257,14 +262,16 @@ def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results], reference: str
     return {
         "name": ", ".join(chapter.origin.name for chapter in chapters),
         "title": " · ".join(named),
-        "description": " ".join(" ".join(str(each.get("description", "")).split()) for each in experiments).strip(),
+        "lead": _lead(cubes),
+        "trials": list(filter(None, (chapter.origin.trial for chapter in chapters))),
         "facts": _facts(experiments, cubes),
         "missing": missing,
         "planned": done + missing,
         "simulated": [cube.problem for cube in cubes if cube.data_label],
         "data_label": next((cube.data_label for cube in cubes if cube.data_label), ""),
-        "reference": written(cubes, reference),
+        "reference": spoken(list(dict.fromkeys(written(cubes, c.reference) for c in chapters if c.reference))),
         "least_seeds": LEAST_SEEDS,
+        "verdict_seeds": VERDICT_SEEDS,
         "growth_percent": round(100 * (1 - GROWTH_FROM)),
         "pictures": [each for chapter in chapters for each in chapter.pictures if not each.problem],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
@@ -326,6 +333,18 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     ]
 
 
+def _lead(cubes: Sequence[Results]) -> str:
+    """Say what was run in a sentence, from what there is: what a file says of itself may be of another scale."""
+    if not cubes:
+        return ""
+    algorithms = {cube.titles[label] for cube in cubes for label in cube.names}
+    rounds = sorted({int(cube.iterations[-1]) for cube in cubes})
+    several = counted(rounds[-1], "round") if len(rounds) == 1 else f"{rounds[0]:,} to {rounds[-1]:,} rounds"
+    seeds = {seed for cube in cubes for seed in cube.seeds}
+    told = (counted(len(algorithms), "algorithm"), counted(len(cubes), "problem"), counted(len(seeds), "paired seed"))
+    return f"{told[0]} on {told[1]}: {told[2]}, {several} each."
+
+
 def _runs(cubes: Sequence[Results]) -> tuple[int, int]:
     """Return how many runs are done and missing."""
     status = [cube.status(branch) for cube in cubes for branch in cube.branches()]
@@ -356,6 +375,7 @@ def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: 
         "title": f"{cube.title} ({cube.called})",
         "simulated": cube.data_label,
         "data": data_set(cube),
+        "kernel": kernel_words(cube),
         "comparisons": [
             tables.comparison(cube, objective, metric, kinds, folders(objective)) for objective, metric in groups
         ],

@@ -4,12 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isnan, nan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from bocu.evaluation.claims.model import BY_HOW_MUCH
+from bocu.evaluation.claims.expressions import Scope, beside_one
+from bocu.evaluation.claims.model import BY_HOW_MUCH, EACH
+from bocu.evaluation.claims.parsing import parse
 from bocu.evaluation.claims.records import CLAIM_COLUMNS, COMPARISON_COLUMNS, read_verdicts
-from bocu.evaluation.claims.verdicts import FAILS, HOLDS, NOT_RUN, UNDECIDED
-from bocu.evaluation.statistics import CONFIDENCE
+from bocu.evaluation.claims.verdicts import FAILS, HOLDS, LEANS_AGAINST, LEANS_FOR, MOST_SEEDS, NOT_RUN, OPEN, OUTCOMES
+from bocu.evaluation.statistics import CONFIDENCE, holm
 from bocu.experiment.papers import papers
 from bocu.figures.reading import counted, decimals
 from bocu.report.records import Fields
@@ -17,10 +19,11 @@ from bocu.report.tables import NO_WIDTH, NOTHING, Table, number, probability
 
 COLUMNS = {"claims": CLAIM_COLUMNS, "claim-comparisons": COMPARISON_COLUMNS}
 """The CSV files that a report with claims has besides, and their columns."""
-HEADER = ("Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "Ours")
+HEADER = ("Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "p, corrected", "Ours")
 CAPTION = (
     "Claims and verdicts. Numbers: the left side less the right, a ratio, or what is compared with a number, with 95 % "
-    "intervals over paired seeds; p: corrected by Holm within a family of claims. A verdict takes 10 paired seeds."
+    "intervals over paired seeds, not corrected; p: before Holm's correction within a family of claims, and after it. "
+    "A verdict takes 30 paired seeds; from 10 on, or before the correction alone, a claim leans."
 )
 Titles = Mapping[str, Mapping[str, str]]
 """What is written for labels, by kind: "problem", "objective", "metric", "algorithm"."""
@@ -65,14 +68,16 @@ def scope(record: Fields, titles: Titles) -> dict[str, str]:
 
 def row(record: Fields, titles: Titles = NO_TITLES) -> tuple[str, ...]:
     """Return the cells of a claim, below `HEADER`."""
-    p_value = record["p_value_holm"]
     return (
         record["statement"],
         source(record) or NOTHING,
         outcome(record),
         "; ".join(numbers(record, titles)) or NOTHING,
         str(record["seeds"] or NOTHING),
-        NOTHING if p_value is None or record["verdict"] == NOT_RUN else probability(p_value),
+        *(
+            NOTHING if record[key] is None or record["verdict"] == NOT_RUN else probability(record[key])
+            for key in ("p_value", "p_value_holm")
+        ),
         "; ".join(filter(None, (record["ours"], record["note"]))),
     )
 
@@ -89,8 +94,22 @@ def source(record: Fields) -> str:
 
 
 def outcome(record: Fields) -> str:
-    """Write the verdict, with the reason where there is one."""
-    return f"{record['verdict']}: {record['reason']}" if record["reason"] else str(record["verdict"])
+    """Write the verdict, with the reason where there is one, and what it would take where it is none."""
+    return ": ".join(filter(None, (record["verdict"], why(record))))
+
+
+def why(record: Fields) -> str:
+    """Write why a verdict is what it is, and what one would take."""
+    seeds, hours, farthest = record["seeds_wanted"], record["hours_wanted"], record["threshold"]
+    told = [record["reason"]]
+    if farthest is not None:
+        which = f"thresholds as far as {number(farthest, 3, significant=True)}" if farthest else "no threshold near"
+        told.append(f"by itself it holds for {which}")
+    if seeds is None:
+        return "; ".join(filter(None, told))
+    cost = "" if hours is None or hours < 0.05 else f", {number(hours, 1 if hours < 10 else 0)} core hours"
+    power = f"{seeds:,} seeds{cost}" if seeds else f"more than {MOST_SEEDS:,} seeds"
+    return "; ".join(filter(None, [*told, f"80 % power takes {power}"]))
 
 
 def numbers(record: Fields, titles: Titles = NO_TITLES) -> list[str]:
@@ -102,17 +121,17 @@ def numbers(record: Fields, titles: Titles = NO_TITLES) -> list[str]:
     sides = [_side(one) for one in found]
     number = f"{len(found)} of {len(every)}" if len(found) < len(every) else str(len(every))
     counted = f"{number} comparisons: {sides.count(HOLDS)} for it, {sides.count(FAILS)} against, by themselves at 5 %"
-    if set(sides) == {HOLDS}:
-        return [counted]
     # What the verdict rests on, or, where there is none, what stands in the way of one.
     best_first = record["verdict"] == HOLDS or str(record.get("check")).startswith("any(")
     telling = sorted(found, key=lambda one: one["p_for"] if best_first else one["p_against"] - one["p_for"])
+    if set(sides) == {HOLDS}:  # the weakest
+        telling = [max(found, key=lambda one: one["p_for"])]
     return [counted, *(compared(one, record, titles) for one in telling[: _LISTED - 1])]
 
 
 def _side(one: Fields) -> str:
     level = 1 - CONFIDENCE
-    return HOLDS if one["p_for"] < level else FAILS if one["p_against"] < level else UNDECIDED
+    return HOLDS if one["p_for"] < level else FAILS if one["p_against"] < level else OPEN
 
 
 def compared(one: Fields, record: Fields, titles: Titles = NO_TITLES) -> str:
@@ -138,24 +157,60 @@ def section(records: Sequence[Fields], titles: Titles) -> Mapping[str, Any] | No
     """Return what the page shows of claims: how many there are of each verdict, and the table; None without claims."""
     if not records:
         return None
-    return {"told": told([record["verdict"] for record in records]), "table": table(records, titles)}
+    return {"told": tally([record["verdict"] for record in records]), "table": table(records, titles)}
 
 
-def opening(records: Sequence[Fields]) -> list[str]:
+class Opening(NamedTuple):
+    """What a page opens with: a sentence, a line a problem, and the label of the figure that stands beside them."""
+
+    sentence: str
+    lines: tuple[str, ...] = ()
+    figure: str = ""
+
+
+def opening(records: Sequence[Fields], titles: Titles = NO_TITLES) -> list[Opening]:
     """Return what the page opens with: the sentence of each claim that has one, or that it is not shown."""
     found = []
     for record in records:
         if not record.get("sentence") or record["verdict"] == NOT_RUN:
             continue
-        if record["verdict"] == HOLDS:
+        if f"{{{EACH}}}" in record["sentence"]:
+            found.append(_of_each(record, titles))
+        elif record["verdict"] == HOLDS:
             first = record["comparisons"][0]
             numbers = {word: off_one(first, word) for word in BY_HOW_MUCH} | {"value": measured(first)}
             sentence = record["sentence"].format(**numbers).rstrip(".")
-            found.append(f"{sentence} ({counted(record['seeds'], 'paired seed')}).")
+            found.append(Opening(f"{sentence} ({counted(record['seeds'], 'paired seed')})."))
         else:
             statement = record["statement"].rstrip(".")
-            found.append(f"Claimed, and not shown by these runs: {statement} ({outcome(record)}).")
+            found.append(Opening(f"Claimed, and not shown by these runs: {statement} ({outcome(record)})."))
     return found
+
+
+def _of_each(record: Fields, titles: Titles) -> Opening:
+    """Say of each algorithm on how many problems it has less and more than the one they are compared with."""
+    runs = beside_one(parse(record["check"], Scope(record["problem"] or "", record["metric"] or "")))
+    ones = [one for one in zip(runs, record["comparisons"], strict=True) if one[1]["seeds"]]
+    p_values = holm([min(one["p_for"], one["p_against"]) for _, one in ones])
+    sides: dict[str, list[int]] = {}
+    lines: dict[str, list[str]] = {}
+    for (run, one), p_value in zip(ones, p_values, strict=True):
+        name = titles.get("algorithm", {}).get(run.partition("/")[0], run)
+        told = p_value < 1 - CONFIDENCE
+        sides.setdefault(name, []).append(0 if not told else -1 if one["value"] < 1 else 1)
+        value, low, high = (
+            "∞" if one[end] is None else f"{100 * (one[end] - 1):+.0f}".replace("-", "−")
+            for end in ("value", "low", "high")
+        )
+        lines.setdefault(one["problem"], []).append(f"{name} {value} % [{low}, {high}]")
+    each = "; ".join(
+        f"{name} less in {own.count(-1) or 'none'} of {len(own)}, more in {own.count(1) or 'none'}"
+        for name, own in sides.items()
+    )
+    sentence = record["sentence"].format(**{EACH: each}).rstrip(".")
+    how = f"{counted(record['seeds'], 'paired seed')}; at 5 %, corrected by Holm for all {len(ones)} comparisons"
+    written = tuple(f"{problem}: {', '.join(parts)}" for problem, parts in lines.items())
+    return Opening(f"{sentence} ({how}).", written, record["figure"] or "")
 
 
 def off_one(one: Fields, word: str) -> str:
@@ -167,10 +222,10 @@ def off_one(one: Fields, word: str) -> str:
     return f"{number(value, 0)} % {word} (95 % interval {number(low, 0)} to {number(high, 0)})"
 
 
-def told(verdicts: Sequence[str]) -> str:
-    """Say how many claims there are of each verdict: "2 hold, 1 undecided"."""
-    several = {HOLDS: "hold", FAILS: "fail"}
-    counts = {verdict: verdicts.count(verdict) for verdict in (HOLDS, FAILS, UNDECIDED, NOT_RUN)}
+def tally(verdicts: Sequence[str]) -> str:
+    """Say how many claims there are of each verdict: "2 hold, 1 leans for, 1 open"."""
+    several = {HOLDS: "hold", FAILS: "fail", LEANS_FOR: "lean for", LEANS_AGAINST: "lean against"}
+    counts = {verdict: verdicts.count(verdict) for verdict in OUTCOMES}
     return ", ".join(f"{n} {several.get(verdict, verdict) if n > 1 else verdict}" for verdict, n in counts.items() if n)
 
 

@@ -1,27 +1,30 @@
 """Verdicts on claims as a section of a Markdown page, between two marks."""
 
-import json
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bocu.core.errors import BocuError
-from bocu.core.plain import Plain
+from bocu.core.parameters import nearest
 from bocu.evaluation.claims.model import read_claims
 from bocu.evaluation.claims.numbers import Numbers, Source, as_numbers
+from bocu.evaluation.claims.places import Known
+from bocu.evaluation.claims.planned import refuse_unknown
 from bocu.evaluation.claims.records import record as record_of
-from bocu.evaluation.claims.reduced import Reduced, read_reduced
+from bocu.evaluation.claims.reduced import Reduced, read_reduced, record_in
 from bocu.evaluation.claims.verdicts import verdicts
 from bocu.experiment.paths import PARTIAL, RESULTS, ResultPaths
-from bocu.experiment.record import config_of, settings_of
+from bocu.experiment.record import config_of, settings_of, trial_of
 from bocu.figures.reading import counted
 from bocu.io.files import write_text
-from bocu.report.claims import CAPTION, HEADER, row
+from bocu.report.claims import CAPTION, HEADER, row, tally
 from bocu.report.records import Fields
 
 BEGIN, END = "<!-- claims: begin -->", "<!-- claims: end -->"
+PUBLISHED = Path("docs/results")
+"""Where the project keeps published results, below the clone."""
 BAR = r"\|"
 """A vertical line inside a cell of a Markdown table."""
 
@@ -50,6 +53,22 @@ class StandingCubes:
         reduced = self._reduced_results(experiment)
         return None if reduced is None else reduced.problems.get(problem)
 
+    def experiments(self) -> list[str]:
+        """Return the names of the experiments of which anything stands."""
+        if self.folder.is_file():
+            return [read_reduced(self.folder).experiment]
+        made = {path.name for path in self.folder.glob("*/") if self.problems(path.name)}
+        return sorted(made | {path.stem for path in self.folder.glob("*.nc")})
+
+    def problems(self, experiment: str) -> set[str]:
+        """Return the labels of an experiment's problems, planned or else with results; empty: nothing of it stands."""
+        folder, reduced = self.folder / experiment, self._reduced_results(experiment)
+        if planned := record_in(folder).get("iterations_of"):
+            return set(planned)
+        if reduced is not None:
+            return set(reduced.problems)
+        return {file.stem for part in ("", PARTIAL) for file in folder.glob(f".{part}/cubes/*.nc")} - {"summary"}
+
     def scales(self, records: Sequence[Fields]) -> Iterator[str]:
         """Say at which scale claims were judged, a line an experiment."""
         about: dict[str, set[str]] = {}
@@ -72,20 +91,18 @@ class StandingCubes:
 
     def _settings(self, experiment: str) -> str:
         """Say what the command line changed of the experiment; empty: nothing that matters."""
-        record = self.folder / Path(ResultPaths(experiment).record).relative_to(RESULTS)
-        reduced = self._reduced_results(experiment)
-        told: Plain = {}
-        if record.is_file():
-            told = settings_of(json.loads(record.read_text(encoding="utf-8")))
-        elif reduced is not None:
-            told = reduced.settings
-        return f", by `{config_of(told)}`" if told else ""
+        record, reduced = record_in(self.folder / experiment), self._reduced_results(experiment)
+        told, trial = settings_of(record), trial_of(record)
+        if reduced is not None and not record:
+            told, trial = reduced.settings, reduced.trial
+        return (f", {trial}" if trial else "") + (f", by `{config_of(told)}`" if told else "")
 
 
 def _scale(source: Source) -> str:
     with ExitStack() as files:
         numbers = as_numbers(source, files)
-        return f"{counted(numbers.finished, 'seed')} and {counted(numbers.known.rounds, 'round')}"
+        label = f" ({numbers.data_label})" if numbers.data_label else ""
+        return f"{counted(numbers.finished, 'seed')} and {counted(numbers.known.rounds, 'round')}{label}"
 
 
 def judge(file: Path, cubes: StandingCubes, experiment: str | None = None) -> list[Fields]:
@@ -97,19 +114,47 @@ def judge(file: Path, cubes: StandingCubes, experiment: str | None = None) -> li
         experiment: judge by it what is said of the file's own experiment, and that alone; None: all claims as stated.
 
     Raises:
-        BocuError: the file is faulty, or names no experiment of its own and another one is asked for.
+        BocuError: the file is faulty, or names no experiment of its own and another one is asked for; nothing stands of
+            any of the experiments, or one that stands does not have what a claim names.
     """
     known = read_claims(file)
     stated = known.claims if experiment is None else known.asked_of(experiment)
-    return [record_of(file.name, claim, own) for claim, own in zip(stated, verdicts(stated, cubes.cube), strict=True)]
+    asked = sorted({claim.experiment for claim in stated if claim.check is not None})
+    if asked and not any(map(cubes.problems, asked)):
+        there = cubes.experiments()
+        told = nearest(asked[0], there) if there else "it holds none" if cubes.folder.exists() else "it does not exist"
+        where = published_of(file, asked)
+        raise BocuError(f"{file}: no results of {', '.join(asked)} in {cubes.folder}; {told}{where and f'; {where}'}")
+    with ExitStack() as files:
+
+        @functools.cache
+        def numbers(name: str, problem: str) -> Numbers | None:
+            source = cubes.cube(name, problem)
+            return None if source is None else as_numbers(source, files)
+
+        def planned(name: str, problem: str) -> Known | None:
+            found = numbers(name, problem)
+            return None if found is None else found.known
+
+        for position, claim in enumerate(stated if experiment is None else ()):
+            if problems := cubes.problems(claim.experiment):
+                own = functools.partial(planned, claim.experiment)
+                refuse_unknown(claim, problems, own, f"{file}: claims.{position}")
+        return [record_of(file.name, *judged) for judged in zip(stated, verdicts(stated, numbers), strict=True)]
+
+
+def published_of(file: Path, experiments: Iterable[str]) -> str:
+    """Say where published results of experiments stand beside a claims file of the clone; empty: there are none."""
+    for folder in (PUBLISHED, file.resolve().parent.parent.parent / PUBLISHED):
+        if found := [name for name in experiments if (folder / f"{name}.nc").is_file()]:
+            return f"published results of {', '.join(found)}: --results {folder.as_posix()}"
+    return ""
 
 
 def section(records: Sequence[Fields], scales: Sequence[str], command: str) -> str:
     """Return the section: at which scale, how many of each verdict, and the table."""
-    counts = Counter(record["verdict"] for record in records)
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     lines = [
-        f"Made by `{command}`: {told}.",
+        f"Made by `{command}`: {tally([record['verdict'] for record in records])}.",
         "",
         *([f"Judged by {'; '.join(scales)}."] if scales else ["No cube of these experiments stood."]),
         "",

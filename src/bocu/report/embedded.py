@@ -15,20 +15,20 @@ import numpy as np
 
 from bocu.core.loading import load
 from bocu.evaluation.curves import TRACED, TRACES, Kind, MeanCurve
-from bocu.evaluation.statistics import LESS, MORE, TIED, TOO_FEW, paired_differences, student_factor
+from bocu.evaluation.standings import VERDICTS, Standings
+from bocu.evaluation.statistics import mean_and_error, student_factor
 from bocu.figures import style
 from bocu.figures.reading import DONE, shown_unit
 from bocu.figures.results import CubeBranch, Results
 from bocu.report.origin_files import OriginFiles
-from bocu.report.records import Fields, final_totals, foremost
+from bocu.report.records import foremost
 from bocu.report.tables import identifier
 
-VERSION = 1
+VERSION = 2
 MOST_SEEDS_SHOWN, LEAST_SEEDS_SHOWN = 20, 3
 """Seeds of an algorithm whose curves stand in the page; the digest beside it holds all."""
 BYTES_OF_SEEDS = 6_000_000
 """What curves of seeds may take in the page, before there are fewer seeds."""
-VERDICTS = (MORE, LESS, TIED, TOO_FEW)
 _REGISTRY = "bocu.experiment.registry"  # asked, not reached: a further line in it makes no page anew
 _COLOURS = {value: name for name, value in style.COLOURS.items()}
 """What the page's style sheet calls the colours that pictures have."""
@@ -100,9 +100,8 @@ def titles(panels: Sequence[Mapping[str, Any]], kind: str) -> dict[str, str]:
 
 def panel(
     cube: Results,
-    objective: str,
-    metric: str,
-    kinds: Mapping[str, Sequence[Fields]],
+    shown: tuple[str, str],
+    table: Standings,
     origin: OriginFiles,
     looks: Mapping[str, style.Stroke],
 ) -> dict[str, Any]:
@@ -110,20 +109,13 @@ def panel(
 
     Args:
         cube: the problem.
-        objective: the objective pursued.
-        metric: label of the metric.
-        kinds: records by kind; "final-regret" is read.
+        shown: the objective pursued and the label of the metric.
+        table: what is told of its pairs.
         origin: where the files behind it lie.
         looks: those of `looks_of_page`.
     """
-    branches = _compared(cube, objective)
-    totals = final_totals(cube, branches, metric)
-    labels = [branch.algorithm for branch in branches]
-    final = {
-        record["algorithm"]: record
-        for record in kinds["final-regret"]
-        if (record["problem"], record["objective"], record["metric"]) == (cube.problem, objective, metric)
-    }
+    (objective, metric), totals = shown, table.regrets
+    branches, labels = _compared(cube, objective), list(totals)
     seeds = sorted({seed for own in totals.values() for seed in own})
     return {
         "id": identifier(cube.problem, objective, metric),
@@ -137,11 +129,11 @@ def panel(
         "experiment": origin.name,
         "digest": origin.digest(cube),
         "algorithms": [
-            _algorithm(cube, branch, final[branch.algorithm], origin, looks[branch.algorithm]) for branch in branches
+            _algorithm(cube, branch, totals[branch.algorithm], origin, looks[branch.algorithm]) for branch in branches
         ],
         "seeds": seeds,
         "totals": [[totals[label].get(seed) for seed in seeds] for label in labels],
-        "pairs": [_pairs(totals, label, labels) for label in labels],
+        "pairs": [_pairs(table, label) for label in labels],
         "curves": _curves(cube, branches, metric),
     }
 
@@ -159,9 +151,9 @@ def looks_of_page(cubes: Iterable[Results]) -> dict[str, style.Stroke]:
 
 
 def _algorithm(
-    cube: Results, branch: CubeBranch, final: Fields, origin: OriginFiles, look: style.Stroke
+    cube: Results, branch: CubeBranch, totals: Mapping[int, float], origin: OriginFiles, look: style.Stroke
 ) -> dict[str, Any]:
-    label = branch.algorithm
+    label, (mean, error) = branch.algorithm, mean_and_error(np.array(list(totals.values())))
     done = [seed for seed, status in zip(cube.seeds, cube.status(branch), strict=True) if status == DONE]
     problem = str(cube.data.attrs["problem_label"])
     return {
@@ -171,9 +163,9 @@ def _algorithm(
         "yardstick": label in cube.yardsticks,
         "colour": _COLOURS[look.colour],
         "dash": _dash(look.dash),
-        "mean": finite(final["mean"]),
-        "error": finite(final["standard_error"]),
-        "seeds": final["seeds"],
+        "mean": finite(float(mean)),
+        "error": finite(float(error)),
+        "seeds": len(totals),
         "folder": origin.run_folder(problem, branch),
         "files": origin.run_files(problem, branch, done),
         "command": origin.run_command(problem, branch, done),
@@ -184,27 +176,19 @@ def _dash(dash: style.Dash) -> str:
     return "" if isinstance(dash, str) else " ".join(f"{length:g}" for length in dash[1])
 
 
-def _pairs(totals: Mapping[str, Mapping[int, float]], reference: str, labels: Sequence[str]) -> list[list[Any] | None]:
-    """Compare all with one: difference, its ends, seeds, share with more, corrected p, place of the verdict."""
-    if not totals[reference]:
-        return [None] * len(labels)
-    found = paired_differences(totals, reference)
+def _pairs(table: Standings, reference: str) -> list[list[Any] | None]:
+    """Compare all with one: difference, ends, p, seeds; seeds with less regret, those that differ; both verdicts."""
+    found = table.against(reference)
     rows: list[list[Any] | None] = []
-    for label in labels:
-        if label not in found:
+    for label in table.regrets:
+        gap = found.get(label)
+        if gap is None or not gap.difference.count:
             rows.append(None)
             continue
-        gap = found[label]
-        numbers = (gap.difference.value, gap.difference.low, gap.difference.high)
-        rows.append(
-            [
-                *(finite(number) for number in numbers),
-                gap.difference.count,
-                finite(gap.worse),
-                finite(gap.p_value),
-                VERDICTS.index(gap.verdict),
-            ]
-        )
+        numbers = (gap.difference.value, gap.difference.low, gap.difference.high, gap.p_value)
+        less = round(gap.less.value * gap.less.count) if gap.less.count else 0
+        verdicts = (VERDICTS.index(gap.on_average), VERDICTS.index(gap.usually))
+        rows.append([*map(finite, numbers), gap.difference.count, less, gap.less.count, *verdicts])
     return rows
 
 

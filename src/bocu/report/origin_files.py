@@ -11,7 +11,7 @@ from typing import Any
 
 from bocu.experiment.configuration import Seeds
 from bocu.experiment.paths import PARTIAL, ResultPaths
-from bocu.experiment.record import MADE_FROM, config_of, settings_of
+from bocu.experiment.record import MADE_FROM, config_of, settings_of, trial_of
 from bocu.figures.results import CubeBranch, Results
 
 
@@ -45,6 +45,11 @@ class OriginFiles:
         """What the command line changed, but for places of one machine."""
         simulated = self._made.get("config", {}).get("data") == "simulate"
         return {**settings_of(self._record), **({"data": "simulate"} if simulated else {})}
+
+    @property
+    def trial(self) -> str:
+        """How much less was run than the experiment file asks for; empty: no less."""
+        return trial_of(self._record)
 
     @functools.cached_property
     def _record(self) -> Mapping[str, Any]:

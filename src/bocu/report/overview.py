@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bocu.evaluation.claims.expansion import Place
-from bocu.evaluation.statistics import LESS, MORE, paired_differences, seeds_for_verdict
+from bocu.evaluation.claims.places import Place
+from bocu.evaluation.standings import LESS, MORE, VERDICT_SEEDS, plain
+from bocu.evaluation.statistics import LEAST_SEEDS
 from bocu.figures.over_problems.ranks import RankingParameters, who_is_best
 from bocu.figures.reading import counted, spoken
 from bocu.figures.scoreboard import ScoreboardParameters
@@ -79,22 +80,22 @@ class _Standings:
                 # Of nothing lost at random no share can be told; the tables leave these columns empty.
                 if not base or np.mean(list(base.values())) <= 0:
                     continue
-                leading = self.published.leading(own)
-                gaps = paired_differences(own, reference)
+                table = self.published.standings(own, parameters)
+                leading = table.leading
+                verdicts = {title: plain(gap.on_average) for title, gap in table.against(reference).items()}
                 rivals = [title for title in own if title not in self.published.yardsticks]
                 self.seeds.add(len(base))
                 self.columns["all"] += 1
                 self.columns["untold"] += not leading
-                self.columns["alone"] += len(leading) == 1
-                self.columns["nobody"] += not any(gaps[title].verdict == LESS for title in rivals if title in gaps)
+                self.columns["alone"] += table.alone is not None
+                self.columns["nobody"] += not any(verdicts.get(title) == LESS for title in rivals)
                 for title in own:
                     counts = self.counts.setdefault(title, Counter())
                     counts["columns"] += 1
                     counts["leads"] += title in leading
-                    counts["alone"] += leading == {title}
-                    if title in gaps:
-                        counts["better"] += gaps[title].verdict == LESS
-                        counts["worse"] += gaps[title].verdict == MORE
+                    counts["alone"] += table.alone == title
+                    counts["better"] += verdicts.get(title) == LESS
+                    counts["worse"] += verdicts.get(title) == MORE
 
     def told(self) -> Iterator[str]:
         """Return the lines of the table and of what it comes to, methods in the order of the experiment."""
@@ -104,8 +105,8 @@ class _Standings:
             return
         least = min(self.seeds)
         yield (
-            f"A column is a problem under a metric; there are {columns['all']}. {_power(least)} In {columns['untold']} "
-            f"columns nobody can be told to lead for that reason, in {columns['alone']} one method leads alone, in "
+            f"A column is a problem under a metric; there are {columns['all']}.{_power(least)} In {columns['untold']} "
+            f"columns nobody can be told to lead, in {columns['alone']} one method leads and all others are behind, in "
             f"{columns['nobody']} nobody is told to be better than random decisions."
         )
         yield ""
@@ -118,13 +119,12 @@ class _Standings:
 
 
 def _power(seeds: int) -> str:
-    """Say how many methods of a column so many seeds can tell apart from each other."""
-    most = 1
-    while seeds_for_verdict((most + 1) * most // 2) <= seeds:
-        most += 1
-    if most == 1:
-        return f"With {counted(seeds, 'seed')} no two methods can be told apart."
-    return f"With {counted(seeds, 'seed')} up to {most} methods of a column can be told apart from each other."
+    """Say what so few seeds can tell, in a sentence with a space before; empty where they are enough."""
+    if seeds < LEAST_SEEDS:
+        return f" With {counted(seeds, 'seed')} no two methods can be told apart."
+    if seeds < VERDICT_SEEDS:
+        return f" With {counted(seeds, 'seed')} a test leans one way; who leads takes {VERDICT_SEEDS}."
+    return ""
 
 
 def _survival(published: PublishedNumbers, parameters: RankingParameters) -> Iterator[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bocu.core.errors import BocuError, BrokenFileError
+from bocu.io.manifest import refuse_edited
 from bocu.report import tables
 from bocu.report.scoreboards import scoreboard_tables
 
@@ -70,6 +71,8 @@ def picture(description: str | Path, folder: Path) -> Picture:
     try:
         words = json.loads(path.read_text(encoding="utf-8"))
         png, svg = path.parent / words["png"], path.parent / words["svg"]
+        for file in (path, png, svg):
+            refuse_edited(file)
         pixels = png.read_bytes()
         identifier = f"figure-{path.parent.name}-{path.stem}"
         width, height = struct.unpack(">II", pixels[16:24])

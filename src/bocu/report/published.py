@@ -6,17 +6,10 @@ from typing import Any
 import numpy as np
 
 from bocu.evaluation.across_problems import Ranking, surviving_ranking
-from bocu.evaluation.claims.expansion import Place
 from bocu.evaluation.claims.numbers import Numbers, Sample
-from bocu.evaluation.statistics import (
-    CONFIDENCE,
-    LESS,
-    MORE,
-    leaders,
-    mean_and_error,
-    paired_differences,
-    student_ratio,
-)
+from bocu.evaluation.claims.places import Place
+from bocu.evaluation.standings import TIED, TOO_FEW, Standings
+from bocu.evaluation.statistics import CONFIDENCE, mean_and_error, student_ratio
 from bocu.experiment.branches import NO_OBJECTIVE
 from bocu.experiment.plan import Plan
 from bocu.figures.over_problems.ranks import RankingParameters, what_survives, who_is_best
@@ -126,7 +119,7 @@ class PublishedNumbers:
             several = len({metric for _, metric in rows}) > 1
             yield from _head(["problem", *(["scored by"] if several else []), *columns])
             for (problem, metric), own in rows.items():
-                bold = set() if word == "payoff" else self.leading(own)
+                bold = set() if word == "payoff" else set(self.standings(own, parameters).leading)
                 cells = [_mean(own[title], title in bold) if title in own else NOTHING for title in columns]
                 yield _line([problem, *([metric] if several else []), *cells])
         yield from self._absent([label for label, _ in wanted], bool(rows))
@@ -136,7 +129,9 @@ class PublishedNumbers:
         reference = self.reference(parameters)
         first = True
         for block, shown in self.blocks(parameters):
-            cells = {problem: self._relative(own, reference) for problem, own in shown.items()}
+            cells = {
+                problem: self._relative(self.standings(own, parameters), reference) for problem, own in shown.items()
+            }
             if not any(cells.values()):
                 continue
             yield from [*([] if first else [""]), f"*{block.title or block.metric}*", ""]
@@ -159,8 +154,8 @@ class PublishedNumbers:
                 },
             )
 
-    def reference(self, parameters: ScoreboardParameters) -> str:
-        """Return the title of random decisions in a scoreboard."""
+    def reference(self, parameters: ScoreboardParameters | PanelsParameters) -> str:
+        """Return the title of random decisions in a figure."""
         return self._title(REFERENCE, NO_OBJECTIVE, parameters.titles, False)
 
     def ranks(self, parameters: RankingParameters) -> Iterator[str]:
@@ -281,25 +276,27 @@ class PublishedNumbers:
         ]
         return sorted({title for own in every for title in own}, key=written.index)
 
-    def leading(self, beside: Beside) -> set[str]:
-        """Return the least, and what is not told apart from it, where as many seeds can tell so many apart."""
-        first = leaders(beside, [title for title in beside if title not in self.yardsticks])
-        return set(first.group) if first else set()
+    def standings(self, beside: Beside, parameters: ScoreboardParameters | PanelsParameters) -> Standings:
+        """Return what is told of the pairs of what stands beside each other in a figure."""
+        competing = [title for title in beside if title not in self.yardsticks]
+        margin = getattr(parameters, "leads_within", None) or self.plan.experiment.leads_within
+        random = self.reference(parameters) if REFERENCE in self.abouts else None
+        return Standings(beside, competing, random, margin)
 
-    def _relative(self, beside: Beside, reference: str) -> dict[str, str]:
+    def _relative(self, table: Standings, reference: str) -> dict[str, str]:
         """Return cells by title: the ratio to the reference, where its mean is positive."""
-        base = beside.get(reference, {})
+        base = table.regrets.get(reference, {})
         found: dict[str, str] = {}
-        if not base or np.mean(list(base.values())) <= 0:
+        if not base or table.means[reference] <= 0:
             return found
-        bold, gaps = self.leading(beside), paired_differences(beside, reference)
-        for title, gap in gaps.items():
-            shared = sorted(set(beside[title]) & set(base))
-            own, other = (np.array([sample[seed] for seed in shared]) for sample in (beside[title], base))
+        for title, gap in table.against(reference).items():
+            beside = table.regrets[title]
+            shared = sorted(set(beside) & set(base))
+            own, other = (np.array([sample[seed] for seed in shared]) for sample in (beside, base))
             ratio = student_ratio(own, other)
             text = number(ratio.value, 2, significant=0.0 < abs(ratio.value) < TINY)
-            text = f"**{text}**" if title in bold else text
-            found[title] = text if gap.verdict in (MORE, LESS) else f"*{text}*"
+            text = f"**{text}**" if title in table.leading else text
+            found[title] = f"*{text}*" if gap.on_average in (TIED, TOO_FEW) else text
         return found
 
 

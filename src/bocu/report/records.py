@@ -4,21 +4,14 @@ A record is a plain dict; all records of one kind have the same keys. Regret is 
 units of the problem's payoff, lower is better.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.evaluation.statistics import (
-    TOO_FEW,
-    leaders,
-    mean_and_error,
-    mean_slope,
-    paired_differences,
-    ranks,
-    student_mean,
-)
+from bocu.evaluation.standings import Standings, tail
+from bocu.evaluation.statistics import mean_and_error, mean_slope, ranks, student_mean
 from bocu.figures.reading import DONE, MISSING, NO_OBJECTIVE
 from bocu.figures.reading import foremost as foremost
 from bocu.figures.results import CubeBranch, Results
@@ -27,8 +20,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Fields = dict[str, Any]
-LEADING, BEHIND = "leading", "behind"
-"""Where a competitor stands: in the group of least regret, or told apart from it."""
+Tables = Mapping[tuple[str, str], Standings]
+"""The tables of a problem, by pursued objective and metric."""
 
 
 @dataclass(frozen=True)
@@ -59,29 +52,41 @@ def final_totals(cube: Results, branches: list[CubeBranch], metric: str) -> dict
     return totals
 
 
-def choose_reference(cube: Results, totals: dict[str, dict[int, float]], wanted: str | None = None) -> str | None:
+def tables_of(cube: Results, margin: Any = None) -> Tables:
+    """Return what is told of the pairs of each table; all that a page says of them comes from here.
+
+    Args:
+        cube: the problem.
+        margin: the experiment's.
+    """
+    competing = [label for label in cube.names if label not in cube.yardsticks]
+    random = next((label for label, name in cube.names.items() if name == "random"), None)
+    return {
+        (objective, metric): Standings(final_totals(cube, branches, metric), competing, random, margin)
+        for objective, metric, branches in groups(cube)
+    }
+
+
+def choose_reference(table: Standings, wanted: str | None = None) -> str | None:
     """Return the algorithm that others are compared with: the one wanted, or that of the least mean regret.
 
     Yardsticks are not chosen unasked. None where no algorithm has a finished seed.
     """
-    if wanted is not None and totals.get(wanted):
+    if wanted is not None and table.regrets.get(wanted):
         return wanted
-    means = {label: float(np.mean(list(own.values()))) for label, own in totals.items() if own}
-    competing = {label: mean for label, mean in means.items() if label not in cube.yardsticks} or means
-    return min(competing, key=lambda label: competing[label]) if competing else None
+    return table.least or min(table.means, key=lambda label: table.means[label], default=None)
 
 
-def final_regret(cube: Results) -> list[Fields]:
-    """Return mean and standard error of the final cumulative regret, a record an algorithm, objective and metric.
+def final_regret(cube: Results, found: Tables) -> list[Fields]:
+    """Return mean, standard error and spread of the final cumulative regret, a record an algorithm and table.
 
-    `standing` is `LEADING`, `BEHIND` or `TOO_FEW`; empty for yardsticks.
+    `standing` is that of `Standings.standing`; empty for yardsticks.
     """
     records = []
-    for objective, metric, branches in groups(cube):
-        totals = final_totals(cube, branches, metric)
-        standing = standings(cube, totals)
-        for label, own in totals.items():
+    for (objective, metric), table in found.items():
+        for label, own in table.regrets.items():
             mean, error = mean_and_error(np.array(list(own.values())))
+            spread = tail(own.values())
             records.append(
                 {
                     "problem": cube.problem,
@@ -92,32 +97,23 @@ def final_regret(cube: Results) -> list[Fields]:
                     "seeds": len(own),
                     "mean": float(mean),
                     "standard_error": float(error),
-                    "standing": standing.get(label, ""),
+                    "median": spread.median,
+                    "worst_tenth": spread.worst_tenth,
+                    "stuck_seeds": spread.stuck,
+                    "standing": table.standing.get(label, ""),
+                    "margin": table.margin,
                     "units": cube.units,
                 }
             )
     return records
 
 
-def standings(cube: Results, totals: dict[str, dict[int, float]]) -> dict[str, str]:
-    """Return where each competitor of a table stands, label -> `LEADING`, `BEHIND` or `TOO_FEW`."""
-    competing = [label for label in totals if label not in cube.yardsticks]
-    found = leaders(totals, competing)
-    if found is None or not found.group:
-        return dict.fromkeys(competing, TOO_FEW)
-    few = {label for label in competing if not totals[label]} | set(found.undecided)
-    return {label: LEADING if label in found.group else TOO_FEW if label in few else BEHIND for label in competing}
-
-
-def difference_records(cube: Results, wanted: str | None = None) -> list[Fields]:
-    """Compare every algorithm with the reference on the same seeds, a record an algorithm, objective and metric."""
+def difference_records(cube: Results, found: Tables, wanted: str | None = None) -> list[Fields]:
+    """Compare every algorithm with the reference on the same seeds, a record an algorithm and table."""
     records = []
-    for objective, metric, branches in groups(cube):
-        totals = final_totals(cube, branches, metric)
-        reference = choose_reference(cube, totals, wanted)
-        if reference is None:
-            continue
-        for label, found in paired_differences(totals, reference, chosen=reference != wanted).items():
+    for (objective, metric), table in found.items():
+        reference = choose_reference(table, wanted)
+        for label, gap in table.against(reference).items() if reference else ():
             records.append(
                 {
                     "problem": cube.problem,
@@ -125,14 +121,18 @@ def difference_records(cube: Results, wanted: str | None = None) -> list[Fields]
                     "metric": metric,
                     "algorithm": label,
                     "reference": reference,
-                    "seeds": found.difference.count,
-                    "mean_difference": found.difference.value,
-                    "low": found.difference.low,
-                    "high": found.difference.high,
-                    "share_of_seeds_with_more_regret": found.worse,
-                    "p_value_holm": found.p_value,
-                    "comparisons": found.comparisons,
-                    "verdict": found.verdict,
+                    "seeds": gap.difference.count,
+                    "mean_difference": gap.difference.value,
+                    "low": gap.difference.low,
+                    "high": gap.difference.high,
+                    "p_value": gap.p_value,
+                    "on_average": gap.on_average,
+                    "differing_seeds": gap.less.count,
+                    "share_with_less_regret": gap.less.value,
+                    "share_low": gap.less.low,
+                    "share_high": gap.less.high,
+                    "p_value_of_share": gap.p_usually,
+                    "usually": gap.usually,
                     "units": cube.units,
                 }
             )

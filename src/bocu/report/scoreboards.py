@@ -35,7 +35,7 @@ def _table(identifier: str, block: str, rows: list[dict[str, str]]) -> Table:
     cells = {(row["algorithm"], row["problem"]): _cell(row) for row in rows}
     caption = (
         f"{block}: regret relative to {rows[0]['reference']} with {CONFIDENCE:.0%} intervals; {LEADS} the least of a "
-        "column and what is not told apart from it."
+        "column and what has hardly more, as the interval has it."
     )
     body = tuple((name, *(cells.get((name, problem), "") for problem in problems)) for name in algorithms)
     return Table(identifier, caption, ("algorithm", *problems), body)

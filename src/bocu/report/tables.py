@@ -9,19 +9,13 @@ from math import isnan
 from pathlib import Path
 
 from bocu.evaluation.audits import Audit
-from bocu.evaluation.statistics import (
-    CONFIDENCE,
-    LEAST_SEEDS,
-    TOO_FEW,
-    seeds_for_verdict,
-    smallest_p_value,
-)
+from bocu.evaluation.standings import LEADING, OPEN, STUCK_SHARE, TIED, TOO_FEW, VERDICT_SEEDS
+from bocu.evaluation.statistics import CONFIDENCE, Interval
 from bocu.figures.reading import NO_OBJECTIVE, counted, decimals, shown_unit
 from bocu.figures.results import Results
 from bocu.io.files import atomic_path
-from bocu.report.records import LEADING, Fields, Spent
+from bocu.report.records import Fields, Spent
 
-NOTICEABLE = 0.01
 NOTHING = "–"
 """Stands where there is no number."""
 NO_WIDTH = 1e-9
@@ -129,10 +123,11 @@ def comparison(
         rows.append(
             (
                 cube.titles[label],
-                plus_minus(final[label]["mean"], final[label]["standard_error"]),
-                "reference" if label == reference else interval(gap) if gap else NOTHING,
-                NOTHING if gap is None or gap["verdict"] == TOO_FEW else probability(gap["p_value_holm"]),
-                verdict(gap) if gap else NOTHING,
+                _regret(final[label]),
+                "reference" if label == reference else interval(_difference(gap)) if gap else NOTHING,
+                probability(gap["p_value"]) if gap else NOTHING,
+                gap["on_average"] if gap and gap["seeds"] else NOTHING,
+                _usually(gap) if gap else NOTHING,
                 number(ranked[label]["mean_rank"], 2) if label in ranked else NOTHING,
                 exponent(grown[label]),
                 round_time(times[label]["seconds_per_round"]) if label in times else NOTHING,
@@ -141,20 +136,26 @@ def comparison(
         )
     unit = shown_unit(cube.units)
     regret = f"Final regret{f' [{unit}]' if unit else ''}"
-    most = max((gap["seeds"] for gap in gaps.values()), default=0)
-    compared = max((gap["comparisons"] for gap in gaps.values()), default=1)
-    least = smallest_p_value(compared, most)
-    noticed = most >= LEAST_SEEDS and least > NOTICEABLE
-    few = f" With so few seeds no p can be below {probability(least)}." if noticed else ""
     best = tuple(place for place, label in enumerate(order) if final[label]["standing"] == LEADING)
     friedman = next((record["friedman_p_value"] for record in ranked.values()), float("nan"))
     alike = "" if isnan(friedman) else f" Friedman's test that all rank alike: p {probability(friedman, sign=True)}."
     caption = (
         f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, {scored(cube, objective, metric)}: "
-        f"mean ± standard error over seeds.{_led(best, compared) if gaps else ''}{alike}{few}"
+        f"mean ± standard error over seeds.{_led(final, cube.titles) if gaps else ''}{alike}"
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
-    header = ("Algorithm", regret, against, "p", "Verdict", "Mean rank", "Growth", "Time per round", "Seeds")
+    header = (
+        "Algorithm",
+        regret,
+        against,
+        "p",
+        "On average",
+        "Usually",
+        "Mean rank",
+        "Growth",
+        "Time per round",
+        "Seeds",
+    )
     return Table(
         f"problem-{cube.problem}-regret-{objective}-{metric}",
         caption,
@@ -164,7 +165,7 @@ def comparison(
         about=about(cube, objective, metric),
         labels=tuple(order),
         links=tuple((links or {}).get(label, "") for label in order),
-        columns=("algorithm", "regret", "difference", "p", "verdict", "rank", "growth", "time", "seeds"),
+        columns=("algorithm", "regret", "difference", "p", "verdict", "usually", "rank", "growth", "time", "seeds"),
         panel=identifier(cube.problem, objective, metric),
     )
 
@@ -179,13 +180,37 @@ def identifier(problem: str, objective: str, metric: str) -> str:
     return f"{problem}-{objective}-{metric}"
 
 
-def _led(best: tuple[int, ...], compared: int) -> str:
+def _regret(final: Fields) -> str:
+    """Write mean and standard error, and median and worst tenth where the mean alone does not tell of who sticks."""
+    text = plus_minus(final["mean"], final["standard_error"])
+    if final["stuck_seeds"] <= STUCK_SHARE * final["seeds"]:
+        return text
+    spread = f"median {short(final['median'])}, worst tenth {short(final['worst_tenth'])}"
+    return f"{text}; {spread}; sticks in {final['stuck_seeds']} of {final['seeds']}"
+
+
+def _difference(gap: Fields) -> Interval:
+    return Interval(gap["mean_difference"], gap["low"], gap["high"], gap["seeds"])
+
+
+def _usually(gap: Fields) -> str:
+    """Write the verdict on the share of seeds, and in how many there is less regret."""
+    if gap["usually"] == TOO_FEW or not gap["differing_seeds"]:
+        return NOTHING if gap["usually"] == TOO_FEW else TIED
+    less = round(gap["share_with_less_regret"] * gap["differing_seeds"])
+    return f"{gap['usually']} (less in {less} of {gap['differing_seeds']})"
+
+
+def _led(final: Mapping[str, Fields], titles: Mapping[str, str]) -> str:
     """Say what marked rows are, in a sentence with a space before."""
-    if not best:
-        return f" Too few seeds to tell who leads: that takes {seeds_for_verdict(compared)} paired seeds."
-    if len(best) == 1:
-        return " Bold: less regret than every other competitor, by interval and corrected test."
-    return " Bold: the least regret and what is not told apart from it, by interval and corrected test."
+    where = {label: record["standing"] for label, record in final.items()}
+    if LEADING not in where.values():
+        few = max(record["seeds"] for record in final.values()) < VERDICT_SEEDS
+        return f" Nobody leads yet: a verdict takes {VERDICT_SEEDS} paired seeds." if few else " No two are told apart."
+    margin = short(next(iter(final.values()))["margin"])
+    open_ = [titles[label] for label, standing in where.items() if standing == OPEN]
+    rest = f" Open: {', '.join(open_)}." if open_ else ""
+    return f" Bold: the least regret, and what has at most {margin} more, as the interval has it.{rest}"
 
 
 def along_the_way(cube: Results, objective: str, metric: str, records: Sequence[Fields]) -> Table:
@@ -262,11 +287,6 @@ def scored(cube: Results, objective: str, metric: str) -> str:
     return f"pursued and {by}" if pursued == cube.metric_titles[metric] else f"{by}, pursuing {pursued}"
 
 
-def verdict(gap: Fields) -> str:
-    """Write the verdict on a difference; nothing where no seed is shared."""
-    return str(gap["verdict"]) if gap["seeds"] else NOTHING
-
-
 def plus_minus(mean: float, error: float) -> str:
     """Write a mean with its error, both to the digit that the error's second figure has: "15.22 ± 0.38"."""
     if isnan(mean):
@@ -277,9 +297,9 @@ def plus_minus(mean: float, error: float) -> str:
     return f"{number(mean, digits)} ± {number(error, digits)}"
 
 
-def interval(record: Fields) -> str:
+def interval(difference: Interval) -> str:
     """Write a difference with its interval: "+2.51 [1.20, 3.94]"."""
-    value, low, high = record["mean_difference"], record["low"], record["high"]
+    value, low, high = difference.value, difference.low, difference.high
     if isnan(value):
         return NOTHING
     if isnan(low):
@@ -342,6 +362,11 @@ def number(value: float, digits: int, significant: bool = False, sign: bool = Fa
         return NOTHING
     kind = f"{'+' if sign else ''}z.{digits}{'g' if significant else 'f'}"
     return format(value, kind).replace("-", "−")
+
+
+def short(value: float) -> str:
+    """Write a number to its third figure, and all figures before the point: "1.15", "7215"."""
+    return number(value, decimals(abs(value) / 10) if value else 0)
 
 
 def probability(value: float, sign: bool = False) -> str:

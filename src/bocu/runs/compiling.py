@@ -8,9 +8,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from bocu.ambiguity import machine_code, preparation
+from bocu.ambiguity import preparation
 from bocu.core.plain import Plain
-from bocu.experiment.paths import MACHINE_CODE
 from bocu.experiment.plan import Plan
 from bocu.experiment.registry import find
 
@@ -20,9 +19,8 @@ def compile_ahead(plan: Plan) -> None:
 
     What goes wrong is not fatal: jobs compile what they do not find.
     """
-    machine_code.share_in(MACHINE_CODE)
     if (
-        not any(find("set", name).described().compiled for name in set(_sets(_specifications(plan))))
+        not any(find("set", name).load().compiled for name in set(_sets(_specifications(plan))))
         or preparation.is_ready()
     ):
         return
@@ -49,5 +47,4 @@ def _sets(data: object) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    machine_code.share_in(MACHINE_CODE)
     preparation.prepare()

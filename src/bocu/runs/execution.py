@@ -19,6 +19,7 @@ import numpy as np
 from bocu.algorithms.base import Algorithm
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.loading import refuse_unknown_classes
+from bocu.core.numerics import refuse_other_kernel
 from bocu.core.plain import Specification, State
 from bocu.io.files import canonical_json, set_aside, write_netcdf
 from bocu.io.hashes import hash_files
@@ -110,6 +111,7 @@ def execute(
             advance(block.rounds)
             store.clear()
             return
+        refuse_other_kernel(block.specification.get("kernel", ""))
         problem = build_problem(block.specification["problem"], block.inputs)
         runner = _Runner(block, problem, store, checkpoint_seconds, advance, asked_to_stop)
         runs = runner.complete(_earlier(output, block, input_hashes))

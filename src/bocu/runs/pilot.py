@@ -125,11 +125,7 @@ def peak_mb() -> float:
 
 def main() -> None:
     """Measure what standard input asks for; the last line of standard output is the pilot."""
-    from bocu.ambiguity import machine_code
-    from bocu.experiment.paths import MACHINE_CODE
-
     specification, inputs, seed, limit_seconds = json.load(sys.stdin)
-    machine_code.share_in(MACHINE_CODE)
     try:
         pilot = measure(specification, inputs, seed, limit_seconds)
     except BocuError as error:

@@ -63,7 +63,7 @@ class RunCache:
     def offer(self, identity: Mapping[str, object], run_file: str | os.PathLike[str]) -> None:
         """Put a finished run file into the store. It costs no space where links can be made, and no run if it fails."""
         try:
-            with atomic_path(self.entry(identity)) as temporary:
+            with atomic_path(self.entry(identity), recorded=True) as temporary:
                 _link_or_copy(Path(run_file), temporary)
         except BocuError as error:
             logger.warning("not shared with other experiments: %s", error)

@@ -13,8 +13,7 @@ import numpy as np
 from bocu.algorithms.base import Algorithm
 from bocu.algorithms.plain_state import needs_telling, when_told
 from bocu.core.domains import FiniteDomain
-from bocu.core.errors import BocuError
-from bocu.core.loading import load
+from bocu.core.loading import load, made
 from bocu.core.parameters import validate
 from bocu.core.plain import Inputs, Specification, State
 from bocu.core.randomness import Streams
@@ -138,7 +137,9 @@ class FinishedRun:
 def build_problem(specification: Specification, inputs: Inputs) -> Problem:
     """Build the problem of a run specification from its files."""
     target = load(specification["class"])
-    return target(validate(target.Parameters, specification["parameters"], "specification.problem.parameters."), inputs)
+    parameters = validate(target.Parameters, specification["parameters"], "specification.problem.parameters.")
+    problem: Problem = made(specification["class"], target, parameters, inputs)
+    return problem
 
 
 def build_algorithm(specification: Specification, realisation: Realisation, streams: Streams) -> Algorithm:
@@ -150,15 +151,15 @@ def build_algorithm(specification: Specification, realisation: Realisation, stre
     contexts = realisation.description.contexts
     # Over a finite set of contexts the objective is one and the same in all rounds, but for its radius.
     pursued = objective.over(contexts.points) if objective and isinstance(contexts, FiniteDomain) else objective
-    try:
-        return target(realisation.description, pursued, parameters, streams["algorithm"])
-    except BocuError as error:
-        raise BocuError(f"{specification['algorithm']['class']}: {error}") from None
+    called = specification["algorithm"]["class"]
+    algorithm: Algorithm = made(called, target, realisation.description, pursued, parameters, streams["algorithm"])
+    return algorithm
 
 
 def build_objective(specification: Specification | None) -> Objective | None:
     """Build the objective of a run specification; None where none is pursued."""
     if specification is None:
         return None
-    objective: Objective = load(specification["class"]).from_specification(specification["parameters"])
+    called = specification["class"]
+    objective: Objective = made(called, load(called).from_specification, specification["parameters"])
     return objective

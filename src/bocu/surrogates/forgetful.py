@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from bocu.core.plain import State
+from bocu.core.ties import first_best
 from bocu.surrogates.time_varying import ArmPosteriors, TimeVaryingPosteriors, TimeVaryingPrior
 
 
@@ -179,7 +180,7 @@ class InformationGain:
         """Return the gain of so many observations, in nats."""
         while len(self._gains) <= count:
             variance = self._greedy.predict(1)[1][0] ** 2
-            arm = int(np.argmax(variance))
+            arm = first_best(variance)
             self._gains.append(self._gains[-1] + 0.5 * float(np.log1p(variance[arm] / self._noise**2)))
             self._greedy.observe(arm, 1, 0.0)
         return self._gains[count]

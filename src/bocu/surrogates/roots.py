@@ -7,6 +7,9 @@ import numpy as np
 from bocu.core.kernels import Kernel
 from bocu.surrogates.axes import Axes
 
+#: Share of the largest eigenvalue below which one counts as 0: rounding alone could have made much of it.
+SMALLEST = 1e-12
+
 
 class Root(Protocol):
     """A matrix A with A A' = K."""
@@ -36,16 +39,30 @@ def axis_root(kernel: Kernel, points: np.ndarray) -> "AxisRoot | None":
 
 
 class SpectralRoot(Root):
-    """Root by eigenvectors; eigenvalues that rounding alone could have made are left out, nothing is added."""
+    """Root by eigenvectors, those of the largest eigenvalues first; the smallest are left out, nothing is added.
+
+    Eigenvectors are determined up to their signs. The first component that is half as large as the largest or more is
+    positive: by the largest itself rounding would decide where two are equal, as on symmetric grids.
+    """
 
     def __init__(self, gram: np.ndarray) -> None:
         values, vectors = np.linalg.eigh(gram)
-        kept = values > values[-1] * len(values) * np.finfo(float).eps
-        self.matrix = vectors[:, kept] * np.sqrt(values[kept])
-        self.rank = self.matrix.shape[1]
+        kept = np.flatnonzero(values > SMALLEST * values[-1])[::-1]
+        vectors = vectors[:, kept]
+        size = np.abs(vectors)
+        first = (size >= 0.5 * size.max(axis=0)).argmax(axis=0)
+        self.matrix = vectors * (np.sign(vectors[first, np.arange(len(kept))]) * np.sqrt(values[kept]))
+        self.rank = len(kept)
 
     def times(self, right: np.ndarray) -> np.ndarray:
         return self.matrix @ right
+
+
+def symmetric_root(matrix: np.ndarray) -> np.ndarray:
+    """Return the symmetric root of a matrix, shape (n, n): the same whatever eigenvectors of equal eigenvalues are."""
+    values, vectors = np.linalg.eigh(matrix)
+    root: np.ndarray = (vectors * np.sqrt(np.where(values > SMALLEST * values[-1], values, 0.0))) @ vectors.T
+    return root
 
 
 class AxisRoot(Root):

@@ -22,7 +22,7 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
 from bocu.surrogates.constants import HALF_LOG_TWO_PI, INITIAL_CAPACITY
-from bocu.surrogates.roots import SpectralRoot
+from bocu.surrogates.roots import SpectralRoot, symmetric_root
 
 if TYPE_CHECKING:
     from bocu.surrogates.box_time_varying import BoxPrior
@@ -201,7 +201,7 @@ class TimeVaryingPosteriors(ArmPosteriors):
             BocuError: `t` lies before the newest observation.
         """
         if self._predicted is None or self._predicted[0] != t:
-            mean, deviation = self.mean(t), np.sqrt(self._variance_at(self._fade(t)))[self._kernel_of]
+            mean, deviation = self.mean(t), np.sqrt(self._variance_at(self._correlation_at(t)))[self._kernel_of]
             mean.flags.writeable = deviation.flags.writeable = False
             self._predicted = t, mean, deviation
         return self._predicted[1:]
@@ -212,7 +212,7 @@ class TimeVaryingPosteriors(ArmPosteriors):
         Raises:
             BocuError: `t` lies before the newest observation.
         """
-        return self._mean_at(t) + self._fade(t)[self._kernel_of] * self._shift
+        return self._mean_at(t) + self._correlation_at(t)[self._kernel_of] * self._shift
 
     def draw(self, priors: Sequence[int] | np.ndarray, t: int, generator: np.random.Generator) -> np.ndarray:
         """Draw the noise-free payoffs of all arms at time `t` once from the posterior of each of some priors, exactly.
@@ -248,10 +248,10 @@ class TimeVaryingPosteriors(ArmPosteriors):
         """
         self._refuse(arm, t, value)
         self._predicted = None
-        fade = self._fade(t)
-        pivot = np.sqrt(self._variance_at(fade)[:, arm] + self.noise**2)[:, None]  # (kernels, 1)
-        self._shift *= fade[self._kernel_of]
-        self._explained *= fade**2
+        correlation = self._correlation_at(t)
+        pivot = np.sqrt(self._variance_at(correlation)[:, arm] + self.noise**2)[:, None]  # (kernels, 1)
+        self._shift *= correlation[self._kernel_of]
+        self._explained *= correlation**2
 
         n = self.count
         decay = self._correlation ** (t - self._times[:n])  # (kernels, n)
@@ -307,16 +307,16 @@ class TimeVaryingPosteriors(ArmPosteriors):
         decay = self._correlation[kernel] ** (t - self._times[: self.count])
         # Columns of a spectral root are orthogonal: its pseudo-inverse is its transpose, each row over its own square.
         explained = (decay[:, None] * self._rows[kernel, : self.count]) @ (root / (root**2).sum(axis=0))
-        values, vectors = np.linalg.eigh(np.eye(root.shape[1]) - explained.T @ explained)
-        return root @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+        # Directions of which nothing is known yet all have eigenvalue 1, and no eigenvectors of their own.
+        return root @ symmetric_root(np.eye(root.shape[1]) - explained.T @ explained)
 
-    def _fade(self, t: int) -> np.ndarray:
+    def _correlation_at(self, t: int) -> np.ndarray:
         """Return the correlation of time `t` with the time of the newest observation, shape (kernels, 1)."""
         refuse_past(t, self.time)
         return self._correlation ** (t - self.time)
 
-    def _variance_at(self, fade: np.ndarray) -> np.ndarray:
-        variance = self._variance - fade**2 * self._explained
+    def _variance_at(self, correlation: np.ndarray) -> np.ndarray:
+        variance = self._variance - correlation**2 * self._explained
         # Rounding leaves tiny negative numbers where noise is small; anything larger is the prior's fault.
         if variance.min() < -1e-8 * self._variance.max():
             kernel = int(np.argmin(variance.min(axis=1)))

@@ -12,10 +12,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, BrokenFileError
 from bocu.experiment.branches import Branch
 from bocu.experiment.plan import Plan
-from bocu.io.files import write_json
+from bocu.io.files import read_text, write_json
 from bocu.sweep.forecast import Forecaster
 
 SECONDS = 60.0
@@ -48,7 +48,7 @@ def keep(plan: Plan) -> None:
     """Write down what was settled, for all further planning; other branches that have been settled stay."""
     if plan.experiment.seeds.per_job == "auto":
         now = {"/".join(key): seeds for key, seeds in plan.per_job.items()}
-        write_json(plan.paths.per_job, {**_kept(plan), **now})
+        write_json(plan.paths.per_job, {**_kept(plan), **now}, recorded=True)
 
 
 def _forecast(plan: Plan, cores: int) -> dict[Key, int]:
@@ -84,14 +84,14 @@ def _kept(plan: Plan) -> Mapping[str, int]:
     if not file.is_file():
         return {}
     try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
+        kept = json.loads(read_text(file))
         if all(isinstance(seeds, int) and seeds >= 1 for seeds in kept.values()):
             return dict(kept)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, BrokenFileError):
         pass
     raise BocuError(
-        f"{file}: not readable as seeds a job, by branch; delete it, and blocks are settled anew: runs in blocks of "
-        "another size run again"
+        f"{file}: not readable as seeds a job, by branch, or edited; delete it, and blocks are settled anew: runs in "
+        "blocks of another size run again"
     )
 
 

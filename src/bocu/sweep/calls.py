@@ -6,7 +6,6 @@ and Snakemake's own locks of files stay.
 """
 
 import contextlib
-import json
 import os
 import re
 import socket
@@ -14,22 +13,26 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
 from bocu.experiment.paths import RESULTS
 from bocu.experiment.plan import Plan
-from bocu.io.files import write_json
+from bocu.io import manifest
+from bocu.io.files import process_runs, regular_file, write_json
 
 CALLS = Path(RESULTS, ".calls")  # no experiment has this name: a label begins with a letter or digit
 LOCKS = Path(".snakemake/locks")
+LOGS = Path(".snakemake/log")
+LONGEST_NOTE = 1_000_000  # bytes
 QUEUE_SECONDS = 60.0  # that SLURM may take to answer
 NOTE_SECONDS = 60.0  # that a call may take from its locks to its note
 
 _RUN_ID = re.compile(r"SLURM run ID: (\S+)")
 _RUN_RULE = "rule_run_wildcards_"
+_LOCK_NAME = re.compile(r"\d+\.(input|output)\.lock")
 
 _own: list[Any] = []  # the lock of this process's call
 
@@ -45,14 +48,16 @@ class Call:
         started: when its jobs began, seconds since 1970.
         logs: Snakemake's logs of it.
         arguments: its command line without the program.
+        locks: Snakemake's locks that it wrote, by name, and when, in ns since 1970.
     """
 
     experiment: str
     host: str
     process: int
     started: float
-    logs: Sequence[str]
-    arguments: Sequence[str]
+    logs: list[str]
+    arguments: list[str]
+    locks: dict[str, int] = field(default_factory=dict)
 
     @property
     def note(self) -> Path:
@@ -67,6 +72,8 @@ class Call:
         """Whether its process runs, on whatever machine."""
         import filelock
 
+        if not _lock(self.note).is_file():  # asking for it would make it
+            return False
         try:
             with filelock.FileLock(_lock(self.note)).acquire(timeout=0):
                 return False
@@ -76,7 +83,10 @@ class Call:
     def run_id(self) -> str | None:
         """Return the name of its jobs under SLURM; None where it submitted none."""
         for log in self.logs:
-            with contextlib.suppress(OSError):
+            if not Path(log).resolve().is_relative_to(LOGS.resolve()):  # a note may be somebody else's
+                continue
+            with contextlib.suppress(OSError, BocuError):
+                regular_file(log)
                 if found := _RUN_ID.search(Path(log).read_text(encoding="utf-8", errors="replace")):
                     return found[1]
         return None
@@ -105,18 +115,19 @@ class QueuedJob:
         return self.comment.removeprefix(_RUN_RULE).replace("_", "/") if self.comment.startswith(_RUN_RULE) else None
 
 
-def begin(experiment: str, logs: str | Sequence[str]) -> None:
-    """Note that a call of Snakemake, this process, begins its jobs; `logs` are its logs."""
+def begin(experiment: str, logs: str | Sequence[str], locks: Iterable[str | Path] = ()) -> None:
+    """Note that a call of Snakemake, this process, begins its jobs, with its logs and the locks that it wrote."""
     import filelock
 
     resolved = [str(Path(log).resolve()) for log in ([logs] if isinstance(logs, str) else logs)]
     host, process = socket.gethostname(), os.getpid()
-    call = Call(experiment, host, process, time.time(), resolved, sys.argv[1:])
+    written = {Path(lock).name: Path(lock).stat().st_mtime_ns for lock in locks}
+    call = Call(experiment, host, process, time.time(), resolved, sys.argv[1:], written)
     CALLS.mkdir(parents=True, exist_ok=True)
     lock = filelock.FileLock(_lock(call.note))
     lock.acquire()
     _own.append(lock)
-    write_json(call.note, asdict(call))
+    write_json(call.note, asdict(call), recorded=True)
 
 
 def end() -> None:
@@ -130,16 +141,32 @@ def end() -> None:
 def forget(note: Path) -> None:
     """Remove the note of a call."""
     note.unlink(missing_ok=True)
+    manifest.forget_digest(note)
     _lock(note).unlink(missing_ok=True)
 
 
 def calls() -> list[Call]:
-    """Return the calls that have a note, the latest last; a note that cannot be read is left aside."""
-    found = []
+    """Return the calls that have a note, the latest last; a note that cannot be read, or was edited, is left aside."""
+    from pydantic import TypeAdapter
+
+    found: list[Call] = []
     for note in CALLS.glob("*.json"):
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            found.append(Call(**json.loads(note.read_text(encoding="utf-8"))))
+        with contextlib.suppress(OSError, ValueError, BocuError):
+            if regular_file(note).st_size <= LONGEST_NOTE and not manifest.edit_of(note):
+                call = TypeAdapter(Call).validate_json(note.read_bytes())
+                found += [call] if call.note == note else []  # another name would lead elsewhere
     return sorted(found, key=lambda call: call.started)
+
+
+def refuse_edited_notes() -> None:
+    """Refuse to go on from a note that is not as its call wrote it.
+
+    Raises:
+        BocuError: one line with the note.
+    """
+    for note in sorted(CALLS.glob("*.json")):
+        if note.is_file() and note.stat().st_size <= LONGEST_NOTE and (told := manifest.edit_of(note)):
+            raise BocuError(f"{note}: {told}; look for jobs of its call that go on, then remove it")
 
 
 def queued(of: Iterable[Call]) -> list[QueuedJob]:
@@ -182,6 +209,36 @@ def _locked_outputs() -> Iterator[str]:
     for lock in LOCKS.glob("*.output.lock"):
         with contextlib.suppress(OSError):  # its Snakemake ends
             yield from lock.read_text(encoding="utf-8").splitlines()
+
+
+def unlock_after_kills() -> Iterator[Call]:
+    """Remove the locks of Snakemake's that nothing holds, so that it need not be told to; return whose they were.
+
+    These are locks of a call of this machine whose process is gone and that left no job in SLURM's queue. Others may be
+    of a Snakemake elsewhere, or of jobs that go on: they stay.
+    """
+    import filelock
+
+    for call in calls():
+        if not _locks_of(call) or call.host != socket.gethostname() or process_runs(call.process):
+            continue
+        # Held, so that of two that come at once one alone looks and removes.
+        with contextlib.suppress(filelock.Timeout, BocuError), filelock.FileLock(_lock(call.note)).acquire(timeout=0):
+            left = [] if queued([call]) else _locks_of(call)
+            for lock in left:
+                lock.unlink(missing_ok=True)
+            if left:
+                yield call
+
+
+def _locks_of(call: Call) -> list[Path]:
+    """Return the locks that a call wrote and that stand: their names are given out again, their times are not."""
+    found = []
+    for name, written in call.locks.items():
+        with contextlib.suppress(OSError):
+            if _LOCK_NAME.fullmatch(name) and (LOCKS / name).stat().st_mtime_ns == written:
+                found.append(LOCKS / name)
+    return found
 
 
 def living(known: Iterable[Call]) -> list[Call]:

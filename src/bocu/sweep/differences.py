@@ -2,6 +2,7 @@
 
 import filecmp
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bocu.core.errors import BocuError
-from bocu.io.files import read_netcdf
+from bocu.core.errors import BocuError, shortened
+from bocu.io.files import open_netcdf, read_netcdf
+from bocu.io.provenance import collected
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 PROVENANCE = frozenset(
     {
         "code_version",
+        "commit",
         "cpu",
         "data_provenance",
         "definitions",
@@ -26,12 +29,15 @@ PROVENANCE = frozenset(
         "fingerprint",
         "identity",
         "inputs",
+        "kernel",
         "package_versions",
         "specification",
+        "surrogate",
         "wall_seconds",
     }
 )
 TIMES = "seconds"
+_LONGEST = 500  # characters of an attribute that are shown
 STAGES = ("priors", "runs", "scores", "cubes")
 
 
@@ -73,6 +79,31 @@ def pairs(one: Path, other: Path) -> tuple[list[tuple[Path, Path]], list[Path]]:
     return [(one / name, other / name) for name in sorted(names[0] & names[1])], sorted(alone)
 
 
+def made_otherwise(one: Path, other: Path) -> str:
+    """Say in a line by what other kernels, commits or processors two results were made; empty where by the same.
+
+    Args:
+        one: a file; or the results folder of an experiment, of which the cubes tell, else scores, else run files.
+        other: likewise.
+
+    Raises:
+        BocuError: a file cannot be read.
+    """
+    a, b = _made_by(one), _made_by(other)
+    told = [(key, *(", ".join(sorted(made[key])) for made in (a, b))) for key in ("kernel", "commit", "cpu")]
+    return "; ".join(f"{key} {mine} against {theirs}" for key, mine, theirs in told if mine != theirs)
+
+
+def _made_by(path: Path) -> dict[str, set[str]]:
+    stages = (sorted((path / stage).rglob("*.nc")) for stage in reversed(STAGES))
+    found: dict[str, set[str]] = defaultdict(set)
+    for file in next(filter(None, stages), []) if path.is_dir() else [path]:
+        with open_netcdf(file, decode_times=False) as data:
+            for key, values in collected(data.attrs).items():
+                found[key] |= set(values)
+    return found
+
+
 def file_differences(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> Iterator[FileDifference]:
     """Return what differs between two NetCDF files, provenance and times left out.
 
@@ -103,7 +134,7 @@ def _attributes(a: "xr.Dataset", b: "xr.Dataset") -> Iterator[FileDifference]:
     for key in sorted({*a.attrs, *b.attrs} - PROVENANCE):
         found = [repr(data.attrs[key]) if key in data.attrs else "(none)" for data in (a, b)]
         if found[0] != found[1]:
-            yield FileDifference(f"attribute {key}", f"{found[0]} against {found[1]}")
+            yield FileDifference(f"attribute {key}", " against ".join(shortened(text, _LONGEST) for text in found))
 
 
 def _variable(name: str, a: "xr.DataArray", b: "xr.DataArray") -> Iterator[FileDifference]:

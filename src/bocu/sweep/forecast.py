@@ -15,7 +15,7 @@ from pathlib import Path
 from bocu.core.errors import BocuError
 from bocu.core.plain import Specification
 from bocu.experiment.branches import Branch, Component
-from bocu.experiment.paths import RESULTS
+from bocu.experiment.paths import RESULTS, block_name
 from bocu.experiment.plan import Plan
 from bocu.experiment.resources import (
     FILE_MB,
@@ -28,7 +28,10 @@ from bocu.experiment.resources import (
     memory,
     minutes,
 )
+from bocu.experiment.scoring_costs import scoring_seconds
+from bocu.experiment.stages import usual_seconds
 from bocu.runs.pilot import Pilot
+from bocu.sweep.narrator import UNFORECAST, Job
 from bocu.sweep.pilots import read_pilots
 
 _FILES = 4  # that are read of one branch
@@ -91,6 +94,20 @@ class Forecaster:
     def minutes(self, branch: Branch, first: int | str, last: int | str, attempt: int) -> int:
         """Return the minutes to ask for in an attempt at the block of seeds `first` to `last`."""
         return minutes(START_SECONDS + self.block(branch, int(last) - int(first) + 1).seconds, attempt)
+
+    def jobs(self) -> dict[str, float]:
+        """Return the seconds of each block of runs that is to be made, by its job's name, and of usual jobs by rule."""
+        plan, branches = self.plan, list(self.plan.branches.values())
+        blocks = {
+            Job("run", {"block": block_name(branch, *seeds)}).name: self.block(branch, seeds[1] - seeds[0] + 1).seconds
+            for branch in branches
+            for seeds in plan.blocks_of(branch)
+            if not Path(plan.paths.run_file(branch, *seeds)).is_file()
+        }
+        usual = usual_seconds()
+        scoring = sum(scoring_seconds(plan, branch) for branch in branches) / max(len(branches), 1)
+        run = sum(blocks.values()) / max(len(blocks), 1) or UNFORECAST
+        return {**usual, "score": usual["score"] + scoring, "run": run, **blocks}
 
     def runs(self, branch: Branch) -> "list[Measured]":
         """Return what run files of a branch tell, some of them."""

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bocu.ambiguity import machine_code
 from bocu.core.errors import BocuError
 from bocu.core.plain import Plain
-from bocu.experiment.paths import MACHINE_CODE, checkpoint_folder, log_file
-from bocu.io.lineage import making, unfold
+from bocu.experiment.paths import checkpoint_folder, log_file
+from bocu.io.lineage import making, unfold, writing
 from bocu.sweep.words import Words
 
 logger = logging.getLogger(__name__)
@@ -31,9 +30,9 @@ def job(snakemake: Any) -> Iterator[Plain]:
     Returns:
         The parameters of the job as plain data: groups and texts of JSON unfolded.
     """
-    machine_code.share_in(MACHINE_CODE)
     parameters = {key: value for key, value in snakemake.params.items() if not isinstance(value, Words)}
-    with logged(snakemake.log[0]), making(snakemake.output, parameters, snakemake.input):
+    rule = f"rule {snakemake.rule}"
+    with logged(snakemake.log[0]), making(snakemake.output, parameters, snakemake.input, rule):
         yield unfold(parameters)
 
 
@@ -54,8 +53,12 @@ def block_job(snakemake: Any) -> Iterator[Plain]:
     from bocu.runs.checkpoints import hold
 
     run_file = snakemake.output[0]
-    machine_code.share_in(MACHINE_CODE)
-    with _one_line(), hold(checkpoint_folder(run_file)) as waited, _log_in(log_file(run_file), "a"):
+    with (
+        _one_line(),
+        hold(checkpoint_folder(run_file)) as waited,
+        _log_in(log_file(run_file), "a"),
+        writing(snakemake.output, f"rule {snakemake.rule}"),
+    ):
         number = os.environ.get("SLURM_JOB_ID")
         place = f"{socket.gethostname()}, process {os.getpid()}" + (f", SLURM job {number}" if number else "")
         logger.info("%s on %s, after waiting %.0f s for another process", ATTEMPT, place, waited)
@@ -88,6 +91,9 @@ def _log_in(log: Path, mode: str) -> Iterator[None]:
 
             _tell(f"error: {fault_told(error)}", terminal)
             raise SystemExit(1) from None
+        except KeyboardInterrupt:
+            logger.warning("asked to stop by the keyboard")
+            raise
         except Exception as error:
             where = "traceback in" if _written(traceback.format_exc()) else "no room for the traceback in"
             print(f"error: {type(error).__name__}: {error} ({where} {log})", file=terminal, flush=True)

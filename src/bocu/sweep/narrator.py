@@ -14,10 +14,23 @@ from pathlib import Path
 from bocu.io.tables import duration
 
 SHOWN_RUNNING = 3  # jobs that a word in between names
+SURE = 3.0  # seconds of work by which a forecast is trusted against what finished jobs took
+SURE_OF_A_RULE = 3  # as many of its jobs count as much as its forecast: the first of a kind takes longer
+SIDE_BY_SIDE = 60.0  # seconds for which all cores are taken to be used, against what was seen so far
+LEAST = 1e-3  # seconds that a job is forecast to take
+UNFORECAST = 1.0  # seconds, of a job that nothing is known of
 _TAIL = 4096  # bytes of a log that are read
 _BLOCK = re.compile(r"(.+)/seeds-(\d+)-(\d+)")
 _ROUNDS = re.compile(r"rounds: (\d+) of (\d+), (\d+) s")
 _TAKEN_OVER = "taken over from"
+
+_forecast: dict[str, float] = {}
+
+
+def expect(seconds: Mapping[str, float]) -> None:
+    """Be told what jobs of this process's sweep are forecast to take, by their names, and usual ones by their rules."""
+    _forecast.clear()
+    _forecast.update((job, max(found, LEAST)) for job, found in seconds.items())
 
 
 @dataclass(frozen=True)
@@ -71,11 +84,14 @@ class Narrator:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._start = clock()
+        self._first: float | None = None  # when the first job was started
+        self._cores: int | None = None
         self._jobs: dict[int, Job] = {}
         self._since: dict[int, float] = {}  # running jobs, by when they were started
         self._planned: Counter[str] = Counter()
         self._finished: Counter[str] = Counter()  # jobs, by rule
         self._seconds: defaultdict[str, float] = defaultdict(float)  # that they took together
+        self._forecast: defaultdict[str, float] = defaultdict(float)  # that they were forecast to take
         self._told: list[tuple[Job, float]] = []
 
     def plan(self, jobs: Mapping[str, int]) -> None:
@@ -83,10 +99,16 @@ class Narrator:
         self._planned = Counter(jobs)
         self._start = self._clock()
 
+    def provide(self, cores: int) -> None:
+        """Note how many jobs may run side by side."""
+        self._cores = cores
+
     def start(self, number: int, job: Job) -> None:
         """Note that a job has started."""
         self._jobs[number] = job
         self._since[number] = self._clock()
+        if self._first is None:
+            self._first = self._since[number]
 
     def finish(self, number: int) -> None:
         """Note that a job is done; `progress` tells it."""
@@ -94,6 +116,7 @@ class Narrator:
         if job is not None:
             self._finished[job.rule] += 1
             self._seconds[job.rule] += seconds
+            self._forecast[job.rule] += _forecast_of(job)
             if job.outputs:
                 self._told.append((job, seconds))
 
@@ -130,26 +153,41 @@ class Narrator:
             yield f"... and {len(oldest) - SHOWN_RUNNING} more"
 
     def seconds_left(self) -> float | None:
-        """Estimate the time until all is done by what finished jobs of the same rules took; None before any has.
+        """Estimate the time until all is done; None before any job has finished.
 
-        Jobs are taken to run side by side as much as they did so far.
+        Jobs take what they are forecast to, times as much longer as finished ones took: those of the same rule, and as
+        long as these are few, all. They are taken to use all cores, and ever more as many as they did so far.
         """
-        finished, spent = self._finished.total(), sum(self._seconds.values())
-        elapsed = self._clock() - self._start
-        if not finished or elapsed <= 0:
-            return None
-        left = 0.0
-        for rule, planned in self._planned.items():
-            known = self._finished[rule]
-            left += (planned - known) * (self._seconds[rule] / known if known else spent / finished)
         now = self._clock()
-        begun = sum(now - since for since in self._since.values())
-        side_by_side = max((spent + begun) / elapsed, 1.0)
-        return max(left - begun, 0.0) / side_by_side
+        if self._first is None or not self._finished:
+            return None
+        spent = sum(self._seconds.values())
+        slower = (SURE + spent) / (SURE + sum(self._forecast.values()))
+
+        def pace(rule: str) -> float:
+            usual = SURE_OF_A_RULE * _forecast.get(rule, UNFORECAST)
+            return (slower * usual + self._seconds[rule]) / (usual + self._forecast[rule])
+
+        left = sum(
+            pace(rule) * max(planned * _forecast.get(rule, UNFORECAST) - self._forecast[rule], 0.0)
+            for rule, planned in self._planned.items()
+            if planned > self._finished[rule]
+        )
+        running = [(self._jobs[number], now - since) for number, since in self._since.items()]
+        left -= sum(min(seconds, pace(job.rule) * _forecast_of(job)) for job, seconds in running)
+        busy, elapsed = spent + sum(seconds for _, seconds in running), now - self._first
+        cores = self._cores or 1
+        side_by_side = (cores * SIDE_BY_SIDE + busy) / (SIDE_BY_SIDE + elapsed)
+        to_do = self._planned.total() - self._finished.total()
+        return max(left, 0.0) / max(min(side_by_side, to_do), 1.0)
 
     def _count(self, done: int, total: int) -> str:
         seconds = self.seconds_left() if done < total else None
         return f"{done} of {total} jobs" + (f", {_about(seconds)} left" if seconds else "")
+
+
+def _forecast_of(job: Job) -> float:
+    return _forecast.get(job.name) or _forecast.get(job.rule, UNFORECAST)
 
 
 def _about(seconds: float) -> str:

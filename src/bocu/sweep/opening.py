@@ -1,63 +1,152 @@
-"""Finding the experiment that a command is about."""
+"""Finding the experiment that a command is about, and whose word is taken for it.
+
+The user names a file, or one under config/. What else lies under results/, may be somebody else's work: an experiment
+that only a record there names is planned of our own classes and of those that installed packages offer, and nothing
+else is imported for it unless the user says that it is trusted.
+"""
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
+from bocu.core.places import nothing_outside
 from bocu.core.plain import Plain
-from bocu.experiment.clone import in_clone
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.paths import RESULTS, ResultPaths
+from bocu.experiment.clone import in_clone, of_clone
+from bocu.experiment.configuration import LABEL, read_experiment_file
+from bocu.experiment.paths import RESULTS, RUN_CACHE, ResultPaths
 from bocu.experiment.plan import Plan
 from bocu.experiment.planning import make_plan
 from bocu.experiment.record import MADE_FROM
 from bocu.io.yaml_files import parse_yaml
+from bocu.sweep.calls import CALLS
 from bocu.sweep.changes import changes
 
 CONFIGURATION = Path("config")
 _TOLD = ("data", "seeds", "iterations", "threads")
 
 
-def open_plan(experiment: str | Path, mirror: str | None = None, settings: Sequence[str] = ()) -> Plan:
+class MadeFrom(NamedTuple):
+    """What an experiment is made from.
+
+    Attributes:
+        files: its files.
+        settings: of the command line, merged over them.
+        record: the file under results/ whose word is taken for it; empty where it is the user's.
+    """
+
+    files: Sequence[Path]
+    settings: Plain
+    record: str = ""
+
+
+def open_plan(
+    experiment: str | Path, mirror: str | None = None, settings: Sequence[str] = (), trust: bool = False
+) -> Plan:
     """Plan an experiment.
 
     Args:
         experiment: its file, or its name: the folder under results/.
         mirror: folder of a mirror to take data from.
         settings: `key=value` for each key to set, merged as Snakemake merges its `--config`.
+        trust: import also what a file under results/ asks for.
 
     Raises:
         BocuError: no such experiment, or it is faulty.
     """
-    files, overrides = sources_of(experiment)
+    sources = sources_of(experiment)
     for text in settings:
-        merge(overrides, _setting(text))
+        merge(sources.settings, setting(text))
     if mirror is not None:
-        overrides["mirror"] = mirror
-    return _planned(files, overrides)
+        sources.settings["mirror"] = mirror
+    return plan_of(sources, trust)
 
 
-def open_plan_as_made(experiment: str | Path) -> Plan:
+def open_plan_as_made(experiment: str | Path, trust: bool = False) -> Plan:
     """Plan an experiment by its file, or by its name as its results were made: with the settings of that command line.
 
+    Args:
+        experiment: its file, or its name.
+        trust: import also what a file under results/ asks for.
+
     Raises:
         BocuError: no such experiment, or it is faulty.
     """
-    made_from = _made_from(str(experiment))
-    if Path(experiment).is_file() or made_from is None:
-        return open_plan(experiment)
-    files, overrides = made_from
-    return _planned(files if all(file.is_file() for file in files) else sources_of(experiment)[0], overrides)
+    return open_plan(experiment) if Path(experiment).is_file() else open_results(str(experiment), trust)
 
 
-def _planned(files: Sequence[Path], overrides: Plain) -> Plan:
+def open_results(name: str, trust: bool = False) -> Plan:
+    """Do as `open_plan_as_made` by a name that a page tells, or the user."""
+    made = _made_from(name)
+    if made is None:
+        return plan_of(_named(name), trust)
+    standing = made if all(file.is_file() for file in made.files) else _named(name)
+    return plan_of(MadeFrom(standing.files, made.settings, made.record), trust)
+
+
+def plan_of(sources: MadeFrom, trust: bool = False) -> Plan:
+    """Plan what sources say.
+
+    Raises:
+        BocuError: they are faulty, or only a file under results/ asks for a class that they name by where it stands.
+    """
     config: Plain = {}
-    for layer in (*map(read_experiment_file, files), overrides):
+    for layer in (*map(read_experiment_file, sources.files), sources.settings):
         merge(config, layer)
-    return make_plan(config, files, overrides)
+    with nothing_outside("" if trust else sources.record):
+        return make_plan(config, sources.files, sources.settings)
+
+
+def recorded_sources(record: str | Path, files: Sequence[Path], settings: Plain, own: Sequence[Path] = ()) -> MadeFrom:
+    """Return sources that a file under results/ names; where they are the user's own, without its name.
+
+    Args:
+        record: the file.
+        files: that it names.
+        settings: that it holds.
+        own: files that the user named; those under config/ are the user's besides.
+    """
+    mine = {file.resolve() for file in own}
+    config = of_clone(CONFIGURATION)
+    theirs = [file for file in files if file.resolve() not in mine and not _is_below(file.resolve(), config)]
+    return MadeFrom(files, settings, str(record) if theirs or _names_a_place(settings) else "")
+
+
+def refuse_links_out(results: str | Path) -> None:
+    """Refuse to write where somebody else's link leads out of results/.
+
+    Args:
+        results: the folder of an experiment.
+
+    Raises:
+        BocuError: there is such a link in it, or in what experiments share.
+    """
+    inside = Path(RESULTS).resolve()
+    for place in (Path(results), CALLS, Path(RUN_CACHE)):
+        found = [place, *(Path(folder, name) for folder, *names in os.walk(place) for name in (*names[0], *names[1]))]
+        for path in found:
+            if path.is_symlink() and not path.resolve().is_relative_to(inside):
+                raise BocuError(
+                    f"{path}: a link out of {RESULTS}/, to {path.resolve()}; nothing is written or deleted through it; "
+                    "remove it, or add --trust"
+                )
+
+
+def _is_below(file: Path, folders: Sequence[Path]) -> bool:
+    return any(file.is_relative_to(folder) for folder in folders)
+
+
+def _names_a_place(settings: object) -> bool:
+    """Say whether settings may name a class by where it stands."""
+    if isinstance(settings, dict):
+        settings = [*settings, *settings.values()]
+    if isinstance(settings, list):
+        return any(map(_names_a_place, settings))
+    return isinstance(settings, str) and ":" in settings
 
 
 def merge(config: Plain, changes: Mapping[str, object]) -> None:
@@ -84,11 +173,11 @@ def differences_from_record(plan: Plan) -> list[str]:
     record = Path(plan.paths.record)
     if not record.is_file():
         return []
-    before, now = json.loads(record.read_text(encoding="utf-8")), plan.describe()
+    before, now = _read(record), plan.describe()
     return [line for key in _TOLD for line in changes(before.get(key), now.get(key), key)]
 
 
-def sources_of(experiment: str | Path) -> tuple[list[Path], Plain]:
+def sources_of(experiment: str | Path) -> MadeFrom:
     """Return the files and the settings of an experiment.
 
     Args:
@@ -100,23 +189,50 @@ def sources_of(experiment: str | Path) -> tuple[list[Path], Plain]:
     name = str(experiment)
     written_as_file = name.endswith((".yaml", ".yml")) or "/" in name
     if Path(experiment).is_file() or (written_as_file and os.path.lexists(experiment)):
-        return [Path(experiment)], {}
+        return MadeFrom([Path(experiment)], {})
     if written_as_file:
         raise BocuError(f"{name}: no such file")
+    return _named(name)
+
+
+def _named(name: str) -> MadeFrom:
     known = dict(_names())
     if name in known:
-        return [known[name]], {}
-    made_from = _made_from(name)
-    if made_from is not None:
-        return made_from
+        return MadeFrom([known[name]], {})
+    made = _made_from(name)
+    if made is not None:
+        return made
     raise BocuError(f"{name}: no experiment file of that name under {CONFIGURATION}/; {nearest(name, known)}")
 
 
-def _made_from(name: str) -> tuple[list[Path], Plain] | None:
-    """Return the files and the settings that the results of a name were made from, where a record says so."""
+def _made_from(name: str) -> MadeFrom | None:
+    """Return what the results of a name were made from, where a record says so."""
     record = Path(ResultPaths(name).record)
-    found = json.loads(record.read_text(encoding="utf-8")).get(MADE_FROM) if record.is_file() else None
-    return ([Path(file) for file in found["files"]], found["config"]) if found else None
+    if not re.fullmatch(LABEL, name) or not record.is_file():
+        return None
+    found = _read(record).get(MADE_FROM)
+    if not found:
+        return None
+    try:
+        files, settings = [Path(file) for file in found["files"]], {**found["config"]}
+    except (KeyError, TypeError):
+        raise BocuError(f"{record}: {MADE_FROM}: found {shown(found)}; allowed: files and config") from None
+    return recorded_sources(record, files, settings)
+
+
+def _read(record: Path) -> Plain:
+    """Read the record of an experiment.
+
+    Raises:
+        BocuError: it is none.
+    """
+    try:
+        found: Any = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise BocuError(f"{record}: not readable as the record of an experiment; delete it to go on")
+    return found
 
 
 def _names() -> Iterator[tuple[str, Path]]:
@@ -126,7 +242,12 @@ def _names() -> Iterator[tuple[str, Path]]:
             yield str(read_experiment_file(file).get("name")), file
 
 
-def _setting(text: str) -> dict[str, object]:
+def setting(text: str) -> dict[str, object]:
+    """Read "key=value" as `--config` takes it.
+
+    Raises:
+        BocuError: it is none, or the value is no YAML.
+    """
     key, equals, value = text.partition("=")
     if not equals:
         raise BocuError(f"--config: found '{text}'; KEY=VALUE is wanted")

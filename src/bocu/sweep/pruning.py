@@ -9,6 +9,7 @@ from bocu.experiment.paths import PARTIAL, RUN_CACHE
 from bocu.experiment.plan import Plan
 from bocu.experiment.record import refuse_to_shrink
 from bocu.io.files import BROKEN, is_stale
+from bocu.io.manifest import SUFFIX, digest_file, edited
 from bocu.runs.checkpoints import peek
 from bocu.runs.run_cache import digest
 from bocu.sweep.opening import differences_from_record
@@ -63,7 +64,8 @@ def leftovers(plan: Plan) -> Iterator[Leftover]:
                 yield Leftover(path, "left by a process that is dead", path.stat().st_size)
     for path in sorted(Path(RUN_CACHE).rglob("[!.]*.nc")):
         if path.stat().st_nlink == 1:
-            yield Leftover(path, "shared runs: no experiment links to it", path.stat().st_size)
+            for file in filter(Path.is_file, (path, digest_file(path))):
+                yield Leftover(file, "shared runs: no experiment links to it", file.stat().st_size)
     for path in sorted(Path(RUN_CACHE).rglob(f"*{BROKEN}")):
         yield Leftover(path, "shared runs: set aside as broken", path.stat().st_size)
 
@@ -78,7 +80,9 @@ def _folders(plan: Plan, stage: str) -> Iterator[Path]:
 
 
 def _key(plan: Plan, path: Path) -> tuple[str, ...]:
-    """Name what a file, its log and its benchmark, whole or partial, have in common."""
+    """Name what a file, its hash, its log and its benchmark, whole or partial, have in common."""
+    if path.suffix == SUFFIX:
+        path = path.with_suffix("")
     parts = list(path.relative_to(plan.results).parts)
     while parts[0] in _PREFIXES:
         parts.pop(0)
@@ -102,7 +106,7 @@ def _checkpoints(plan: Plan) -> Iterator[Leftover]:
         header = peek(folder)
         if block is None:
             yield Leftover(folder, "checkpoints: not in the plan", size)
-        elif not staleness.run(*block).reasons:
+        elif not staleness.run(*block).reasons and not edited(plan.paths.run_file(*block)):
             yield Leftover(folder, "checkpoints: the run file stands", size)
         elif header is not None and not _is_of(header, staleness.identity(*block)):
             yield Leftover(folder, "checkpoints: of another specification, code or input", size)

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.numerics import pin_kernel
 from bocu.core.plain import Plain
 from bocu.experiment.fingerprints.fingerprint import keep_definitions
 from bocu.experiment.paths import code_file
 from bocu.experiment.plan import Plan
 from bocu.experiment.planning import make_plan
 from bocu.experiment.record import refuse_to_shrink, write_record
-from bocu.sweep import calls
+from bocu.sweep import calls, narrator
 from bocu.sweep.blocks import keep
+from bocu.sweep.forecast import Forecaster
 
 SOURCES = "../../data/sources.yaml"  # from the folder of the rules
 SCRIPTS = "../scripts"
@@ -37,6 +39,7 @@ def from_snakemake(workflow: Any, config: Plain) -> Plan:
         workflow: Snakemake's, while it reads a file of rules of this project, from a clone or from a forge.
         config: the merged configuration.
     """
+    pin_kernel()  # for the jobs, which this process starts
     # Planning keeps nearly all that it allocates: a full collection finds nothing, and takes longer with every job.
     gc.set_threshold(*gc.get_threshold()[:2], _FULL_COLLECTIONS)
     _read_once(workflow.sourcecache)
@@ -51,21 +54,26 @@ def from_snakemake(workflow: Any, config: Plain) -> Plan:
         refuse_to_shrink(plan)
     except BocuError as error:
         sys.exit(f"error: {error}")
-    # Snakemake itself would say less, and only when it has planned all jobs.
-    if workflow.is_main_process and (hindrance := calls.hindrance(plan)):
-        print(f"note: {hindrance}", file=sys.stderr, flush=True)
+    if workflow.is_main_process:
+        for call in calls.unlock_after_kills():
+            print(f"note: removed the lock of {call}, which was killed", file=sys.stderr, flush=True)
+        # Of what hinders it Snakemake itself would say less, and only when it has planned all jobs.
+        for note in filter(None, (*plan.notes(), calls.hindrance(plan))):
+            print(f"note: {note}", file=sys.stderr, flush=True)
     return plan
 
 
-def begin(plan: Plan, workflow: Any, logs: str | Sequence[str]) -> None:
-    """Record what is about to be made, compile what jobs would compile one by one, and note that this call begins."""
+def begin(plan: Plan, forecaster: Forecaster, workflow: Any, logs: str | Sequence[str]) -> None:
+    """Note that this call begins, record what is about to be made, and compile what jobs would compile one by one."""
     from bocu.runs.compiling import compile_ahead
 
+    # First, so that a kill from here on leaves no lock that nobody is known to have written.
+    calls.begin(plan.experiment.name, logs, getattr(workflow.persistence, "_lockfile", {}).values())
     keep(plan)
     write_record(plan, workflow.configfiles, workflow.config_settings.config, _given(workflow))
     _keep_code(plan)
+    narrator.expect(forecaster.jobs())
     compile_ahead(plan)
-    calls.begin(plan.experiment.name, logs)
 
 
 def _given(workflow: Any) -> str | None:

@@ -1,6 +1,7 @@
 """What became of every block of seeds: done, stale, running, queued, failed or missing, from files, logs and queue."""
 
 import re
+import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from types import MappingProxyType
 from bocu.experiment.branches import Branch
 from bocu.experiment.paths import block_name
 from bocu.experiment.plan import Plan
+from bocu.io.files import process_runs
+from bocu.io.manifest import edited
 from bocu.runs.checkpoints import peek
 from bocu.sweep.jobs import ATTEMPT
 from bocu.sweep.staleness import MISSING, Staleness
@@ -18,7 +21,9 @@ from bocu.sweep.staleness import MISSING, Staleness
 LEAST_SILENCE = 60.0  # seconds; a job that runs saves checkpoints and logs more often
 _TAIL = 4096  # bytes of a log that are read
 _ROUNDS = re.compile(r"rounds: (\d+) of \d+")
+_BEGUN = re.compile(rf"{ATTEMPT} on (.+), process (\d+)")
 _STOPPED = "asked to stop"
+KILLED = "ended without a word, as a job that is killed does (most often for memory)"
 _COMPUTING = ("RUNNING", "COMPLETING", "SUSPENDED")  # of SLURM's states
 NO_QUEUE: Mapping[str, str] = MappingProxyType({})
 
@@ -41,7 +46,7 @@ class BlockStatus:
     Attributes:
         rounds: rounds done of those of all its seeds; what a checkpoint holds counts, for the block resumes there.
         of: all its rounds.
-        error: the last line of its log, where it failed.
+        error: where it failed, the last line of its log, or that it ended without one.
     """
 
     branch: Branch
@@ -83,7 +88,7 @@ def by_branch(blocks: Iterable[BlockStatus]) -> dict[tuple[str, str, str], list[
 def _status_of(
     plan: Plan, staleness: Staleness, branch: Branch, first: int, last: int, held: frozenset[int], in_queue: str
 ) -> BlockStatus:
-    reasons = staleness.run(branch, first, last).reasons
+    reasons = staleness.run(branch, first, last).reasons or edited(plan.paths.run_file(branch, first, last))
     rounds = (last - first + 1) * branch.iterations
     if not reasons:
         return BlockStatus(branch, first, last, BlockState.DONE, rounds)
@@ -91,14 +96,20 @@ def _status_of(
     tail = _tail(log)
     error = _error(tail)
     saved = min(_rounds(tail, checkpoint), rounds)
-    silent = bool(error) or _STOPPED in tail[-400:]
-    if in_queue in _COMPUTING or _is_held(checkpoint, held) or (not silent and is_running(checkpoint, log, plan, held)):
+    told = bool(error) or _STOPPED in tail[-400:]
+    ended = told or _is_gone(tail)
+    if in_queue in _COMPUTING or _is_held(checkpoint, held) or (not ended and is_running(checkpoint, log, plan, held)):
         return BlockStatus(branch, first, last, BlockState.RUNNING, saved)
     if in_queue:
         return BlockStatus(branch, first, last, BlockState.QUEUED, _saved(checkpoint))
     run_file = Path(plan.paths.run_file(branch, first, last))
     if error and (not run_file.exists() or log.stat().st_mtime > run_file.stat().st_mtime):
         return BlockStatus(branch, first, last, BlockState.FAILED, _saved(checkpoint), error)
+    if not told and (checkpoint / "lock").exists():  # which goes when the run file stands
+        kept = _saved(checkpoint)
+        return BlockStatus(
+            branch, first, last, BlockState.FAILED, kept, f"{KILLED}; {kept} of {rounds} rounds are saved"
+        )
     state = BlockState.MISSING if reasons == MISSING.reasons else BlockState.STALE
     return BlockStatus(branch, first, last, state, _saved(checkpoint))
 
@@ -121,6 +132,12 @@ def is_running(checkpoint: Path, log: Path, plan: Plan, held: frozenset[int]) ->
     silence = max(LEAST_SILENCE, 3 * plan.experiment.checkpoint_seconds)
     written = [path.stat().st_mtime for path in (log, *checkpoint.glob("generation-*")) if path.exists()]
     return time.time() - max(written, default=0.0) < silence
+
+
+def _is_gone(tail: str) -> bool:
+    """Whether the process of the last attempt was one of this machine and is no more."""
+    begun = _BEGUN.search(tail)
+    return begun is not None and begun[1] == socket.gethostname() and not process_runs(int(begun[2]))
 
 
 def _is_held(checkpoint: Path, held: frozenset[int]) -> bool:

@@ -1,21 +1,23 @@
-"""Reading everything that an experiment made, to its end: checksums, seals, and hashes of raw files."""
+"""Whether everything that an experiment made is as it was written: records, seals, and hashes of raw files."""
 
-import csv
+import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.data.catalogue import SOURCES
-from bocu.evaluation.audits import read_audit
+from bocu.experiment.paths import PARTIAL
 from bocu.experiment.plan import Plan
 from bocu.io.chunks import CHUNK_ELEMENTS
 from bocu.io.files import read_netcdf, reading
 from bocu.io.hashes import sha256
-from bocu.runs.records import read_runs
+from bocu.io.manifest import SUFFIX, record_digest, recorded, refuse_edited
+from bocu.io.seals import SEAL
+from bocu.report.origin_files import OriginFiles
+from bocu.sweep.calls import CALLS
 from bocu.sweep.staleness import flat
 
 
@@ -24,13 +26,17 @@ class Verification:
     """What was found.
 
     Attributes:
-        read: number of files that were read.
+        plan: the experiment.
+        read: files that were read.
         missing: files that are not made yet.
+        unrecorded: files of which nothing was recorded; they are from now on.
         faults: one line for each.
     """
 
-    read: int = 0
+    plan: Plan
+    read: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    unrecorded: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
     def look(self, file: str, read: Callable[[str], Any]) -> Any:
@@ -38,29 +44,60 @@ class Verification:
         if not Path(file).exists():
             self.missing.append(file)
             return None
-        self.read += 1
+        self.read.append(file)
         try:
             return read(file)
+        except BrokenFileError as error:
+            self.faults.append(f"{error.path}: {error.fault}; delete it, and `{self._makes(file)}` makes it again")
         except BocuError as error:
-            self.faults.append(f"{error.path}: {error.fault}" if isinstance(error, BrokenFileError) else str(error))
-            return None
+            self.faults.append(str(error))
+        return None
+
+    def _makes(self, file: str) -> str:
+        if file == self.plan.paths.audit:
+            return f"bocu audit {self.plan.experiment.name}"
+        command = OriginFiles(self.plan.describe(), Path(self.plan.results), Path()).sweep_command()
+        # What Snakemake does not know of is written when jobs begin.
+        stages = {*self.plan.products.by_stage(), PARTIAL.strip("/"), "report"}
+        inside = Path(file).is_relative_to(self.plan.results)
+        stage = Path(file).relative_to(self.plan.results).parts[0] if inside else ""
+        return f"{command} --forcerun report" if inside and stage not in stages else command
 
 
 def verify(plan: Plan) -> Verification:
-    """Read every file of an experiment, and the data sets that it is made from."""
-    found = Verification()
+    """Compare every file of an experiment, and the data sets that it is made from, with what was written."""
+    found = Verification(plan)
     for file in _prepared(plan):
         prepared = found.look(file, _sealed)
         if prepared is not None:
             _verify_raw(found, file, _raw_files(plan, file), json.loads(prepared.attrs["raw_sha256"]))
-    for stage, files in plan.products.by_stage().items():
-        for file in files:
-            found.look(file, _reader(plan, stage, file))
-    for file in plan.products.audits():
-        found.look(file, read_audit)
-    found.look(plan.paths.report(), _read_page)
-    found.look(plan.paths.report_tables(), _read_tables)
+    for file in dict.fromkeys(_files(plan)):
+        if file not in found.read:
+            found.look(file, functools.partial(_as_written, found))
     return found
+
+
+def _files(plan: Plan) -> Iterator[str]:
+    """Return all that is planned, and what else is recorded: partial results, code, notes of calls, raw files."""
+    for product in [*plan.products.every(), *plan.products.audits(), plan.paths.record]:
+        inside = (file for file in sorted(Path(product).glob("[!.]*")) if file.suffix != SUFFIX)
+        yield from [file.as_posix() for file in inside] or [product]
+    for folder in dict.fromkeys(
+        [plan.results, CALLS.as_posix(), *(Path(file).parent.as_posix() for file in _prepared(plan))]
+    ):
+        for known in sorted(Path(folder).rglob(f"*{SUFFIX}")):
+            if (file := known.with_suffix("")).is_file():
+                yield file.as_posix()
+
+
+def _as_written(found: Verification, file: str) -> None:
+    """Compare a file with what is recorded of it; one of which nothing is, is read, and recorded as it stands."""
+    if recorded(file) is None:
+        if Path(file).suffix == ".nc":
+            _read_whole(file)
+        record_digest(file, "bocu verify")
+        found.unrecorded.append(file)
+    refuse_edited(file)
 
 
 def _prepared(plan: Plan) -> list[str]:
@@ -95,25 +132,18 @@ def _verify_raw(found: Verification, prepared: str, raw: Sequence[str], hashes: 
         found.look(file, read)
 
 
-def _reader(plan: Plan, stage: str, file: str) -> Callable[[str], Any]:
-    if stage == "runs":
-        return read_runs
-    if stage in ("figures", "claims"):
-        return _PICTURES[Path(file).suffix]
-    if stage == "scores" or (stage == "cubes" and file != plan.paths.summary()):
-        return _read_in_parts
-    return _sealed
-
-
 def _sealed(file: str) -> object:
     return read_netcdf(file, sealed=True)
 
 
-def _read_in_parts(file: str) -> None:
-    """Read an aggregate, whose chunks have checksums, without ever holding it whole."""
+def _read_whole(file: str) -> None:
+    """Compare a NetCDF file with its seal; an aggregate, which has none, with its checksums, never holding it whole."""
     import netCDF4
 
     with reading(file), netCDF4.Dataset(file) as data:
+        if SEAL in data.ncattrs():
+            read_netcdf(file)
+            return
         for variable in data.variables.values():
             variable.set_auto_maskandscale(False)
             for selection in _parts(variable.shape):
@@ -130,62 +160,3 @@ def _parts(shape: tuple[int, ...]) -> Iterator[tuple[Any, ...]]:
     for index in range(shape[0]):
         for rest in _parts(shape[1:]):
             yield (index, *(rest if len(shape) > 1 else ()))
-
-
-def _read_png(file: str) -> None:
-    from PIL import Image
-
-    try:
-        with Image.open(file) as picture:
-            picture.verify()
-    except (OSError, SyntaxError) as error:  # Pillow's word for a faulty chunk
-        raise BrokenFileError(file, f"damaged PNG picture ({error})") from None
-
-
-def _read_svg(file: str) -> None:
-    try:
-        ElementTree.fromstring(Path(file).read_bytes())
-    except ElementTree.ParseError as error:
-        raise BrokenFileError(file, f"no SVG picture ({error})") from None
-
-
-def _read_pdf(file: str) -> None:
-    content = Path(file).read_bytes()
-    if not (content.startswith(b"%PDF-") and content.rstrip().endswith(b"%%EOF")):
-        raise BrokenFileError(file, "no whole PDF picture")
-
-
-def _read_json(file: str) -> None:
-    try:
-        json.loads(Path(file).read_bytes())
-    except ValueError as error:
-        raise BrokenFileError(file, f"no JSON ({error})") from None
-
-
-def _read_page(file: str) -> None:
-    if not Path(file).read_bytes().rstrip().endswith(b"</html>"):
-        raise BrokenFileError(file, "not a whole page: it does not end in </html>")
-
-
-def _read_tables(folder: str) -> None:
-    for file in sorted(Path(folder).glob("*.csv")):
-        _read_table(file)
-
-
-def _read_table(file: str | Path) -> None:
-    try:
-        with Path(file).open(encoding="utf-8", newline="") as stream:
-            widths = {len(row) for row in csv.reader(stream, strict=True)}
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise BrokenFileError(file, f"no CSV table ({error})") from None
-    if len(widths) != 1:
-        raise BrokenFileError(file, "rows of different lengths, or none")
-
-
-_PICTURES: dict[str, Callable[[str], None]] = {
-    ".png": _read_png,
-    ".svg": _read_svg,
-    ".pdf": _read_pdf,
-    ".json": _read_json,
-    ".csv": _read_table,
-}

@@ -14,7 +14,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters, validate
-from bocu.experiment.plugins.contract import refuse_breach
+from bocu.experiment.plugins.contract import refuse_breach, refuse_heavy
 from bocu.experiment.registry import RegisteredClass, find
 
 
@@ -93,6 +93,8 @@ def subject(kind: str, what: str | type) -> Subject:
         entry = find(kind, named, folder=_folder_of_test())
         found = entry.load()
         refuse_breach(kind, found, "the class")
+        if entry.origin:
+            refuse_heavy(entry)
     except BocuError as error:
         raise Breach(f"{said}: {error}") from None
     checked = Subject(entry, found, said)

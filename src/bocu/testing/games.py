@@ -15,7 +15,8 @@ from bocu.core.protocols import CONTEXTUAL, ROLLING
 from bocu.core.randomness import Streams
 from bocu.experiment.registry import find
 from bocu.problems.base import Rehearsal
-from bocu.problems.finite import FiniteParameters, FiniteProblem, FiniteRealisation
+from bocu.problems.candidates import Lengthscale
+from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem, FiniteRealisation
 
 _CANDIDATES = [
     {"label": label, "kernel": "squared-exponential", "lengthscale": [length], "variance": 0.5, "mean": 0.0}
@@ -38,6 +39,7 @@ class RehearsedParameters(FiniteParameters):
 
     decision_points: list[Integer] = Field([7], description="points of the decision, evenly spaced over [0, 1]")
     context_points: list[Integer] = Field([5], description="points of the context, evenly spaced over [0, 1]")
+    lengthscale: Lengthscale = Field(0.1, description=LENGTHSCALE)
 
     def protocol_among(self, known: tuple[str, ...]) -> str:
         return known[0]

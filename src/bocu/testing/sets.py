@@ -154,7 +154,7 @@ class _Instance:
             inside = self._distance(self.reference + middle[:, None] * (ends - self.reference)) <= radius
             low, high = np.where(inside, middle, low), np.where(inside, high, middle)
         worse = (self.payoffs @ (self.reference + low[:, None] * (ends - self.reference)).T).min(axis=1)
-        missed = (found.value - worse - found.gap).max()
+        missed = (found.value - worse - np.minimum(found.gap, _TOLERANCE)).max()
         self._wants(missed <= _TOLERANCE, radius, f"a distribution within the radius is worse, by {missed:.3g}")
 
     def _programme(self, radius: float, found: Any) -> None:

@@ -10,7 +10,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from bocu.ambiguity.base import AmbiguitySet
+from bocu.ambiguity.base import AmbiguitySet, Rows, expectation, pick
 from bocu.ambiguity.checks import Floats
 
 
@@ -19,6 +19,19 @@ class Divergence(AmbiguitySet):
 
     leaves_support = False
     finite_slope_at_zero = False
+
+    @abstractmethod
+    def _dual(self, f: Floats, p: Floats, multiplier: Floats, value: Floats) -> Floats:
+        """The dual function `(m,)` at multipliers `(m,)` above 0, other variables as they are at the value `(m,)`."""
+
+    def _lower_bound(self, f: Floats, p: Floats, found: Rows) -> Floats:
+        if self.epsilon == 0.0:
+            return expectation(f, p)
+        bound = np.zeros(len(f))
+        rows = np.flatnonzero((found.slope < 0.0) & np.isfinite(found.slope))
+        if len(rows):
+            bound[rows] = self._dual(f[rows], pick(p, rows), -found.slope[rows], found.value[rows])
+        return bound
 
     @abstractmethod
     def _intercept(self, ratio: Floats) -> Floats:

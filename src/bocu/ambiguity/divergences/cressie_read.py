@@ -38,6 +38,9 @@ _NEAR = 0.05
 
 _TINY = 1e-300
 
+#: The smallest mass beside which the end of the curve holds for any.
+_EVEN = 1e-16
+
 #: Whether w lies beyond payoffs `(m,)`, from the points of the curve there and the rows `(m,)`.
 Beyond = Callable[[Point, Floats, NDArray[np.intp]], NDArray[np.bool_]]
 
@@ -86,17 +89,21 @@ class CressieRead(CurveDivergence):
         """Divergence `(...)` of distributions `(..., n)`; infinite where q leaves the support of p."""
         first, second = pair(q, p)
         ratio, outside = relative(first, second)
-        with np.errstate(divide="ignore"):
-            terms = second * _phi(np.log(ratio), self.k)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            logarithm = np.log(ratio)
+            terms = second * _phi(logarithm, self.k)
+            # Where p (q / p)^k is a number, (q / p)^k may be none.
+            steep = np.exp(np.log(first) + (self.k - 1.0) * logarithm) / (self.k * (self.k - 1.0))
+            terms = np.where(self.k * logarithm > -_DEEP, steep, terms)
         return np.where(outside, np.inf, terms.sum(axis=-1))
 
     #: Newton's last step; what it leaves is its square. Rounding moves roots by more than the base's.
     tolerance = 1e-12
 
-    @property
-    def lowest(self) -> float:  # type: ignore[override]
-        """Where nothing is left of the ratio q / p of the last context, `exp(u / (k - 1))`."""
-        return LOWEST * max(1.0, self.k - 1.0)
+    def _lowest(self, p: Floats) -> float:
+        # The ratio q / p of the last context is exp(u / (k - 1)), which a small mass below it has yet to outweigh.
+        smallest = math.log(p.min(initial=1.0, where=p > 0.0))
+        return (LOWEST + min(smallest - math.log(_EVEN), 0.0)) * max(1.0, self.k - 1.0)
 
     def _at_radius(self, f: Floats, p: Floats, mean: Floats) -> Point:
         # The floor is not reached: some context beyond the minimisers keeps mass.
@@ -150,14 +157,14 @@ class CressieRead(CurveDivergence):
         penalty = span * (moment - normal) / k
         near = np.flatnonzero(small & (k * (k - 1.0) * divergence < _NEAR))
         if len(near):
-            logarithm = _log_ratio(u[near], f[near], pick(p, near), span[near], share[near], order)
+            logarithm = _log_ratio(u[near], f[near], pick(p, near), span[near], share[near], order, total[near])
             divergence[near] = expectation(_phi(logarithm, k), pick(p, near))
             penalty[near] = multiplier[near] * divergence[near]
         # dq/du = q (g - mean g) / (k - 1), g = exp(u) / (w - f); the divergence moves by -f.dq/du over the multiplier.
         tilt = np.divide(-over_last, above, out=np.where(f == 0.0, -1.0, 0.0), where=f < 0.0)
         weighted = q * tilt
         moved = np.einsum("bn,bn->b", weighted, f) - value * weighted.sum(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             steepness = moved / ((k - 1.0) * multiplier)
         return Point(q, value, divergence, multiplier, penalty, steepness, tilt)
 
@@ -173,6 +180,19 @@ class CressieRead(CurveDivergence):
         far = np.sqrt(variance / (2.0 * np.maximum(radius, _TINY))) / (k - 1.0) + inner
         return np.log(np.maximum(far, _TINY))
 
+    def _dual(self, f: Floats, p: Floats, multiplier: Floats, value: Floats) -> Floats:
+        # w - C (sum_i p_i (w - f_i)_+^(k/(k-1)))^((k-1)/k), C^k = 1 + k (k - 1) epsilon, without its cancellation.
+        k, factor = self.k, self.k * (self.k - 1.0)
+        growth = math.log(self.epsilon) + math.log(factor)
+        if growth < -_DEEP:
+            growth = math.log1p(factor * self.epsilon)
+        w = np.maximum(value + np.exp(np.log(multiplier) + growth) / (k - 1.0), _TINY)
+        with np.errstate(divide="ignore"):
+            exponent = k / (k - 1.0) * np.log1p(-np.minimum(f / w[:, None], 1.0))
+            short = np.maximum(expectation(np.expm1(exponent), p), -0.5)
+            log_total = np.where(short > -0.5, np.log1p(short), np.log(expectation(np.exp(exponent), p)))
+        return -w * np.expm1(growth / k + (k - 1.0) / k * log_total)
+
     def _intercept(self, ratio: Floats) -> Floats:
         return (1.0 - ratio**self.k) / self.k
 
@@ -184,7 +204,7 @@ class CressieRead(CurveDivergence):
             return (mass ** (1.0 - self.k) - 1.0) / (self.k * (self.k - 1.0))
 
 
-def _log_ratio(u: Floats, f: Floats, p: Floats, span: Floats, share: Floats, order: float) -> Floats:
+def _log_ratio(u: Floats, f: Floats, p: Floats, span: Floats, share: Floats, order: float, total: Floats) -> Floats:
     """`log(q / p)`, by logarithms that keep their digits at both ends of the share of w - f in its largest."""
     below = (f - f.min(axis=1)[:, None]) / span[:, None]
     with np.errstate(divide="ignore"):
@@ -192,7 +212,8 @@ def _log_ratio(u: Floats, f: Floats, p: Floats, span: Floats, share: Floats, ord
     if u.min() < _DEEP:
         logarithm = np.where(f == 0.0, (u - np.log(span))[:, None], logarithm)
     logarithm *= order
-    return logarithm - np.log1p(expectation(np.expm1(logarithm), p))[:, None]
+    short = np.maximum(expectation(np.expm1(logarithm), p), -0.99)
+    return logarithm - np.where(short > -0.99, np.log1p(short), np.log(total))[:, None]
 
 
 def _phi(a: Floats, k: float) -> Floats:

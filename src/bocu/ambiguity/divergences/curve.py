@@ -42,13 +42,16 @@ class Point:
 class CurveDivergence(Divergence):
     """A phi-divergence solved by one scalar root a row."""
 
-    #: Smallest u to look at, and the step of u, relative where u is large, below which a root is found.
-    lowest: float = LOWEST
+    #: The step of u, relative where u is large, below which a root is found.
     tolerance: ClassVar[float] = 4e-15
 
     @abstractmethod
     def _point(self, u: Floats, f: Floats, p: Floats, *, small: bool) -> Point:
         """The points at u `(m,)` of rows f `(m, n)`; `small` asks for a divergence that is accurate near 0."""
+
+    def _lowest(self, p: Floats) -> float:
+        """Smallest u to look at: nothing is left there of the context that loses its mass last."""
+        return LOWEST
 
     @abstractmethod
     def _start(self, f: Floats, p: Floats, mean: Floats) -> Floats:
@@ -92,11 +95,16 @@ class CurveDivergence(Divergence):
             everything = len(rows) == len(f)
             point = self._point(u, f if everything else f[rows], p if everything else pick(p, rows), small=small)
             divergence = np.maximum(point.divergence, np.finfo(float).tiny)
-            return np.log(divergence) - log_radius, point.steepness / divergence
+            # Where the divergence is lost in rounding its derivative says nothing: 0 has the bracket halved.
+            lost = divergence > point.divergence
+            with np.errstate(invalid="ignore"):
+                return np.log(divergence) - log_radius, np.where(lost, 0.0, point.steepness / divergence)
 
         # In logarithms the divergence is concave in u and a line near the reference, where Newton needs one step.
         start = self._start(f, p, mean)
-        return self._point(newton_decreasing(excess, start, self.lowest, HIGHEST, self.tolerance), f, p, small=small)
+        return self._point(
+            newton_decreasing(excess, start, self._lowest(p), HIGHEST, self.tolerance), f, p, small=small
+        )
 
     def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         # The penalised value H = v + multiplier * divergence rises along u from the floor to the expectation.
@@ -105,7 +113,7 @@ class CurveDivergence(Divergence):
             return tau[rows] - point.value - point.penalty
 
         count = len(f)
-        root, _ = bracketed(deficit, np.full(count, self.lowest), np.full(count, HIGHEST))
+        root, _ = bracketed(deficit, np.full(count, self._lowest(p)), np.full(count, HIGHEST))
         point = self._point(root, f, p, small=True)
         return Tangent(-point.multiplier, point.divergence, point.q)
 

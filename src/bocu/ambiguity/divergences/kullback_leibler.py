@@ -15,6 +15,9 @@ from bocu.ambiguity.divergences.curve import CurveDivergence, Point
 from bocu.core.about import About
 from bocu.core.costs import planning_only
 
+#: The exponential of what is as low is 0, that of what is higher may leave the range of doubles.
+_DEEP, _STEEP = -800.0, 600.0
+
 
 class KullbackLeibler(CurveDivergence):
     """Set of radius `epsilon` nats around the reference.
@@ -37,9 +40,11 @@ class KullbackLeibler(CurveDivergence):
         """`KL(q, p)` `(...)` of distributions `(..., n)`; infinite where q leaves the support of p."""
         first, second = pair(q, p)
         ratio, outside = relative(first, second)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(first > 0.0, first * np.log(ratio), 0.0) - first + second
-        return np.where(outside, np.inf, np.maximum(terms.sum(axis=-1), 0.0))
+        n = first.shape[-1]
+        with np.errstate(divide="ignore"):
+            logarithm = np.maximum(np.where(np.isfinite(ratio), np.log(ratio), -np.log(second)), _DEEP)
+        rows = (array.reshape(-1, n) for array in (logarithm, first, second))
+        return np.where(outside, np.inf, _stable(*rows).reshape(outside.shape))
 
     def _point(self, u: Floats, f: Floats, p: Floats, *, small: bool) -> Point:
         temperature = np.exp(u)
@@ -54,7 +59,7 @@ class KullbackLeibler(CurveDivergence):
         if exponent is None:
             divergence = -value / temperature - np.log(total)
         else:
-            divergence = _stable(exponent - np.log(total)[:, None], p)
+            divergence = _stable(exponent - np.log(total)[:, None], q, p)
         variance = np.maximum(second - value**2, 0.0)
         return Point(q, value, divergence, temperature, temperature * divergence, -variance / temperature**2, f)
 
@@ -65,6 +70,12 @@ class KullbackLeibler(CurveDivergence):
     def _floor_radius(self, mass: Floats) -> Floats:
         return -np.log(mass)
 
+    def _dual(self, f: Floats, p: Floats, multiplier: Floats, value: Floats) -> Floats:
+        exponent = f * (-1.0 / multiplier)[:, None]
+        short = np.maximum(expectation(np.expm1(exponent), p), -0.5)
+        log_total = np.where(short > -0.5, np.log1p(short), np.log(expectation(np.exp(exponent), p)))
+        return -multiplier * (self.epsilon + log_total)
+
     def _intercept(self, ratio: Floats) -> Floats:
         return 1.0 - ratio
 
@@ -72,8 +83,11 @@ class KullbackLeibler(CurveDivergence):
         return np.ones_like(ratio)
 
 
-def _stable(a: Floats, p: Floats) -> Floats:
-    """`sum_i p_i (a e^a - e^a + 1)` with `a = log(q / p)`, by its series where a is small."""
-    tiny = np.abs(a) < 3e-3
+def _stable(a: Floats, q: Floats, p: Floats) -> Floats:
+    """`sum_i p_i (a e^a - e^a + 1)` with `a = log(q / p)`, by its series near 0, by q where e^a may be no number."""
+    tiny, large = np.abs(a) < 3e-3, a > _STEEP
     series = a**2 * (0.5 + a / 3.0 + a**2 / 8.0 + a**3 / 30.0)
-    return np.einsum("bn,bn->b", np.broadcast_to(p, a.shape), np.where(tiny, series, a * np.exp(a) - np.expm1(a)))
+    least = np.minimum(a, _STEEP)
+    divergence = np.where(tiny, series, least * np.exp(least) - np.expm1(least))
+    divergence[large] = 1.0
+    return np.einsum("bn,bn->b", np.broadcast_to(p, a.shape), divergence) + np.where(large, q * (a - 1.0), 0.0).sum(1)

@@ -41,7 +41,7 @@ class PhiDivergenceParameters(SetParameters):
         "conjugate's derivative; the module must be importable, and editing what they use reruns what uses them",
     )
 
-    def check(self) -> None:
+    def refuse_misfits(self) -> None:
         self.over(None)
 
 
@@ -200,17 +200,22 @@ class PhiDivergence(CurveDivergence):
 
     def _certify(self, point: Point, f: Floats, p: Floats, radii: Floats) -> None:
         """Compare with the dual value at the same multiplier; `steepness` holds nu."""
-        scaled = (point.steepness[:, None] - f) / point.multiplier[:, None]
-        with np.errstate(all="ignore"):
-            conjugate = np.where(p > 0.0, np.asarray(self.conjugate(scaled), dtype=float), 0.0)
-        dual = point.steepness - point.multiplier * (radii + expectation(conjugate, p))
-        gap = np.abs(point.value - dual)
+        gap = np.abs(point.value - self._dual_at(point.steepness, point.multiplier, f, p, radii))
         if not (gap <= _LARGEST_GAP).all():
             row = int(np.argmax(~(gap <= _LARGEST_GAP)))
             raise BocuError(
                 f"primal and dual value differ by {gap[row]:.1e} of the payoffs' range in row {row}: "
                 "conjugate must be sup over t >= 0 of s t - phi(t), phi convex"
             )
+
+    def _dual(self, f: Floats, p: Floats, multiplier: Floats, value: Floats) -> Floats:
+        nu = self._normalised(multiplier, f, p)[1]
+        return self._dual_at(nu, multiplier, f, p, np.full(len(f), self.epsilon))
+
+    def _dual_at(self, nu: Floats, multiplier: Floats, f: Floats, p: Floats, radii: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            conjugate = np.asarray(self.conjugate((nu[:, None] - f) / multiplier[:, None]), dtype=float)
+        return nu - multiplier * (radii + expectation(np.where(p > 0.0, conjugate, 0.0), p))
 
     def _tilt(self, u: Floats, f: Floats, p: Floats) -> Floats:
         """Derivative of log q along the curve, by central differences."""

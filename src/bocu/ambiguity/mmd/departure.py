@@ -34,6 +34,7 @@ class Departure:
     def __init__(self, p: Floats, gram: Floats) -> None:
         from scipy.linalg import cholesky
 
+        self.p = p
         self._gram = gram
         self._support, self._empty = np.flatnonzero(p), np.flatnonzero(p == 0.0)
         try:

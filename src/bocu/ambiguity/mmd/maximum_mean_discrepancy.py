@@ -7,6 +7,7 @@ any vector a, `min_i (f - M a)_i + p.M a - epsilon |a|_M` is a lower bound (Kirs
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -58,6 +59,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         title="MMD",
         summary="every distribution whose maximum mean discrepancy from the reference is the radius or less",
         paper="Kirschner et al. 2020",
+        largest_radius=math.sqrt(2.0),  # of a kernel between 0 and 1; but for the jitter
     )
     Parameters = MaximumMeanDiscrepancyParameters
     leaves_support = True

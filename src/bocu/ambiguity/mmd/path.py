@@ -27,6 +27,9 @@ _LARGEST_GAP = 1e-6
 #: Residual at which the walk computes its inverse anew; rows that miss the gap are walked again with 0.
 _DRIFT = 1e-9
 
+#: Radii beyond are as these: their squares have to be numbers, above 0.
+_LEAST_RADIUS, _LARGEST_RADIUS = 1e-150, 1e150
+
 #: Share of contexts that may be empty for the path to be followed from the reference.
 _FEW_EMPTY = 0.3
 
@@ -123,6 +126,7 @@ class PreparedReference:
 
     def at_radii(self, f: Floats, radii: list[float]) -> list[PathPoints]:
         """Points at increasing positive radii, walking the path of a row once for all of them."""
+        radii = [min(max(radius, _LEAST_RADIUS), _LARGEST_RADIUS) for radius in radii]
         highest = f.max(axis=1)
         if not self.positive and len(radii) == 1 and highest.all():
             return self._walked(f, radii)  # they are the answers: nothing is left to be put together
@@ -199,8 +203,9 @@ class PreparedReference:
         r, t, rate, solved = found
         for index, (radius, answer) in enumerate(zip(radii, answers, strict=True)):
             points = self._certified(f, r[:, index], t[:, index], rate[:, index], radius)
-            # Explicit inverses of nearly singular matrices cost digits.
+            # Explicit inverses of nearly singular matrices cost digits, and so does a long way with few contexts left.
             solved &= (points.gap <= _ACCEPTED_GAP) & (np.abs(points.norm - radius) <= 1e-9 * radius)
+            solved &= np.abs(points.r.sum(axis=1)) <= 1e-9
             answer.put(rows, points)
         return solved
 

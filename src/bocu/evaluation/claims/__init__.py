@@ -8,14 +8,17 @@
 See docs/claims.md.
 """
 
+from bocu.evaluation.claims.findings import Finding as Finding
 from bocu.evaluation.claims.model import Claim as Claim
 from bocu.evaluation.claims.model import ClaimsFile as ClaimsFile
 from bocu.evaluation.claims.model import read_claims as read_claims
 from bocu.evaluation.claims.verdicts import FAILS as FAILS
 from bocu.evaluation.claims.verdicts import HOLDS as HOLDS
+from bocu.evaluation.claims.verdicts import LEANS_AGAINST as LEANS_AGAINST
+from bocu.evaluation.claims.verdicts import LEANS_FOR as LEANS_FOR
 from bocu.evaluation.claims.verdicts import NOT_RUN as NOT_RUN
-from bocu.evaluation.claims.verdicts import UNDECIDED as UNDECIDED
-from bocu.evaluation.claims.verdicts import Finding as Finding
+from bocu.evaluation.claims.verdicts import OPEN as OPEN
+from bocu.evaluation.claims.verdicts import OUTCOMES as OUTCOMES
 from bocu.evaluation.claims.verdicts import Verdict as Verdict
 from bocu.evaluation.claims.verdicts import verdict as verdict
 from bocu.evaluation.claims.verdicts import verdicts as verdicts

@@ -1,11 +1,10 @@
-"""What a check says: the expressions of its language, each written by `str` as `parse` reads it.
+"""What a check says: numbers a seed, compared, and comparisons put together.
 
-A number a seed: `final(A)`, `at(A, 100)`, sums of such, multiples by a number. A test: two of them compared, a ratio of
-two compared with a number, a rank, several tests together, a test for each of a list.
+A comparison is written by `str` as `parse` reads it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 PAYOFF, PURE, SECONDS, ANY = "payoff", "pure number", "seconds", "number"
@@ -47,83 +46,57 @@ WORDS: Mapping[str, Word] = {
 
 
 @dataclass(frozen=True)
-class Runs:
-    """Runs that a word is about: an algorithm's, with `/` and an objective where it pursues several.
+class Measure:
+    """A number a seed, of some runs.
 
-    Each part is a label, or a variable of a loop, which begins with a capital letter.
+    Attributes:
+        word: one of `WORDS`.
+        runs: label of an algorithm, with `/` and an objective's where it pursues several.
+        round: a round, below 1 a share of all rounds; None: the word takes none.
+        options: names and labels.
     """
 
-    algorithm: str
-    objective: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.algorithm}/{self.objective}" if self.objective else self.algorithm
-
-
-@dataclass(frozen=True)
-class WrittenNumber:
-    """A number that is written out; not negative."""
-
-    value: float
-
-    def __str__(self) -> str:
-        return f"{self.value:g}" if float(f"{self.value:g}") == self.value else repr(self.value)
-
-
-Options = tuple[tuple[str, str], ...]
-
-
-def _with_options(options: Options) -> str:
-    return "".join(f", {name}={value}" for name, value in options)
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A number a seed, of some runs."""
-
     word: str
-    runs: Runs
-    round: WrittenNumber | None = None
-    options: Options = ()
+    runs: str
+    round: float | None = None
+    options: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        at = "" if self.round is None else f", {self.round}"
-        return f"{self.word}({self.runs}{at}{_with_options(self.options)})"
-
-
-@dataclass(frozen=True)
-class Scaled:
-    """A multiple of a number a seed."""
-
-    factor: WrittenNumber
-    quantity: "Measure | Sum"
-
-    def __str__(self) -> str:
-        inner = f"({self.quantity})" if isinstance(self.quantity, Sum) else str(self.quantity)
-        return f"{self.factor} * {inner}"
+        at = "" if self.round is None else f", {_written(self.round)}"
+        return f"{self.word}({self.runs}{at}{''.join(f', {name}={label}' for name, label in self.options)})"
 
 
 @dataclass(frozen=True)
 class Sum:
-    """Terms that are added or, with the sign -1, taken off; none of them a sum."""
+    """Multiples of numbers a seed, and a number, added; without terms it is the number."""
 
-    terms: tuple[tuple[Literal[1, -1], "Measure | Scaled | WrittenNumber"], ...]
+    terms: tuple[tuple[float, Measure], ...] = ()
+    number: float = 0.0
+
+    @property
+    def kind(self) -> str:
+        """What it is counted in."""
+        return WORDS[self.terms[0][1].word].kind if self.terms else ANY
+
+    def plus(self, other: "Sum", times: float = 1.0) -> "Sum":
+        """Return the sum of this and a multiple of another."""
+        terms = tuple((times * factor, measure) for factor, measure in other.terms)
+        return Sum(self.terms + terms, self.number + times * other.number)
 
     def __str__(self) -> str:
-        (sign, first), *others = self.terms
-        text = f"{'-' if sign < 0 else ''}{first}"
-        return text + "".join(f" {'-' if sign < 0 else '+'} {term}" for sign, term in others)
-
-
-Quantity = Measure | Scaled | Sum | WrittenNumber
+        parts = [(factor, str(measure)) for factor, measure in self.terms]
+        if self.number or not parts:
+            parts.append((self.number, ""))
+        text = "".join(f" {'-' if factor < 0 else '+'} {_multiple(abs(factor), term)}" for factor, term in parts)
+        return text[3:] if text.startswith(" + ") else f"-{text[3:]}"
 
 
 @dataclass(frozen=True)
 class Ratio:
     """The ratio of two means over the same seeds."""
 
-    numerator: Quantity
-    denominator: Quantity
+    numerator: Sum
+    denominator: Sum
 
     def __str__(self) -> str:
         return f"ratio({self.numerator}, {self.denominator})"
@@ -131,87 +104,148 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Inequality:
-    """One side is less, or more, than the other; a ratio stands on the left and has a number on the right."""
+    """One side is less, or more, than the other; numbers alone stand on the right, beside a ratio always."""
 
-    left: Quantity | Ratio
+    left: Sum | Ratio
     relation: Literal["<", ">"]
-    right: Quantity
+    right: Sum
 
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
 
-
-@dataclass(frozen=True)
-class Rank:
-    """The place of some runs by final regret among others, 1 the least."""
-
-    runs: Runs
-    options: Options
-    relation: Literal["==", "<=", ">="]
-    place: int
-    among: tuple[Runs, ...]
-
-    def __str__(self) -> str:
-        others = ", ".join(map(str, self.among))
-        return f"rank({self.runs}{_with_options(self.options)}) {self.relation} {self.place} among [{others}]"
+    @property
+    def measures(self) -> list[Measure]:
+        """The numbers a seed of both sides, in their order."""
+        sides = (self.left.numerator, self.left.denominator) if isinstance(self.left, Ratio) else (self.left,)
+        return [measure for side in (*sides, self.right) for _, measure in side.terms]
 
 
 @dataclass(frozen=True)
-class Quorum:
-    """`all` tests hold, `any` of them, or at least so many."""
+class Scope:
+    """Where the words of a check look: labels, empty where none is stated."""
 
-    wanted: Literal["all", "any"] | int
-    tests: tuple["Test", ...]
-
-    def __str__(self) -> str:
-        tests = ", ".join(map(str, self.tests))
-        return f"{self.wanted}({tests})" if isinstance(self.wanted, str) else f"atleast({self.wanted}, {tests})"
+    problem: str = ""
+    metric: str = ""
+    objective: str = ""
 
 
 @dataclass(frozen=True)
-class Not:
-    """A test does not hold."""
+class Leaf:
+    """One comparison, and where it looks."""
 
-    test: "Test"
-
-    def __str__(self) -> str:
-        return f"not({self.test})"
+    comparison: Inequality
+    scope: Scope
 
 
 @dataclass(frozen=True)
-class Loop:
-    """A test for each of a list: all hold, or, within `any` and `atleast`, each counts."""
+class Group:
+    """At least `wanted` of the nodes hold."""
 
-    variable: str
-    values: tuple[str, ...]
-    test: "Test"
-
-    def __str__(self) -> str:
-        return f"for {self.variable} in [{', '.join(self.values)}]: {self.test}"
+    wanted: int
+    nodes: tuple["Node", ...]
 
 
-Test = Inequality | Rank | Quorum | Not | Loop
+@dataclass(frozen=True)
+class Negated:
+    """The node does not hold."""
+
+    node: "Node"
 
 
-def kind_of(quantity: Quantity | Ratio) -> str:
-    """Return what a quantity is counted in; that of a sum's first term which is no number."""
-    if isinstance(quantity, Measure):
-        return WORDS[quantity.word].kind
-    if isinstance(quantity, Scaled):
-        return kind_of(quantity.quantity)
-    if isinstance(quantity, Sum):
-        return next((kind for _, term in quantity.terms if (kind := kind_of(term)) != ANY), ANY)
-    return PURE if isinstance(quantity, Ratio) else ANY
+Node = Leaf | Group | Negated
 
 
-def measures_in(quantity: Quantity | Ratio) -> list[Measure]:
-    """Return the measures in a quantity, in their order."""
-    if isinstance(quantity, Measure):
-        return [quantity]
-    if isinstance(quantity, Scaled):
-        return measures_in(quantity.quantity)
-    if isinstance(quantity, Sum):
-        return [found for _, term in quantity.terms for found in measures_in(term)]
-    if isinstance(quantity, Ratio):
-        return [*measures_in(quantity.numerator), *measures_in(quantity.denominator)]
-    return []
+def leaves(node: Node) -> Iterator[Leaf]:
+    """Return the comparisons of a test."""
+    if isinstance(node, Leaf):
+        yield node
+    else:
+        for inner in node.nodes if isinstance(node, Group) else (node.node,):
+            yield from leaves(inner)
+
+
+def beside_one(node: Node) -> list[str]:
+    """Return whose number stands above in each comparison, where all are ratios to the same number of one algorithm.
+
+    Returns:
+        Runs, as `Measure` names them; none where a comparison is something else.
+    """
+    ratios = [leaf.comparison.left for leaf in leaves(node)]
+    if not all(isinstance(ratio, Ratio) and len(ratio.numerator.terms) == 1 for ratio in ratios):
+        return []
+    alike = len({str(ratio.denominator) for ratio in ratios if isinstance(ratio, Ratio)}) == 1
+    return [ratio.numerator.terms[0][1].runs for ratio in ratios if isinstance(ratio, Ratio)] if alike else []
+
+
+def thresholds(node: Node) -> set[tuple[str, float]]:
+    """Return the relations and numbers by which a test says how much is meant: of ratios, and of pure numbers."""
+    return {
+        (one.relation, one.right.number) for one in (leaf.comparison for leaf in leaves(node)) if _has_threshold(one)
+    }
+
+
+def with_threshold(node: Node, number: float) -> Node:
+    """Return a test with another number in the place of its thresholds."""
+    if isinstance(node, Group):
+        return Group(node.wanted, tuple(with_threshold(part, number) for part in node.nodes))
+    if isinstance(node, Negated):
+        return Negated(with_threshold(node.node, number))
+    if not _has_threshold(node.comparison):
+        return node
+    return Leaf(replace(node.comparison, right=Sum(number=number)), node.scope)
+
+
+def _has_threshold(comparison: Inequality) -> bool:
+    pure = isinstance(comparison.left, Ratio) or comparison.left.kind == PURE
+    return pure and not comparison.right.terms and comparison.right.number > 0 and comparison.right.number != 1
+
+
+def implies(one: Node, other: Node) -> bool:
+    """Say whether a test cannot hold without another, as far as the structure of both tells."""
+    if one == other:
+        return True
+    if isinstance(other, Group) and other.wanted == len(other.nodes):
+        return all(implies(one, part) for part in other.nodes)
+    if isinstance(one, Group):
+        if sum(not implies(part, other) for part in one.nodes) < one.wanted:
+            return True
+        if isinstance(other, Group):
+            left = list(other.nodes)
+            for part in one.nodes:  # parts of their own for as many of the other's
+                matched = next((place for place, node in enumerate(left) if implies(part, node)), None)
+                if matched is not None:
+                    del left[matched]
+            return one.wanted - len(one.nodes) + len(other.nodes) - len(left) >= other.wanted
+    if isinstance(other, Group):
+        return other.wanted == 1 and any(implies(one, part) for part in other.nodes)
+    if isinstance(one, Negated) and isinstance(other, Negated):
+        return implies(other.node, one.node)
+    if not (isinstance(one, Leaf) and isinstance(other, Leaf)):
+        return False
+    own, weaker = one.comparison, other.comparison
+    beyond = own.right.number - weaker.right.number
+    return (one.scope, own.left, own.relation, own.right.terms) == (
+        other.scope,
+        weaker.left,
+        weaker.relation,
+        weaker.right.terms,
+    ) and (beyond <= 0 if own.relation == "<" else beyond >= 0)
+
+
+def problem_of_measure(measure: Measure, scope: Scope) -> str:
+    """Return the label of the problem that a measure is about; empty where none is stated."""
+    return dict(measure.options).get("problem", scope.problem)
+
+
+def problems_of(node: Node) -> list[str]:
+    """Return the labels of the problems that a test is about."""
+    found = [problem_of_measure(measure, leaf.scope) for leaf in leaves(node) for measure in leaf.comparison.measures]
+    return list(dict.fromkeys(found))
+
+
+def _written(value: float) -> str:
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
+def _multiple(factor: float, term: str) -> str:
+    return f"{_written(factor)} * {term}" if term and factor != 1 else term or _written(factor)

@@ -13,8 +13,7 @@ from pydantic import Field
 
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import Parameters, nearest, validate
-from bocu.evaluation.claims.expansion import Leaf, Node, Scope, expand, problems_of
-from bocu.evaluation.claims.expressions import Ratio
+from bocu.evaluation.claims.expressions import Leaf, Node, Ratio, Scope, beside_one, problems_of
 from bocu.evaluation.claims.parsing import parse
 from bocu.experiment.configuration import Label
 from bocu.experiment.papers import known_papers
@@ -23,6 +22,8 @@ from bocu.io.yaml_files import read_yaml
 _HANDED_DOWN = ("paper", "experiment", "family")
 BY_HOW_MUCH = ("less", "more")
 """Words in braces of a sentence that say by how many per cent a ratio is off 1."""
+EACH = "each"
+"""The word in braces that says of each algorithm on how many problems its ratio is less, and more, than 1."""
 
 
 class Claim(Parameters):
@@ -43,7 +44,9 @@ class Claim(Parameters):
     )
     figure: Label | None = Field(None, description="Label of the figure beside which the report shows it.")
     family: str | None = Field(
-        None, description="Name of the claims that are corrected together, by Holm; the paper, if left out."
+        None,
+        description="Name of the claims that are corrected together, by Holm; if left out, the paper, and of no paper "
+        "all together.",
     )
     check: str | None = Field(
         None, description="What has to hold of the numbers (see docs/claims.md); null: nothing in a cube can tell."
@@ -51,7 +54,16 @@ class Claim(Parameters):
     sentence: str = Field(
         "",
         description="What the report opens with where the claim holds. Of a check that is one comparison, `{value}` "
-        "becomes its number with the interval; of one ratio, `{less}` and `{more}` by how many per cent of it.",
+        "becomes its number with the interval; of one ratio, `{less}` and `{more}` by how many per cent of it. With "
+        "`{each}`, of a check of ratios to one and the same algorithm, the report opens with it whatever came out: of "
+        "each algorithm on how many problems it has less and more, and a line a problem.",
+    )
+    not_comparable: str = Field(
+        "",
+        description="Why our runs cannot tell; its numbers are shown, and no verdict, nor does it count in its family.",
+    )
+    stand_in: str = Field(
+        "", description="What it is judged on in place of the paper's data; likewise without a verdict on the paper."
     )
     ours: str = Field("", description="Settings that the paper leaves open and that are ours.")
     note: str = Field("", description="What else a reader should know.")
@@ -59,12 +71,12 @@ class Claim(Parameters):
     @property
     def corrected_with(self) -> str:
         """Name of its family."""
-        return self.family or self.paper or "claims"
+        return self.family or self.paper or "ours"
 
     @functools.cached_property
     def node(self) -> Node:
         """Its check, spelt out; there has to be one."""
-        return expand(parse(self.check or ""), Scope(self.problem or "", self.metric or ""))
+        return parse(self.check or "", Scope(self.problem or "", self.metric or ""))
 
 
 class ClaimsFile(Parameters):
@@ -132,7 +144,7 @@ def read_claims(path: str | Path) -> ClaimsFile:
             raise BocuError(f"{where}.check ({claim.id}): {error}") from None
         if "" in problems:
             raise BocuError(
-                f"{where}.problem ({claim.id}): this key is required, or 'for problem in [...]' in the check"
+                f"{where}.problem ({claim.id}): this key is required, or 'all(... for problem in [...])' in the check"
             )
         _check_sentence(claim, f"{where}.sentence ({claim.id}): ")
     return file
@@ -147,6 +159,8 @@ def _check_sentence(claim: Claim, where: str) -> None:
     allowed: tuple[str, ...] = ()
     if claim.check is not None and isinstance(claim.node, Leaf):
         allowed = ("value", *(BY_HOW_MUCH if isinstance(claim.node.comparison.left, Ratio) else ()))
+    elif claim.check is not None and beside_one(claim.node):
+        allowed = (EACH,)
     for word in words:
         if word not in allowed:
             raise BocuError(

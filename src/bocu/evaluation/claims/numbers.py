@@ -3,7 +3,7 @@
 import copy
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.claims.expansion import Known, Place, Scope, place_of, problem_of_measure
-from bocu.evaluation.claims.expressions import Measure, Quantity, Scaled, WrittenNumber
+from bocu.evaluation.claims.expressions import Measure, Scope, Sum, problem_of_measure
+from bocu.evaluation.claims.places import Known, Place, place_of
 from bocu.evaluation.cubes import swept_entries
 from bocu.evaluation.curves import scored_throughout
 from bocu.evaluation.prior_choices import rejection_rounds
@@ -63,9 +63,11 @@ class Numbers(ABC):
         swept: what a sweep has made of it: see `swept_entries`.
         finished: seeds that some runs have finished.
         data_label: what the data behind the problem are where nobody measured them; empty: measured, or none.
+        kept_rounds: rounds up to which regret is known.
     """
 
     data_label = ""
+    kept_rounds: Set[int]
 
     def __init__(self, known: Known, variables: Collection[str], swept: Swept, finished: int) -> None:
         self.known, self.variables, self.swept, self.finished = known, variables, swept, finished
@@ -129,6 +131,7 @@ class CubeNumbers(Numbers):
             rounds=int(self.iterations[-1]),
             priors=list(self._places.get("prior", {})),
         )
+        self.kept_rounds = frozenset(range(1, known.rounds + 1))
         finished = int((self.status == DONE).any(axis=(0, 1)).sum())
         super().__init__(known, {str(name) for name in cube.data_vars}, swept_entries(cube.attrs), finished)
         self._regret = functools.lru_cache(_REMEMBERED)(self._read_regret)
@@ -210,7 +213,7 @@ class CubeNumbers(Numbers):
         return self.cube["seed"].values[done & said], kept[done & said]
 
 
-def sample(quantity: Quantity, scope: Scope, numbers_of: Callable[[str], Numbers]) -> Sample | float:
+def sample(quantity: Sum, scope: Scope, numbers_of: Callable[[str], Numbers]) -> Sample | float:
     """Return a quantity for every seed that has all of it; a number that is written out is itself.
 
     Args:
@@ -218,13 +221,11 @@ def sample(quantity: Quantity, scope: Scope, numbers_of: Callable[[str], Numbers
         scope: where it looks.
         numbers_of: label of a problem -> its numbers.
     """
-    if isinstance(quantity, WrittenNumber):
-        return quantity.value
-    if isinstance(quantity, Measure):
-        return numbers_of(problem_of_measure(quantity, scope)).measured(quantity, scope)
-    if isinstance(quantity, Scaled):
-        return combined([(quantity.factor.value, sample(quantity.quantity, scope, numbers_of))])
-    return combined([(sign, sample(term, scope, numbers_of)) for sign, term in quantity.terms])
+    terms: list[tuple[float, Sample | float]] = [
+        (factor, numbers_of(problem_of_measure(measure, scope)).measured(measure, scope))
+        for factor, measure in quantity.terms
+    ]
+    return combined([*terms, (1.0, quantity.number)])
 
 
 def combined(terms: list[tuple[float, Sample | float]]) -> Sample | float:

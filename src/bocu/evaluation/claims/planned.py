@@ -1,6 +1,6 @@
 """The claims of an experiment, checked against its plan before the first job."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,8 +8,9 @@ from typing import Any
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.rounds import Outline
-from bocu.evaluation.claims.expansion import Known, leaves, place_of, problem_of_measure, problems_of, quantities
+from bocu.evaluation.claims.expressions import leaves, problem_of_measure, problems_of
 from bocu.evaluation.claims.model import Claim, read_claims
+from bocu.evaluation.claims.places import Known, place_of
 from bocu.experiment.plan import Plan
 
 
@@ -36,17 +37,39 @@ def planned_claims(plan: Plan, outlines: Mapping[str, Outline], files: Sequence[
 
     Raises:
         BocuError: one line with file, claim, what was found and what is allowed.
+
+    Claims of a file that says nothing of this experiment are about its own under another name, as far as it has what
+    they name.
     """
     known = {problem: _known(plan, problem, outlines) for problem in plan.problems}
     found = []
     for file in files:
-        for position, claim in enumerate(read_claims(file).claims):
+        stated = read_claims(file)
+        named = {claim.experiment for claim in stated.claims}
+        for position, claim in enumerate(stated.claims):
+            if claim.experiment == stated.experiment and plan.experiment.name not in named:
+                claim = _followed(claim, plan, known)
             own = claim.experiment == plan.experiment.name
             if own:
-                _refuse_unknown(claim, plan, known, f"{file}: claims.{position}")
+                where = f"{file}: claims.{position}"
+                if claim.figure is not None and claim.figure not in plan.figures:
+                    told = nearest(claim.figure, plan.figures)
+                    raise BocuError(f"{where}.figure ({claim.id}): no figure '{claim.figure}'; {told}")
+                refuse_unknown(claim, known, known.get, where)
             about = problems_of(claim.node) if own and claim.check is not None else []
             found.append(FiledClaim(file.name, claim, tuple(about)))
     return tuple(found)
+
+
+def _followed(claim: Claim, plan: Plan, known: Mapping[str, Known]) -> Claim:
+    """Return a claim about an experiment of another name, asked of this one where it has all that the claim names."""
+    figure = claim.figure if claim.figure in plan.figures else None
+    asked = claim.model_copy(update={"experiment": plan.experiment.name, "figure": figure})
+    try:
+        refuse_unknown(asked, known, known.get, "")
+    except BocuError:
+        return claim
+    return asked
 
 
 def _known(plan: Plan, problem: str, outlines: Mapping[str, Outline]) -> Known:
@@ -57,19 +80,30 @@ def _known(plan: Plan, problem: str, outlines: Mapping[str, Outline]) -> Known:
     return Known(problem, algorithms, metrics, plan.iterations(problem), outlines[problem].priors)
 
 
-def _refuse_unknown(claim: Claim, plan: Plan, known: Mapping[str, Known], where: str) -> None:
-    if claim.figure is not None and claim.figure not in plan.figures:
-        raise BocuError(
-            f"{where}.figure ({claim.id}): no figure '{claim.figure}'; {nearest(claim.figure, plan.figures)}"
-        )
-    if claim.problem is not None and claim.problem not in known:
-        raise BocuError(f"{where}.problem ({claim.id}): no problem '{claim.problem}'; {nearest(claim.problem, known)}")
+def refuse_unknown(
+    claim: Claim, problems: Collection[str], known_of: Callable[[str], Known | None], where: str
+) -> None:
+    """Raise where a claim names what its experiment does not have.
+
+    Args:
+        claim: the claim.
+        problems: labels of the experiment's problems.
+        known_of: such a label -> what is known of the problem; None: nothing yet.
+        where: the claim's file and place in it.
+
+    Raises:
+        BocuError: one line with claim, what was found and what is allowed.
+    """
+    if claim.problem is not None and claim.problem not in problems:
+        told = nearest(claim.problem, problems)
+        raise BocuError(f"{where}.problem ({claim.id}): no problem '{claim.problem}'; {told}")
     for leaf in leaves(claim.node) if claim.check is not None else ():
-        for measure in quantities(leaf.comparison):
+        for measure in leaf.comparison.measures:
             problem = problem_of_measure(measure, leaf.scope)
             try:
-                if problem not in known:
-                    raise BocuError(f"no problem '{problem}'; {nearest(problem, known)}")
-                place_of(measure, leaf.scope, known[problem])
+                if problem not in problems:
+                    raise BocuError(f"no problem '{problem}'; {nearest(problem, problems)}")
+                if (known := known_of(problem)) is not None:
+                    place_of(measure, leaf.scope, known)
             except BocuError as error:
                 raise BocuError(f"{where}.check ({claim.id}): {error}") from None

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BrokenFileError
+from bocu.evaluation.claims.findings import Finding
 from bocu.evaluation.claims.model import Claim
-from bocu.evaluation.claims.verdicts import Finding, Verdict, verdicts
-from bocu.io.files import write_json
+from bocu.evaluation.claims.verdicts import Verdict, verdicts
+from bocu.io.files import read_text, write_json
 from bocu.io.lineage import LINEAGE, lineage_of
 
 CLAIM_COLUMNS = (
     "file", "id", "paper", "where", "statement", "experiment", "problem", "metric", "figure", "family", "check", "ours",
-    "note", "verdict", "reason", "p_value_holm", "corrected", "seeds",
+    "note", "verdict", "reason", "p_value", "p_value_holm", "corrected", "seeds", "seeds_wanted", "hours_wanted",
+    "threshold",
 )  # fmt: skip
 COMPARISON_COLUMNS = (
     "file", "id", "comparison", "problem", "metric", "objective", "seeds", "value", "low", "high", "boundary",
@@ -52,7 +54,7 @@ def read_verdicts(path: str | Path) -> list[dict[str, Any]]:
         BrokenFileError: the file is none of its making.
     """
     try:
-        found: list[dict[str, Any]] = json.loads(Path(path).read_text(encoding="utf-8"))["claims"]
+        found: list[dict[str, Any]] = json.loads(read_text(path))["claims"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BrokenFileError(path, f"no verdicts on claims ({error})") from None
     return found
@@ -66,9 +68,13 @@ def record(file: str, claim: Claim, found: Verdict) -> dict[str, Any]:
         "family": claim.corrected_with,
         "verdict": found.outcome,
         "reason": found.reason,
+        "p_value": _number(found.raw_p_value),
         "p_value_holm": _number(found.p_value),
         "corrected": found.corrected,
         "seeds": found.seeds,
+        "seeds_wanted": found.seeds_wanted,
+        "hours_wanted": _number(found.hours_wanted),
+        "threshold": found.threshold,
         "comparisons": [_compared(file, claim, finding) for finding in found.findings],
     }
 

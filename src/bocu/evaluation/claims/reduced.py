@@ -19,13 +19,13 @@ import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.plain import Plain
-from bocu.evaluation.claims.expansion import Known, Place
 from bocu.evaluation.claims.numbers import VARIABLES, CubeNumbers, Numbers, Sample
+from bocu.evaluation.claims.places import Known, Place
 from bocu.evaluation.opening import CUBE_DIMENSIONS
 from bocu.experiment.paths import PARTIAL, RESULTS, ResultPaths
-from bocu.experiment.record import settings_of
+from bocu.experiment.record import settings_of, trial_of
 from bocu.io.files import canonical_json, open_netcdf, read_netcdf, reading, write_netcdf
-from bocu.io.provenance import COLLECTED, refuse_other_schema
+from bocu.io.provenance import collected, refuse_other_schema
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,11 +54,13 @@ class Reduced:
     Attributes:
         experiment: its name.
         settings: those of the command line that say at which scale it was run.
+        trial: how much less that is than the experiment's file asks for; empty: no less.
         problems: label -> numbers.
     """
 
     experiment: str
     settings: Plain
+    trial: str
     problems: Mapping[str, Numbers]
 
 
@@ -73,7 +75,7 @@ def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
     Raises:
         BocuError: there are no cubes, or one cannot be read.
     """
-    files, described = cubes_in(folder), _record(folder)
+    files, described = cubes_in(folder), record_in(folder)
     reduction = _Reduction(final)
     for file in files:
         with open_netcdf(file, decode_times=False) as cube, reading(file):
@@ -88,7 +90,7 @@ def cubes_in(folder: Path) -> list[Path]:
     Raises:
         BocuError: there are none.
     """
-    planned = _record(folder).get("iterations_of")
+    planned = record_in(folder).get("iterations_of")
     for part in ("", PARTIAL.strip("/")):
         found = {file.stem: file for file in (folder / part / "cubes").glob("*.nc") if file.stem != _SUMMARY}
         labels = sorted(found) if planned is None else [label for label in planned if label in found]
@@ -109,7 +111,8 @@ def read_reduced(path: Path) -> Reduced:
     with reading(path):
         table = _Table(data)
         problems = {label: ReducedNumbers(label, json.loads(text), table) for label, text in table.about.items()}
-        return Reduced(str(data.attrs["experiment"]), json.loads(data.attrs["settings"]), problems)
+        trial = str(data.attrs.get("trial", ""))
+        return Reduced(str(data.attrs["experiment"]), json.loads(data.attrs["settings"]), trial, problems)
 
 
 def is_reduced(data: "xr.Dataset") -> bool:
@@ -147,6 +150,7 @@ class ReducedNumbers(Numbers):
     def __init__(self, problem: str, about: Plain, table: "_Table") -> None:
         self._table, self._kept, self._words = table, list(about["kept"]), about.get("words")
         self.data_label = str(about["data_label"])
+        self.kept_rounds = {*self._kept, int(about["rounds"])}
         known = Known(problem, **{key: about[key] for key in ("algorithms", "metrics", "rounds", "priors")})
         super().__init__(known, about["variables"], about["swept"], about["finished"])
 
@@ -210,8 +214,8 @@ class _Reduction:
         about |= {"kept": kept, **{key: str(cube.attrs[key]) for key in _OF_THE_PROBLEM}}
         self.about[known.problem] = canonical_json(about)
         self.shared = {key: cube.attrs[key] for key in ("experiment", "schema_version")}
-        for key in COLLECTED:
-            self.provenance[key] |= set(json.loads(cube.attrs[key]))
+        for key, values in collected(cube.attrs).items():
+            self.provenance[key] |= set(values)
         for word, place in _places(known):
             if self.final and word not in FINAL:
                 continue
@@ -263,16 +267,24 @@ class _Reduction:
                 "title": str(described.get("title", "")),
                 "experiment_sha256": sha256(canonical_json(stated).encode()).hexdigest() if stated else "",
                 "settings": canonical_json(settings_of(described)),
+                "trial": trial_of(described),
             },
         )
 
 
-def _record(folder: Path) -> Plain:
+def record_in(folder: Path) -> Plain:
+    """Return the record of the experiment in a folder, such as `results/NAME`; empty: there is none.
+
+    Raises:
+        BrokenFileError: it cannot be read.
+    """
     file = folder / Path(ResultPaths("").record).name
     try:
         found: Plain = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     except ValueError as error:
         raise BrokenFileError(file, f"not readable as the record of an experiment ({error})") from None
+    if not isinstance(found, dict):
+        raise BrokenFileError(file, "no record of an experiment")
     return found
 
 

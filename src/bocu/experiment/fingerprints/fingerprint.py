@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, BrokenFileError
 from bocu.experiment.fingerprints import definition_links, import_effects
 from bocu.experiment.fingerprints.definition_links import (
     PACKAGE,
@@ -39,7 +39,7 @@ from bocu.experiment.fingerprints.definition_links import (
 from bocu.experiment.fingerprints.import_effects import acting
 from bocu.experiment.plugins.lookup import HASHED
 from bocu.experiment.registry import BRIDGE, REGISTRY, find
-from bocu.io.files import write_json
+from bocu.io.files import read_text, write_json
 
 # What a script uses of these makes no number: the wrapper of jobs, progress, where machine code is kept, names of
 # files, the hashes themselves.
@@ -88,7 +88,7 @@ def definitions(roots: Iterable[str]) -> dict[str, dict[str, str]]:
 
 def keep_definitions(file: str | os.PathLike[str], roots: Iterable[str]) -> None:
     """Write down what `definitions` returns, for the jobs of a sweep: each would work out the same."""
-    write_json(file, definitions(roots))
+    write_json(file, definitions(roots), recorded=True)
 
 
 def kept_definitions(file: str | os.PathLike[str], roots: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -99,10 +99,10 @@ def kept_definitions(file: str | os.PathLike[str], roots: Iterable[str]) -> dict
         roots: as of `fingerprint`.
     """
     try:
-        found: dict[str, dict[str, str]] = json.loads(Path(file).read_text(encoding="utf-8"))
+        found: dict[str, dict[str, str]] = json.loads(read_text(file))
         if found and all(isinstance(of, dict) for of in found.values()):
             return found
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, BrokenFileError):
         pass
     return definitions(roots)
 

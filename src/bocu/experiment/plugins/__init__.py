@@ -1,4 +1,4 @@
-"""Classes from outside the project: where they stand, whether they keep the contract, what planning knows of them.
+"""Classes from outside the project: where they stand, and whether they keep the contract.
 
-Imports what `experiment` may. Planning imports none of those classes: `stand_ins` take their place.
+Imports what `experiment` may.
 """

@@ -3,14 +3,29 @@
 How it behaves when it is run is looked at by the conformance test.
 """
 
+import functools
 import inspect
-from typing import Any, NamedTuple
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bocu.core.about import About
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
 from bocu.core.places import import_place
 from bocu.core.protocols import EVERY
+
+if TYPE_CHECKING:
+    from bocu.experiment.registry import RegisteredClass
+
+HEAVY = ("cvxpy", "jax", "matplotlib", "numba", "pandas", "scipy", "tensorflow", "torch", "xarray")
+"""Packages that no module imports at its top whose classes experiments name: each job of a sweep plans anew."""
+
+_IMPORT = """import sys
+from bocu.core.places import import_place
+import_place(sys.argv[1])
+print("", *{*sys.argv[2:]} & {*sys.modules})"""
 
 
 class _Wanted(NamedTuple):
@@ -88,6 +103,30 @@ def _refuse_protocols(kind: str, found: Any, said: str, wanted: bool) -> None:
     for protocol in protocols:
         if protocol not in EVERY:
             raise BocuError(f"{said}: protocols: found {shown(protocol)}; {nearest(str(protocol), EVERY)}")
+
+
+def refuse_heavy(entry: "RegisteredClass") -> None:
+    """Refuse a class, imported here, whose module imports at its top what takes long.
+
+    Raises:
+        BocuError: one line with what it imports.
+    """
+    if not {*HEAVY} & {*sys.modules}:
+        return
+    if found := _imports_heavy(entry.target.rpartition(":")[0]):
+        raise BocuError(
+            f"{entry.kind} '{entry.name}' ({entry.origin}): importing it imports {', '.join(found)}; import that "
+            "inside the functions that use it: each job of a sweep plans anew, and imports what the experiment names"
+        )
+
+
+@functools.cache
+def _imports_heavy(module: str) -> list[str]:
+    """Name what of `HEAVY` a module imports, by a process of its own: in this one others may have."""
+    command = [sys.executable, "-P", "-c", _IMPORT, f"{module}:__name__", *HEAVY]
+    path = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+    return sorted(done.stdout.rpartition("\n ")[2].split()) if not done.returncode else []
 
 
 def _shown_place(place: str) -> str:

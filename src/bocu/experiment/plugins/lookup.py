@@ -6,18 +6,23 @@ specifications, so that moving it reruns nothing; `bocu.core.places` knows in ev
 experiment at hand names and of nothing else.
 """
 
+import contextlib
 import functools
+import importlib.util
+import io
+import os
 import re
 import socket
+import sys
 import traceback
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bocu.core.errors import BocuError, shown
+from bocu.core.errors import BocuError, line_in, shown
 from bocu.core.parameters import nearest
-from bocu.core.places import import_place, is_file, places, remember
+from bocu.core.places import import_place, is_file, places, refuse_outside, remember
 from bocu.experiment.plugins.contract import refuse_breach
 
 if TYPE_CHECKING:
@@ -26,6 +31,9 @@ if TYPE_CHECKING:
 HASHED = "@"  # between the name of a class and the hash of its definitions
 _CLASS = re.compile(r"[A-Za-z_]\w*")
 _seen: dict[Path, tuple[int, int]] = {}
+_imported: dict[str, str] = {}  # top package, or module of a file, of classes from outside -> what lines call them
+_importing: list[str] = []  # the classes from outside that are being imported
+_forked: list[str] = []  # those that forked meanwhile
 
 
 def group(kind: str) -> str:
@@ -114,8 +122,13 @@ def outside(kind: str, written: str, folder: Path, where: str = "") -> "Register
     if not module or not _CLASS.fullmatch(name):
         raise BocuError(f"{said}; allowed: a name, 'module:Class' or 'path/to/file.py:Class'")
     if is_file(module):
-        file = (folder / Path(module).expanduser()).resolve()
-        if not file.is_file():
+        try:
+            file = (folder / Path(module).expanduser()).resolve()
+            there = file.is_file()
+        except (OSError, RuntimeError, ValueError) as error:  # too long a name, a circle, nobody's home, a zero byte
+            raise BocuError(f"{said}; {getattr(error, 'strerror', None) or error}") from None
+        refuse_outside(said, f"{file}:{name}")
+        if not there:
             raise BocuError(f"{said}; no file {file} on {socket.gethostname()}")
         _notice_edits(file)
         module = str(file)
@@ -125,6 +138,7 @@ def outside(kind: str, written: str, folder: Path, where: str = "") -> "Register
         if own is None:
             raise BocuError(f"{said}; of bocu itself names are wanted; {nearest(name, REGISTRY[kind])}")
         return RegisteredClass(kind, own, target)
+    refuse_outside(said, target)
     _refuse_undefined(said, module, name)
     try:
         entry = RegisteredClass(kind, name, target, written, own_code(target))
@@ -136,13 +150,17 @@ def outside(kind: str, written: str, folder: Path, where: str = "") -> "Register
 
 def _refuse_undefined(said: str, module: str, name: str) -> None:
     """Refuse a class that its file does not define, before anything is imported."""
-    from bocu.experiment.fingerprints.definition_links import known_names, source
+    from bocu.experiment.fingerprints.definition_links import known_names, source, source_file
 
     try:
         found = source(module)
     except SyntaxError as error:
-        raise BocuError(f"{said}; {error.filename}, line {error.lineno}: {error.msg}") from None
+        line = f", line {error.lineno}" if error.lineno else ""  # of a zero byte Python says neither file nor line
+        raise BocuError(f"{said}; {source_file(module)}{line}: {error.msg}") from None
     if found is None:
+        top = module.partition(".")[0]
+        if source(top) is None and _is_there(top):
+            raise BocuError(f"{said}; '{top}' is Python's own or a library; allowed: what is written to be used here")
         raise BocuError(f"{said}; no module '{module}' on {socket.gethostname()}, installed or on PYTHONPATH")
     if name not in known_names(module):
         raise BocuError(
@@ -150,18 +168,22 @@ def _refuse_undefined(said: str, module: str, name: str) -> None:
         )
 
 
+def _is_there(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
+
+
 def _notice_edits(file: Path) -> None:
     """Let fingerprints look again at a file that was edited since this process last looked."""
     from bocu.experiment.fingerprints import fingerprint
-    from bocu.experiment.plugins import memo, stand_ins
 
     now = file.stat()
     state = (now.st_mtime_ns, now.st_size)
     if _seen.setdefault(file, state) != state:
         _seen[file] = state
         fingerprint.forget()
-        memo.forget()
-        stand_ins.stand_in.cache_clear()
 
 
 def planned(kind: str, called: str, where: str = "") -> "RegisteredClass":
@@ -196,21 +218,56 @@ def load_outside(entry: "RegisteredClass") -> Any:
     if entry.code:
         _refuse_other_code(said, entry)
     try:
-        found = import_place(entry.target)
-    except Exception as error:  # whatever importing the user's module raises
-        line = next(
-            (
-                f", line {at.lineno}"
-                for at in reversed(traceback.extract_tb(error.__traceback__))
-                if at.filename == module
-            ),
-            "",
-        )
+        with _looked_after(said):
+            found = import_place(entry.target)
+    except (Exception, SystemExit) as error:  # whatever importing the user's module raises
         raise BocuError(
-            f"{said}: importing {module}{line} failed on {socket.gethostname()}: {type(error).__name__}: {error}"
+            f"{said}: importing {module}{line_in(module, error)} failed on {socket.gethostname()}: "
+            f"{type(error).__name__}: {error}"
         ) from None
     refuse_breach(entry.kind, found, said)
+    if isinstance(found, type) and (top := found.__module__.partition(".")[0]) != __name__.partition(".")[0]:
+        _imported[top] = said
     return found
+
+
+@contextlib.contextmanager
+def faults_told() -> Iterator[None]:
+    """Tell in a line what code of classes from outside raises while this lasts."""
+    try:
+        yield
+    except BocuError:
+        raise
+    except Exception as error:
+        for frame, line in reversed([*traceback.walk_tb(error.__traceback__)]):
+            if said := _imported.get(str(frame.f_globals.get("__name__")).partition(".")[0]):
+                at = f"{frame.f_code.co_filename}, line {line}"
+                raise BocuError(f"{said}: {at}: {type(error).__name__}: {error}") from error
+        raise
+
+
+@contextlib.contextmanager
+def _looked_after(said: str) -> Iterator[None]:
+    """Tell in a line what a class prints while it is imported; end what it forks, which would go on in our place."""
+    printed, before = io.StringIO(), len(_forked)
+    _end_forks()
+    _importing.append(said)
+    try:
+        with contextlib.redirect_stdout(printed):
+            yield
+    finally:
+        _importing.pop()
+    if text := printed.getvalue().strip():
+        print(f"note: {said}: prints when it is imported: {shown(text)}", file=sys.stderr)
+    if len(_forked) > before:
+        raise RuntimeError("it forks the process that imports it; start processes when a class is used")
+
+
+@functools.cache
+def _end_forks() -> None:
+    os.register_at_fork(
+        before=lambda: _forked.extend(_importing[-1:]), after_in_child=lambda: os._exit(1) if _importing else None
+    )
 
 
 def _refuse_other_code(said: str, entry: "RegisteredClass") -> None:

@@ -71,9 +71,11 @@ class InterquartileMean(FigureOverProblems[RelativeParameters]):
             )
         rows = []
         for name in found.titles:
-            values = [np.array(list(c.totals(name).values())) / bases[c.problem] for c in usable]
-            middle = interquartile_mean(values)
-            rows.append((name, middle.value, middle.low, middle.high, len(usable), middle.count))
+            pairs = [found.paired(c, (name, base)) for c in usable]
+            pairs = [pair for pair in pairs if pair.shape[1] and pair[1].mean() > 0.0]
+            if pairs:
+                middle = interquartile_mean([own for own, _ in pairs], [other for _, other in pairs])
+                rows.append((name, middle.value, middle.low, middle.high, len(pairs), middle.count))
         table = pd.DataFrame(rows, columns=["algorithm", "interquartile_mean", "low", "high", "problems", "runs"])
         table = table.sort_values("interquartile_mean", kind="stable", ignore_index=True)
         picture, axes = style.single(0.55 + ROW * len(table))
@@ -143,7 +145,8 @@ class ProbabilityOfImprovement(FigureOverProblems[OverProblemsParameters]):
             "Share of seeds on which the algorithm of the row has less regret at the end than that of the column, "
             "mean over problems, ties counted half; bold: told apart from a half by the sign test over all problems "
             f"and seeds, corrected by Holm for all comparisons, from {LEAST_SEEDS} seeds a problem on; italic: not. "
-            f"Bootstrap intervals, each by itself, stand in the table. {found.said}"
+            "Bootstrap intervals, exact ones where those have no width, each by itself, stand in the table. "
+            f"{found.said}"
         )
         top = order[0]
         told = ", ".join(f"than {other} {square.loc[top, other]:.2f}" for other in order[1:])

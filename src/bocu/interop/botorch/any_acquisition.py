@@ -5,15 +5,15 @@ those listed at `OFFERED` the ones that it has parameters for, and the options o
 acquisition function of decisions in the unit cube, which is maximised.
 """
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pydantic
 from pydantic import Field
 
-from bocu.algorithms.botorch_model import factory, settled
+from bocu.algorithms.botorch_model import arguments_of, arguments_planned, factory, refuse_arguments, settled
 from bocu.core.about import About, Look
+from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.plain import Plain
@@ -39,8 +39,6 @@ Named = Literal[
     "qSimpleRegret",
     "qUpperConfidenceBound",
 ]
-
-_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 OFFERED: Mapping[str, Callable[[AcquisitionInputs], Any]] = {
     "model": lambda at: at.model,
@@ -91,6 +89,15 @@ class AcquisitionParameters(RiskParameters):
                 raise ValueError(f"'{key}' is given by the algorithm itself; leave it out")
         return options
 
+    @planning_only
+    def refuse_misfits(self) -> None:
+        if (taken := arguments_planned("acquisition", "acquisition", _place(self.acquisition))) is not None:
+            refuse_arguments("options", taken, self.options, OFFERED)
+
+
+def _place(name: str) -> str:
+    return f"botorch.acquisition:{name}" if name in get_args(Named) else name
+
 
 class BotorchAcquisition(BotorchAlgorithm[AcquisitionParameters]):
     """The largest value of an acquisition function of the user's choice.
@@ -128,26 +135,19 @@ def make_acquisition(name: str, situation: AcquisitionInputs, options: Mapping[s
     from botorch.acquisition import AcquisitionFunction
 
     where = f"acquisition: {name}"
-    named = name in get_args(Named)
-    make = factory("acquisition", f"botorch.acquisition:{name}" if named else name)
-    taken = inspect.signature(make).parameters
-    for key in ("objective", "posterior_transform") if named else ():
+    make = factory("acquisition", _place(name))
+    taken = dict(arguments_of(make))
+    for key in ("objective", "posterior_transform") if name in get_args(Named) else ():
         if getattr(situation.scoring, key) is not None and key not in taken:
             raise BocuError(
                 f"{where}: takes no {key}, which the measure over contexts, or the weighted sum of outputs, is given "
                 "by; take another acquisition, `risk: expectation` with one output, or `risk: ignored`"
             )
-    free = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in taken.values())
-    for key in options:
-        if key not in taken and not free:
-            raise BocuError(
-                f"{where}: options: it takes no '{key}'; allowed: {', '.join(sorted(set(taken) - set(OFFERED)))}"
-            )
-    given = {key: offer(situation) for key, offer in OFFERED.items() if key in taken} | dict(options)
-    for key, parameter in taken.items():
-        if parameter.default is parameter.empty and key not in given and parameter.kind not in _VARIABLE:
-            raise BocuError(f"{where}: wants '{key}'; give it under the key 'options'")
-    found = make(**given)
+    try:
+        refuse_arguments("options", [*taken.items()], options, OFFERED)
+    except BocuError as error:
+        raise BocuError(f"{where}: {error}") from None
+    found = make(**{key: offer(situation) for key, offer in OFFERED.items() if key in taken}, **options)
     if not isinstance(found, AcquisitionFunction):
         raise BocuError(f"{where}: returned {type(found).__name__}; an acquisition function of BoTorch is wanted")
     return found

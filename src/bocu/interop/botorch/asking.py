@@ -26,6 +26,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.core.ties import first_best
 from bocu.interop.botorch.models import compile_nothing, draw_seed, fitted, seeded
 from bocu.interop.botorch.over_contexts import Risk, Scoring, announced_weights, over, scoring
 
@@ -210,7 +211,7 @@ class BotorchAlgorithm(Algorithm[Asking]):
         situation, seed = self._situation(self._round or Round(t=1), generator)
         with seeded(seed):
             values = self._deployed(situation).of_mean(situation.model, situation.tried)
-        return self.decisions.outwards(situation.tried[int(values.argmax())].numpy())
+        return self.decisions.outwards(situation.tried[first_best(values.detach().numpy())].numpy())
 
     def _deployed(self, situation: AcquisitionInputs) -> Scoring:
         """Return what the decision to deploy is the best by."""

@@ -92,6 +92,7 @@ class ConvexSet(AmbiguitySet):
             slope=np.array([np.nan if one.slope is None else one.slope for one in now]),
             distribution=np.array([one.distribution for one in now]).reshape(f.shape),
             gap=np.array([one.gap for one in now]),
+            distance=np.full(len(f), self.epsilon),  # by what it is missed is in the gap
         )
         assert rows.distribution is not None
         assert rows.gap is not None

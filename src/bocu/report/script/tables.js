@@ -48,7 +48,12 @@ function makeSavable(table) {
 }
 
 // Columns that depend on the reference; what the page was built with is kept, to go back to.
-const COMPARED = ["difference", "p", "verdict"];
+const COMPARED = ["difference", "p", "verdict", "usually"];
+
+function usually([, , , , , less, differing, , place], verdicts) {
+  if (verdicts[place] === "too few seeds") return NOTHING;
+  return differing ? `${verdicts[place]} (less in ${less} of ${differing})` : verdicts[place];
+}
 
 function compareTable(table, panel, reference, verdicts) {
   const heads = all("thead th", table);
@@ -63,12 +68,9 @@ function compareTable(table, panel, reference, verdicts) {
   for (const row of table.tBodies[0].rows) {
     const own = panel.algorithms.findIndex(({ label }) => label === row.dataset.algorithm);
     const gap = chosen < 0 ? null : panel.pairs[chosen][own];
-    const texts = [NOTHING, NOTHING, NOTHING];
+    const texts = [NOTHING, NOTHING, NOTHING, NOTHING];
     if (own === chosen && chosen >= 0) texts[0] = "reference";
-    else if (gap) {
-      const few = verdicts[gap[6]] === "too few seeds";
-      texts.splice(0, 3, interval(gap), few ? NOTHING : probability(gap[5]), gap[3] ? verdicts[gap[6]] : NOTHING);
-    }
+    else if (gap) texts.splice(0, 4, interval(gap), probability(gap[3]), verdicts[gap[7]], usually(gap, verdicts));
     COMPARED.forEach((name, i) => put(row.cells[place[name]], reference === "" ? null : texts[i]));
   }
 }
